@@ -1,0 +1,56 @@
+# `make demo` shows the project at work, `make test` checks it. Both make their own .venv; they need
+# nothing but Python 3.11 (or newer) and a package registry.
+
+PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3.13 python3 2>/dev/null))
+VENV := .venv
+BIN := $(VENV)/bin
+OUT := out
+MAKEFLAGS += --no-print-directory
+
+.PHONY: demo test lint format types unit filecheck bench clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.installed
+	@$(BIN)/python -m tileas_xdsl.tools.demo --out $(OUT)/demo
+
+test: $(VENV)/.installed-dev
+	@$(MAKE) -j2 --output-sync=target lint types unit filecheck
+
+lint: $(VENV)/.installed-dev
+	@$(BIN)/ruff format --check --quiet . || (echo "run 'make format'"; exit 1)
+	@$(BIN)/ruff check --quiet .
+
+format: $(VENV)/.installed-dev
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+types: $(VENV)/.installed-dev
+	@$(BIN)/basedpyright --warnings
+
+unit: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -W error -q -n 2
+
+filecheck: $(VENV)/.installed-dev
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -j2 -q tests/filecheck
+
+bench: $(VENV)/.installed-dev
+	@$(BIN)/python benchmarks/layouts.py
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || (echo "$(PYTHON) is older than Python 3.11; say 'make PYTHON=/path/to/python3.11'" >&2; exit 1)
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileas-xdsl into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileas-xdsl and its development tools into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,notebooks]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) $(OUT) .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""An open compiler for GPU tile kernels on xDSL."""
