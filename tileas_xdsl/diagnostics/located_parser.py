@@ -1,0 +1,229 @@
+"""An MLIR parser that says where: every operation gets its location, every error too.
+
+xDSL keeps no positions and lets many errors of its parsers escape without one: a type mismatch in
+a declarative format, an attribute whose `verify` fails, a `ValueError` on odd input.  Here all of
+them become a `LocatedParseError` that points to the token it is about.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.ir import (
+    Attribute,
+    AttributeInvT,
+    BlockArgument,
+    Operation,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
+from xdsl.utils.lexer import Input, Position, Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from tileas_xdsl.diagnostics.parse_errors import (
+    LocatedParseError,
+    decode_source,
+    error_at,
+    explain_exception,
+    located_parse_error,
+)
+from tileas_xdsl.diagnostics.sources import SourceText, remember_source
+
+_UNDEFINED_VALUES = "values used but not defined"
+
+
+def parse_module(
+    ctx: Context,
+    source: str | bytes,
+    name: str = "<unknown>",
+    *,
+    line_offset: int = 0,
+    implicit_module: bool = True,
+) -> ModuleOp:
+    """Parse a module whose operations all carry their location in `name`.
+
+    `line_offset` is the number of lines of the file before this text.  Raises `LocatedParseError`
+    for every input that is not a module, whatever it is; nothing else escapes.
+    """
+    return LocatedParser(ctx, source, name, line_offset).parse_module(implicit_module)
+
+
+class LocatedParser(Parser):
+    """A `Parser` that stamps operations and block arguments with `FileLineColLoc`.
+
+    An explicit `loc(...)` in the input is kept.  An operation is located at its name, as in MLIR.
+    Raises `LocatedParseError`, already when it is made if the first token or the encoding is bad.
+    """
+
+    source: SourceText
+    _file: StringAttr
+    _numbers: dict[int, IntAttr]
+    _op_names: list[Span[str]]
+    _first_uses: dict[str, Span[str]]
+
+    def __init__(
+        self, ctx: Context, input: str | bytes, name: str = "<unknown>", line_offset: int = 0
+    ) -> None:
+        self.source = SourceText(name, decode_source(input, name, line_offset), line_offset)
+        remember_source(self.source)
+        self._file = StringAttr(name)
+        self._numbers = {}
+        self._op_names = []
+        self._first_uses = {}
+        try:
+            super().__init__(ctx, self.source.text, name)
+        except ParseError as error:
+            raise error_at(self.source, _text_span(error), error.msg) from error
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """Parse the whole input.  Without any operation it is an empty module, as in MLIR."""
+        try:
+            module = self._parse_module(allow_implicit_module)
+        except LocatedParseError:
+            raise
+        except Exception as error:
+            raise located_parse_error(error, self._current_token.span, self.source) from error
+        if module.location is UNKNOWN_LOC:
+            module.location = self._location(0)
+        return module
+
+    def _parse_module(self, allow_implicit_module: bool) -> ModuleOp:
+        if allow_implicit_module and self._current_token.kind is MLIRTokenKind.EOF:
+            return ModuleOp([])
+        try:
+            module = super().parse_module(allow_implicit_module)
+        except ParseError as error:
+            if error.msg.startswith(_UNDEFINED_VALUES):
+                self._raise_undefined_values(error)
+            raise
+        if self._current_token.kind is not MLIRTokenKind.EOF:
+            self.raise_error("expected the end of the input after the module")
+        if references := _all_references(self):
+            _raise_undefined_block(references[0])
+        return module
+
+    def _raise_undefined_values(self, error: ParseError) -> NoReturn:
+        """xDSL points to the end of the file; the first use of each value is the place to look."""
+        spans = [self._first_uses[name] for name in self.forward_ssa_references]
+        found = [
+            error_at(self.source, span, f"{_UNDEFINED_VALUES}: [{span.text}]") for span in spans
+        ]
+        reports = [report for each in found for report in each.diagnostics]
+        raise LocatedParseError(spans[0], *reports) from error
+
+    def parse_operation(self) -> Operation:
+        depth = len(self._op_names)
+        try:
+            op = super().parse_operation()
+        except ParseError:
+            raise
+        except Exception as error:
+            raise self._locate_in_op(error, depth) from error
+        name = self._op_names[depth]
+        del self._op_names[depth:]
+        if op.location is UNKNOWN_LOC:
+            op.location = self._location(name.start)
+        return op
+
+    def _locate_in_op(self, error: Exception, depth: int) -> ParseError:
+        """A verifier speaks of the whole operation, any other failure of the current token."""
+        if not isinstance(error, VerifyException) or len(self._op_names) <= depth:
+            return ParseError(self._current_token.span, explain_exception(error))
+        name = self._op_names[depth]
+        op_name = name.text.strip('"')
+        return ParseError(name, f"'{op_name}' op {explain_exception(error)}")
+
+    def _parse_op_result_list(self) -> list[tuple[Span[str], int]]:
+        results = super()._parse_op_result_list()
+        self._op_names.append(self._current_token.span)
+        return results
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        try:
+            return super()._get_op_by_name(name)
+        except ParseError as error:
+            hint = _similar(name, (op.name for op in self.ctx.loaded_ops))
+            raise ParseError(self._op_names[-1], error.msg + hint) from error
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        span = self._current_token.span
+        try:
+            return super().parse_optional_type()
+        except ParseError:
+            raise
+        except Exception as error:
+            raise ParseError(span, explain_exception(error)) from error
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        span = self._current_token.span
+        try:
+            return super().parse_optional_attribute()
+        except ParseError:
+            raise
+        except Exception as error:
+            raise ParseError(span, explain_exception(error)) from error
+
+    def parse_optional_region(
+        self, arguments: Iterable[Parser.Argument] | None = None
+    ) -> Region | None:
+        try:
+            return super().parse_optional_region(arguments)
+        except MultipleSpansParseError as error:
+            references = _all_references(self)
+            if references and [span for span, _ in error.refs] == references:
+                _raise_undefined_block(references[0])
+            raise
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        name = operand.operand_name
+        if name not in self.ssa_values and name not in self.forward_ssa_references:
+            self._first_uses[name] = operand.span
+        return super().resolve_operand(operand, type)
+
+    def _register_ssa_definition(
+        self, name: str, values: Sequence[SSAValue], span: Span[str]
+    ) -> None:
+        super()._register_ssa_definition(name, values, span)
+        for value in values:
+            if isinstance(value, BlockArgument) and value.location is UNKNOWN_LOC:
+                value.location = self._location(span.start)
+
+    def _location(self, position: Position) -> FileLineColLoc:
+        line, column = self.source.line_and_column(position)
+        return FileLineColLoc(self._file, self._number(line), self._number(column))
+
+    def _number(self, value: int) -> IntAttr:
+        if (number := self._numbers.get(value)) is None:
+            number = self._numbers[value] = IntAttr(value)
+        return number
+
+
+def _text_span(error: ParseError) -> Span[str]:
+    """The span of an error in text; xDSL types it as text or bytes, an MLIR parser reads text."""
+    start, end, source = error.span.start, error.span.end, error.span.input
+    assert isinstance(source.content, str)
+    return Span(start, end, Input(source.content, source.name))
+
+
+def _all_references(parser: Parser) -> list[Span[str]]:
+    """Where blocks were named that are not defined so far, in the order of the text."""
+    found = (span for spans in parser.forward_block_references.values() for span in spans)
+    return sorted(found, key=lambda span: span.start)
+
+
+def _raise_undefined_block(reference: Span[str]) -> NoReturn:
+    raise ParseError(reference, f"reference to an undefined block {reference.text}")
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=3)
+    return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -1,0 +1,1 @@
+"""Layout algebra in plain Python and numpy."""

@@ -1,0 +1,153 @@
+"""Register fragments: which register of which thread holds each element of a tile.
+
+A fragment is an ordinary `Layout` from the coordinates of a tile to the axes `thread` and `value`; a
+last input mode beyond those of the tile counts replicas (each element is then held several times).
+CuTe's TV layout is the other direction, `(thread, value)` to the column-major index in the tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tileas_xdsl.layout.algebra import coalesce, composition
+from tileas_xdsl.layout.axes import E, Offset
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import escan, product, product_each, show
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.recover import recover
+from tileas_xdsl.layout.table import Table, holds, table
+
+THREAD = "thread"
+VALUE = "value"
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """`layout` maps a coordinate of the shape `tile` (and a replica) to `thread` and `value`.
+
+    `threads` is the size of the group of threads; more than the layout uses means idle threads.
+    """
+
+    layout: Layout
+    tile: tuple[int, ...]
+    threads: int
+
+    def __post_init__(self) -> None:
+        if set(self.layout.axes()) - {THREAD, VALUE}:
+            raise LayoutError(f"{self.layout} maps to other axes than '{THREAD}' and '{VALUE}'")
+        sizes = product_each(self.layout.shape)
+        if sizes[: len(self.tile)] != self.tile or len(sizes) > len(self.tile) + 1:
+            raise LayoutError(f"{self.layout} does not map a {show(self.tile)} tile")
+        used = self.layout.extents().get(THREAD, 1)
+        if used > self.threads:
+            raise LayoutError(f"{self.layout} uses {used} threads of {self.threads}")
+
+    @property
+    def elements(self) -> int:
+        """How many elements the tile has."""
+        return product(self.tile)
+
+    @property
+    def replicas(self) -> int:
+        """How many registers hold each element."""
+        return self.layout.size() // self.elements
+
+    @property
+    def values(self) -> int:
+        """How many registers each thread has, counted in elements."""
+        return self.layout.extents().get(VALUE, 1)
+
+    @cached_property
+    def held(self) -> Table:
+        """`(threads, values)`: the column-major index of the element held there, -1 for none."""
+        indices = holds(self.layout, THREAD, VALUE, self.threads, self.values)
+        return np.where(indices < 0, -1, indices % self.elements)
+
+    @cached_property
+    def thread_table(self) -> Table:
+        """`(replicas, elements)`: the thread that holds each element."""
+        return table(self.layout, THREAD).reshape(self.replicas, self.elements)
+
+    @cached_property
+    def value_table(self) -> Table:
+        """`(replicas, elements)`: the register that holds each element."""
+        return table(self.layout, VALUE).reshape(self.replicas, self.elements)
+
+    def tv(self) -> Layout:
+        """CuTe's TV layout, `(thread, value)` to the column-major index in the tile.
+
+        Raises `LayoutError` when registers are empty or no layout describes the map.
+        """
+        if (self.held < 0).any():
+            raise LayoutError(f"{self} leaves registers empty: it has no TV layout")
+        found = recover(self.held.T.ravel(), (self.threads, self.values))
+        if found is None or found[1] != 0:
+            raise LayoutError(f"{self} has no TV layout")
+        return found[0]
+
+    def __str__(self) -> str:
+        return f"{self.layout} on {self.threads} threads"
+
+
+def fragment_from_tv(tv: Layout, tile: tuple[int, ...]) -> Fragment:
+    """The fragment of a TV layout; digits of stride 0 become replicas.
+
+    Raises `LayoutError` when the TV layout misses elements of the tile or repeats some unevenly.
+    """
+    if tv.rank != 2:
+        raise LayoutError(f"{tv} is no TV layout: it needs two modes, thread and value")
+    digits: list[tuple[int, int, Offset]] = []
+    for mode, axis in zip(tv, (THREAD, VALUE), strict=True):
+        leaves = mode.leaves()
+        for (s, d), weight in zip(leaves, escan([s for s, _ in leaves]), strict=True):
+            if not isinstance(d, int):
+                raise LayoutError(f"{tv} is no TV layout: stride {d} is not an integer")
+            if s > 1:
+                digits.append((d, s, E(axis, weight)))
+    elements = _in_order([digit for digit in digits if digit[0]], tv, tile)
+    replicas = coalesce(_mode([(s, target) for d, s, target in digits if d == 0]))
+    spread = composition(elements, Layout(tile))
+    layout = make_layout(*spread, replicas) if replicas.size() > 1 else spread
+    return Fragment(layout, tile, tv[0].size())
+
+
+def _in_order(digits: list[tuple[int, int, Offset]], tv: Layout, tile: tuple[int, ...]) -> Layout:
+    current = 1
+    for d, s, _ in sorted(digits, key=lambda digit: digit[0]):
+        if d != current:
+            raise LayoutError(f"{tv} does not hold every element of a {show(tile)} tile once")
+        current *= s
+    if current != product(tile):
+        raise LayoutError(f"{tv} holds {current} elements; a {show(tile)} tile has {product(tile)}")
+    return _mode([(s, target) for _, s, target in sorted(digits, key=lambda digit: digit[0])])
+
+
+def _mode(modes: list[tuple[int, Offset]]) -> Layout:
+    if not modes:
+        return Layout(1, 0)
+    return Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes))
+
+
+def fragment_from_held(held: Table, tile: tuple[int, ...]) -> Fragment:
+    """The fragment with this `(threads, values)` table of column-major indices (-1: empty).
+
+    Raises `LayoutError` when elements are missing, held unevenly often, or no layout describes it.
+    """
+    threads, values = np.nonzero(held >= 0)
+    index = held[threads, values]
+    order = np.lexsort((values, threads, index))
+    elements = product(tile)
+    if index.size % elements or not np.array_equal(
+        index[order], np.repeat(np.arange(elements), index.size // elements)
+    ):
+        raise LayoutError(f"the registers do not hold every element of a {show(tile)} tile alike")
+    replicas = index.size // elements
+    shape = (*tile, replicas) if replicas > 1 else tile
+    by_replica = order.reshape(elements, replicas).T.ravel()
+    found = recover({THREAD: threads[by_replica], VALUE: values[by_replica]}, shape)
+    if found is None or found[1] != 0:
+        raise LayoutError("no layout describes which registers hold the tile")
+    return Fragment(found[0], tile, held.shape[0])

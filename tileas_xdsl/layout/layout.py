@@ -1,0 +1,298 @@
+"""
+The one layout class: CuTe's `shape:stride` with integer and named-axis strides.
+
+The same class is a pycute layout, a TMA coordinate layout (`1@0`, `1@1`), a register fragment
+(`@thread`, `@value`), a TMEM layout (`@lane`, `@column`) and an MMA atom's operand.  Replication is a
+digit of an extra input mode.  Source: CUTLASS include/cute/layout.hpp.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+from operator import index
+from typing import Any, final
+
+from tileas_xdsl.layout import int_tuple
+from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, E, Offset, coefficient_of, terms_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import Coord, IntTuple, Stride, product, show
+
+
+class LayoutBase:
+    """What `is_layout` accepts: plain and composed layouts."""
+
+    __slots__ = ()
+
+
+def is_layout(x: object) -> bool:
+    """Whether `x` is a plain or a composed layout."""
+    return isinstance(x, LayoutBase)
+
+
+@final
+class Layout(LayoutBase):
+    """
+    An immutable function from coordinates to offsets, `shape:stride`.
+
+    `shape` is a nested tuple of extents (at least 1), `stride` a congruent tuple of integers or
+    `AxisSum`s; without it the layout is compact and column-major.  Calling it with an integer or a
+    coordinate gives the offset; `None` in a coordinate keeps that mode and gives a sub-layout.
+
+    >>> Layout((4, 8), (8, 1))(3, 5)
+    29
+    """
+
+    __slots__ = ("_hash", "_size", "shape", "stride")
+
+    shape: IntTuple
+    stride: Stride
+
+    def __init__(self, shape: IntTuple, stride: Stride | None = None) -> None:
+        self.shape = _checked_shape(shape)
+        if stride is None:
+            self.stride = int_tuple.prefix_product(self.shape)
+        else:
+            self.stride = _checked_stride(stride, self.shape)
+        self._size: int = product(self.shape)
+        self._hash: int | None = None
+
+    # What it is
+
+    @property
+    def rank(self) -> int:
+        """The number of top-level modes."""
+        return int_tuple.rank(self.shape)
+
+    @property
+    def depth(self) -> int:
+        """How deep the modes nest."""
+        return int_tuple.depth(self.shape)
+
+    def size(self) -> int:
+        """How many coordinates the layout maps."""
+        return self._size
+
+    def cosize(self) -> int:
+        """The length of the interval of offsets that the layout spans; integer strides only."""
+        for d in int_tuple.flat(self.stride):
+            if isinstance(d, AxisSum):
+                raise LayoutError(
+                    f"{self} has named axes: ask for its extents instead of its cosize"
+                )
+        return self.extents().get(ANONYMOUS, 1)
+
+    def extents(self) -> dict[str, int]:
+        """For each axis, the length of the interval that the layout spans on it."""
+        spans: dict[str, int] = {}
+        for s, d in self.leaves():
+            for axis, k in terms_of(d):
+                spans[axis] = spans.get(axis, 1) + (s - 1) * abs(k)
+        return spans
+
+    def axes(self) -> tuple[str, ...]:
+        """The axes that the strides mention, in order of appearance; `""` is the anonymous one."""
+        return tuple(dict.fromkeys(axis for _, d in self.leaves() for axis, _ in terms_of(d)))
+
+    def leaves(self) -> tuple[tuple[int, Offset], ...]:
+        """The `(extent, stride)` of every leaf, left to right."""
+        return tuple(zip(int_tuple.flat(self.shape), int_tuple.flat(self.stride), strict=True))
+
+    def along(self, axis: str) -> Layout:
+        """The integer layout of this layout's component on one axis."""
+        return Layout(self.shape, _map_leaves(lambda d: coefficient_of(d, axis), self.stride))
+
+    # Where it maps
+
+    def index(self, crd: Coord) -> Offset:
+        """The offset of a coordinate."""
+        return int_tuple.crd2idx(crd, self.shape, self.stride)
+
+    def slice(self, crd: Coord) -> Layout:
+        """The sub-layout of the modes that stand under `None` in `crd`."""
+        if crd is None:
+            return self
+        return Layout(int_tuple.slice_(crd, self.shape), int_tuple.slice_(crd, self.stride))
+
+    def __call__(self, *crd: Coord) -> Any:
+        """The offset of a coordinate, or the sub-layout where the coordinate has `None`."""
+        one: Coord = crd[0] if len(crd) == 1 else crd
+        return self.slice(one) if int_tuple.has_none(one) else self.index(one)
+
+    # As a tuple of modes
+
+    def __len__(self) -> int:
+        return self.rank
+
+    def __getitem__(self, i: int) -> Layout:
+        if isinstance(self.shape, tuple) and isinstance(self.stride, tuple):
+            return Layout(self.shape[i], self.stride[i])
+        if i not in (0, -1):
+            raise IndexError(f"mode {i} of the rank-1 layout {self}")
+        return self
+
+    def __iter__(self) -> Iterator[Layout]:
+        return (self[i] for i in range(self.rank))
+
+    # As a value
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Layout) and self.shape == other.shape and self.stride == other.stride
+        )
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self.shape, self.stride))
+        return self._hash
+
+    def __str__(self) -> str:
+        return f"{show(self.shape)}:{show(self.stride)}"
+
+    def __repr__(self) -> str:
+        return f"Layout({self.shape!r}, {self.stride!r})"
+
+
+def _checked_shape(shape: Any) -> IntTuple:
+    if isinstance(shape, (tuple, list)):
+        return tuple([_checked_shape(x) for x in shape])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    extent = _integer(shape, "an extent")
+    if extent < 1:
+        raise LayoutError(f"extent {extent} of a layout is not positive")
+    return extent
+
+
+def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
+    if not isinstance(shape, tuple):
+        return stride if isinstance(stride, AxisSum) else _integer(stride, "a stride")
+    if not isinstance(stride, (tuple, list)) or len(stride) != len(shape):  # pyright: ignore[reportUnknownArgumentType]
+        raise LayoutError(f"stride {show(stride)} is not congruent to shape {show(shape)}")
+    return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _integer(x: Any, what: str) -> int:
+    if isinstance(x, bool):
+        raise LayoutError(f"{x} is a truth value, not {what} of a layout")
+    try:
+        return index(x)
+    except TypeError:
+        raise LayoutError(f"{x!r} is not {what} of a layout") from None
+
+
+def _map_leaves(f: Any, t: Any) -> Any:
+    return tuple(_map_leaves(f, x) for x in t) if isinstance(t, tuple) else f(t)
+
+
+# Construction
+
+
+def make_layout(*layouts: Any) -> Layout:
+    """One layout with each of `layouts` as a mode; also takes one iterable of layouts."""
+    modes: Iterable[Layout] = layouts
+    if len(layouts) == 1 and not isinstance(layouts[0], Layout):
+        modes = layouts[0]
+    modes = tuple(modes)
+    return Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
+
+
+def as_layout(x: Layout | IntTuple) -> Layout:
+    """`x` itself, or the compact layout of the shape `x`."""
+    return x if isinstance(x, Layout) else Layout(x)
+
+
+def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
+    """The compact layout that counts the modes of `shape` by increasing `order`."""
+    return Layout(shape, int_tuple.compact_order(shape, order))
+
+
+def make_identity_layout(shape: IntTuple) -> Layout:
+    """The layout that maps a coordinate to itself: strides `1@0`, `1@1`, nested as `1@1@0`."""
+
+    def basis(s: IntTuple, path: str) -> Stride:
+        if not isinstance(s, tuple):
+            return E(path) if path else 1
+        return tuple(basis(x, f"{i}@{path}" if path else str(i)) for i, x in enumerate(s))
+
+    return Layout(shape, basis(shape, ""))
+
+
+def make_layout_like(layout: Layout) -> Layout:
+    """A compact layout of the same shape whose modes keep their order; stride-0 modes stay 0."""
+    filtered = int_tuple.filter_zeros(layout.stride, layout.shape)
+    flat_shape = int_tuple.flat(filtered)
+    flat_stride = [abs(_plain(d)) for d in int_tuple.flat(layout.stride)]
+    strides = [0] * len(flat_shape)
+    current = 1
+    for k in sorted(range(len(flat_shape)), key=lambda k: flat_stride[k]):
+        if flat_shape[k] > 1:
+            strides[k] = current
+            current *= flat_shape[k]
+    remaining = iter(strides)
+    return Layout(layout.shape, _map_leaves(lambda _: next(remaining), layout.stride))
+
+
+def make_fragment_like(layout: Layout) -> Layout:
+    """A compact layout for a register copy of `layout`: mode 0 is contiguous, the rest in order."""
+    if layout.rank <= 1 or layout.depth == 0:
+        return make_layout_like(layout)
+    head = make_layout_like(Layout(layout[0].shape))
+    inner = Layout(int_tuple.filter_zeros(layout[0].stride, layout[0].shape))
+    head = Layout(
+        layout[0].shape,
+        _zero_where(layout[0].stride, inner.stride),
+    )
+    rest = make_layout_like(make_layout(tuple(layout)[1:]))
+    scale = inner.size()
+    return make_layout(
+        head, *(Layout(m.shape, _map_leaves(lambda d: d * scale, m.stride)) for m in rest)
+    )
+
+
+def _zero_where(stride: Any, replacement: Any) -> Any:
+    if isinstance(stride, tuple):
+        return tuple(_zero_where(d, r) for d, r in zip(stride, replacement, strict=True))
+    return 0 if stride == 0 else replacement
+
+
+def _plain(d: Offset) -> int:
+    if isinstance(d, AxisSum):
+        raise LayoutError(f"stride {d} has named axes where an integer is needed")
+    return d
+
+
+# Queries under CuTe's names
+
+
+def size(x: Any) -> int:
+    """The number of coordinates of a layout or a shape."""
+    return x.size() if isinstance(x, LayoutBase) else product(x)  # pyright: ignore[reportUnknownVariableType, reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+def cosize(layout: Any) -> int:
+    """The length of the interval of offsets that a layout spans."""
+    return layout.cosize()
+
+
+def coshape(layout: Layout) -> Any:
+    """The extents of the codomain: an integer, or one extent per coordinate mode `@0, @1, ...`."""
+    spans = layout.extents()
+    if set(spans) <= {ANONYMOUS}:
+        return spans.get(ANONYMOUS, 1)
+    if not all(axis.isdigit() for axis in spans):
+        raise LayoutError(f"the axes of {layout} are not coordinate modes: ask for its extents")
+    return tuple(spans.get(str(i), 1) for i in range(1 + builtins.max(int(a) for a in spans)))
+
+
+def flat_stride_order(layout: Layout) -> tuple[int, ...]:
+    """The leaves of `layout` (indices) sorted by the absolute value of their integer strides."""
+    strides = [abs(_plain(d)) for _, d in layout.leaves()]
+    return tuple(sorted(range(len(strides)), key=strides.__getitem__))
+
+
+def transform_layout(a: Layout, b: Any, f: Any) -> Layout:
+    """`f` applied to the modes that `a` and `b` share; further modes of the longer one are kept."""
+    common = min(len(a), len(b))
+    longer = a if len(a) > common else b
+    return make_layout(
+        *(f(a[i], b[i]) for i in range(common)), *(longer[i] for i in range(common, len(longer)))
+    )

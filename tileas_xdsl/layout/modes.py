@@ -1,0 +1,174 @@
+"""
+Rearranging modes: the same operations for tuples and, on shape and stride together, layouts.
+
+Source: CUTLASS include/cute/algorithm/tuple_algorithms.hpp and layout.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tileas_xdsl.layout import int_tuple
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import Coord, IntTuple, rank, show, wrap, zip_same
+from tileas_xdsl.layout.layout import Layout
+
+T = TypeVar("T", bound="Layout | tuple[Any, ...] | int")
+
+TRIVIAL = Layout(1, 0)
+"""The mode that padding adds: one coordinate at offset 0."""
+
+
+def _both(t: Any, f: Callable[[Any], Any]) -> Any:
+    return Layout(f(t.shape), f(t.stride)) if isinstance(t, Layout) else f(t)
+
+
+def _pair(t: Any, x: Any, f: Callable[[Any, Any], Any]) -> Any:
+    if isinstance(t, Layout):
+        return Layout(f(t.shape, x.shape), f(t.stride, x.stride))
+    return f(t, x)
+
+
+def flatten(t: Any) -> Any:
+    """All leaves as one tuple; a leaf stays a tuple of one, as in pycute."""
+    return _both(t, int_tuple.flat)
+
+
+def unflatten(t: Any, profile: IntTuple) -> Any:
+    """The leaves of `t` in the profile of `profile`."""
+
+    def build(leaves: Any) -> Any:
+        remaining = list(int_tuple.flat(leaves))
+        if len(remaining) != len(int_tuple.flat(profile)):
+            raise LayoutError(
+                f"unflatten: {show(leaves)} does not have the leaves of {show(profile)}"
+            )
+        remaining.reverse()
+
+        def take_like(p: Any) -> Any:
+            return tuple(take_like(x) for x in p) if isinstance(p, tuple) else remaining.pop()
+
+        return take_like(profile)
+
+    return _both(t, build)
+
+
+def append(t: T, x: T) -> T:
+    """`t` with the mode `x` at the end."""
+    return _pair(t, x, lambda a, b: (*wrap(a), b))
+
+
+def prepend(t: T, x: T) -> T:
+    """`t` with the mode `x` at the front."""
+    return _pair(t, x, lambda a, b: (b, *wrap(a)))
+
+
+def pad_rank(layout: Layout, n: int) -> Layout:
+    """`layout` with trivial modes appended up to rank `n` (CuTe's `append<N>`)."""
+    for _ in range(n - layout.rank):
+        layout = append(layout, TRIVIAL)
+    return layout
+
+
+def insert(t: T, i: int, x: T) -> T:
+    """`t` with the mode `x` before mode `i`."""
+    return _pair(t, x, lambda a, b: (*wrap(a)[:i], b, *wrap(a)[i:]))
+
+
+def remove(t: T, i: int) -> T:
+    """`t` without mode `i`."""
+    _check_mode(t, i)
+    return _both(t, lambda a: (*wrap(a)[:i], *wrap(a)[i + 1 :]))
+
+
+def replace(t: T, i: int, x: T) -> T:
+    """`t` with mode `i` replaced by `x`."""
+    _check_mode(t, i)
+    return _pair(t, x, lambda a, b: (*wrap(a)[:i], b, *wrap(a)[i + 1 :]))
+
+
+def take(t: T, begin: int, end: int) -> T:
+    """Modes `begin` to `end` (exclusive); a single mode is unwrapped as in CuTe's `take`."""
+    if not 0 <= begin < end <= _rank(t):
+        raise LayoutError(f"take: modes {begin} to {end} of a rank-{_rank(t)} value")
+    return _both(t, lambda a: wrap(a)[begin:end])
+
+
+def select(t: T, *modes: int) -> T:
+    """The modes `modes`, in that order."""
+    for i in modes:
+        _check_mode(t, i)
+    return _both(t, lambda a: tuple(wrap(a)[i] for i in modes))
+
+
+def group(t: T, begin: int, end: int) -> T:
+    """Modes `begin` to `end` (exclusive) as one nested mode."""
+    if not 0 <= begin <= end <= _rank(t):
+        raise LayoutError(f"group: modes {begin} to {end} of a rank-{_rank(t)} value")
+    return _both(t, lambda a: (*wrap(a)[:begin], wrap(a)[begin:end], *wrap(a)[end:]))
+
+
+def repeat(x: Any, n: int) -> tuple[Any, ...]:
+    """`n` times `x`."""
+    return (x,) * n
+
+
+def repeat_like(profile: Any, x: Any) -> Any:
+    """`x` at every leaf of `profile`."""
+    return tuple(repeat_like(p, x) for p in profile) if isinstance(profile, tuple) else x
+
+
+def zip_modes(a: T, b: T) -> T:
+    """Modes of two values of one rank in pairs: `((a0,b0),(a1,b1),...)` (CuTe's `zip`)."""
+    return _pair(a, b, lambda x, y: tuple(zip_same(wrap(x), wrap(y), "zip")))
+
+
+def zip2_by(t: Any, guide: Any) -> Any:
+    """
+    Gather the pairs at the terminals of `guide` into `((firsts...),(seconds..., rest...))`.
+
+    Source: CUTLASS tuple_algorithms.hpp `zip2_by`.
+    """
+    if not isinstance(guide, tuple):
+        if not isinstance(t, tuple) or len(t) != 2:
+            raise LayoutError(f"zip2_by: {show(t)} is not a pair")
+        return t
+    if not isinstance(t, tuple) or len(t) < len(guide):
+        raise LayoutError(f"zip2_by: {show(t)} has fewer modes than its guide")
+    pairs = [zip2_by(x, g) for x, g in zip(t, guide, strict=False)]
+    return (
+        tuple(pair[0] for pair in pairs),
+        (*(pair[1] for pair in pairs), *t[len(guide) :]),
+    )
+
+
+def with_shape(layout: Layout, shape: IntTuple) -> Layout:
+    """`layout` read with the coordinates of another shape of the same size."""
+    from tileas_xdsl.layout.algebra import composition
+
+    return composition(layout, Layout(shape))
+
+
+def slice_and_offset(crd: Coord, layout: Layout) -> tuple[Layout, Any]:
+    """The sub-layout under the `None`s of `crd`, and the offset of its first element."""
+    return layout.slice(crd), layout.index(crd)
+
+
+def dice(crd: Coord, t: Any) -> Any:
+    """The modes of a tuple or layout that stand under integers of `crd`: the rest of a slice."""
+    return _both(t, lambda a: int_tuple.dice(crd, a))
+
+
+def domain_offset(crd: Coord, layout: Layout) -> tuple[Layout, Any]:
+    """`layout` and the offset that moves its origin to `crd`."""
+    return layout, layout.index(crd)
+
+
+def _rank(t: Any) -> int:
+    return t.rank if isinstance(t, Layout) else rank(t)
+
+
+def _check_mode(t: Any, i: int) -> None:
+    if not 0 <= i < _rank(t):
+        raise LayoutError(f"mode {i} of a rank-{_rank(t)} value")

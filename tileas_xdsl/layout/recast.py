@@ -1,0 +1,94 @@
+"""Layouts read in wider or narrower elements.  Source: CUTLASS include/cute/layout.hpp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileas_xdsl.layout.axes import AxisSum
+from tileas_xdsl.layout.composed import ComposedLayout
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import product, shape_div
+from tileas_xdsl.layout.layout import Layout
+
+
+def _map(layout: Layout, f: Any) -> Layout:
+    def tree(s: Any, d: Any) -> tuple[Any, Any]:
+        if not isinstance(s, tuple):
+            return f(s, d)
+        pairs = [tree(x, y) for x, y in zip(s, d, strict=True)]
+        return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+
+    return Layout(*tree(layout.shape, layout.stride))
+
+
+def upcast(layout: Layout, n: int) -> Layout:
+    """
+    Count in vectors of `n` elements: contiguous modes shrink, other strides shrink.
+
+    Raises `LayoutError` when an extent or stride is no multiple or divisor of `n`.
+    """
+    if n < 1:
+        raise LayoutError(f"upcast: {n} elements are no vector")
+
+    def leaf(s: int, d: Any) -> tuple[Any, Any]:
+        if d == 0:
+            return s, d
+        if isinstance(d, AxisSum):
+            raise LayoutError(f"upcast: stride {d} of {layout} has named axes")
+        if n % abs(d) and abs(d) % n:
+            raise LayoutError(
+                f"upcast of {layout}: neither of stride {d} and {n} divides the other"
+            )
+        per_vector = product(shape_div(n, abs(d)))
+        if s % per_vector and per_vector % s:
+            raise LayoutError(
+                f"upcast of {layout}: neither of extent {s} and {per_vector} divides the other"
+            )
+        return -(-s // per_vector), (1 if d > 0 else -1) * product(shape_div(abs(d), n))
+
+    return _map(layout, leaf)
+
+
+def downcast(layout: Layout, n: int) -> Layout:
+    """
+    Count in `n`-ths of an element: contiguous modes grow, other strides grow.
+
+    Raises `LayoutError` when no mode is contiguous.
+    """
+    if n < 1:
+        raise LayoutError(f"downcast: an element does not have {n} parts")
+    if n > 1 and not any(d in (1, -1) for _, d in layout.leaves()):
+        raise LayoutError(f"downcast of {layout}: no mode has adjacent elements")
+
+    def leaf(s: int, d: Any) -> tuple[Any, Any]:
+        return (s * n, d) if d in (1, -1) else (s, d * n)
+
+    return _map(layout, leaf)
+
+
+def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
+    """
+    `layout`, which counts elements of `old_bits`, counting elements of `new_bits`.
+
+    The swizzle of a composed layout moves along: it permutes the same bits of the address.
+    """
+    if isinstance(layout, ComposedLayout):
+        if layout.offset * old_bits % new_bits:
+            raise LayoutError(f"the offset of {layout} is no multiple of {new_bits} bits")
+        return ComposedLayout(
+            layout.swizzle.recast(old_bits, new_bits),
+            layout.offset * old_bits // new_bits,
+            recast_layout(layout.inner, old_bits, new_bits),
+        )
+    if new_bits == old_bits:
+        return layout
+    if new_bits % old_bits == 0:
+        return upcast(layout, new_bits // old_bits)
+    if old_bits % new_bits == 0:
+        return downcast(layout, old_bits // new_bits)
+    raise LayoutError(f"cannot recast {layout} from {old_bits}-bit to {new_bits}-bit elements")
+
+
+def scaled(layout: Layout, factor: int) -> Layout:
+    """`layout` with every offset multiplied by `factor`: element offsets become byte offsets."""
+    return _map(layout, lambda s, d: (s, d * factor))

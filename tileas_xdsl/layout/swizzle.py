@@ -1,0 +1,86 @@
+"""
+Swizzles: involutions of offsets that spread a tile over the banks of shared memory.
+
+`Swizzle(B, M, S)` xors `B` bits of an offset, those `S` places above bit `M`, onto the bits at `M`.
+Source: CUTLASS include/cute/swizzle.hpp.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tileas_xdsl.layout.errors import LayoutError
+
+
+@dataclass(frozen=True, slots=True)
+class Swizzle:
+    """
+    The involution `x ^ ((x & mask) >> shift)`; `bits <= |shift|` as in CuTe.
+
+    A negative `shift` xors low bits onto high ones.
+    """
+
+    bits: int
+    base: int
+    shift: int
+
+    def __post_init__(self) -> None:
+        if self.bits < 0 or self.base < 0:
+            raise LayoutError(f"{self}: the number of bits and the base must not be negative")
+        if abs(self.shift) < self.bits:
+            raise LayoutError(f"{self}: the shift must be at least the number of bits")
+        if self.bits + self.base + abs(self.shift) > 62:
+            raise LayoutError(f"{self} reaches past 62 bits")
+
+    @property
+    def source_mask(self) -> int:
+        """The bits that are read."""
+        return ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
+
+    @property
+    def target_mask(self) -> int:
+        """The bits that are changed."""
+        return ((1 << self.bits) - 1) << (self.base - min(0, self.shift))
+
+    def __call__(self, offset: Any) -> Any:
+        """The swizzled offset, of an integer or of a whole integer array."""
+        picked = offset & self.source_mask
+        moved = picked >> self.shift if self.shift >= 0 else picked << -self.shift
+        return offset ^ moved
+
+    def size(self) -> int:
+        """The period: offsets that differ by a multiple of it are changed alike."""
+        return 1 << (self.bits + self.base + abs(self.shift))
+
+    cosize = size
+
+    def recast(self, old_bits: int, new_bits: int) -> Swizzle:
+        """The same permutation of memory, counting elements of `new_bits` instead of `old_bits`."""
+        ratio = max(old_bits, new_bits) // min(old_bits, new_bits)
+        if ratio & (ratio - 1) or ratio * min(old_bits, new_bits) != max(old_bits, new_bits):
+            raise LayoutError(f"{self} cannot be counted in {new_bits}-bit elements")
+        places = ratio.bit_length() - 1
+        base = self.base + (places if new_bits < old_bits else -places)
+        if base < 0 and self.bits:
+            raise LayoutError(f"{self} permutes inside a {new_bits}-bit element")
+        return Swizzle(self.bits, max(base, 0), self.shift)
+
+    def __str__(self) -> str:
+        return f"S<{self.bits},{self.base},{self.shift}>"
+
+
+NO_SWIZZLE = Swizzle(0, 4, 3)
+"""The byte swizzle that leaves every address alone."""
+
+BYTE_SWIZZLES = {
+    "none": NO_SWIZZLE,
+    "32B": Swizzle(1, 4, 3),
+    "64B": Swizzle(2, 4, 3),
+    "128B": Swizzle(3, 4, 3),
+    "128B_BASE32B": Swizzle(2, 5, 2),
+}
+"""The closed set of shared-memory swizzles on byte addresses, by the name of their mode.
+
+Source: PTX ISA, shared memory matrix layout; CUTLASS include/cute/arch/mma_sm100_desc.hpp.
+"""
