@@ -1,5 +1,4 @@
-"""
-The functional algebra: coalesce, filter, composition, complement, inverses, common layouts.
+"""The functional algebra: coalesce, filter, composition, complement, inverses, common layouts.
 
 Each function states the post-condition that its tests check.  `L(i)` is the offset of the i-th
 coordinate in colexicographic order.  Source: CUTLASS include/cute/layout.hpp.
@@ -18,7 +17,7 @@ from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, Offset, coefficient_of, mode_path, terms_of
 from tileas_xdsl.layout.composed import ComposedLayout, lifted
 from tileas_xdsl.layout.errors import DivisibilityError, LayoutError
-from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div, show
+from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div, is_tuple, show
 from tileas_xdsl.layout.layout import Layout, as_layout, make_layout
 from tileas_xdsl.layout.modes import TRIVIAL
 from tileas_xdsl.layout.swizzle import Swizzle
@@ -48,18 +47,17 @@ def _merged(modes: Sequence[Mode]) -> list[Mode]:
 
 @lifted
 def coalesce(layout: Layout, profile: Any = None) -> Layout:
-    """
-    The flat layout with fewest modes that is the same function on `range(size(layout))`.
+    """The flat layout with fewest modes that is the same function on `range(size(layout))`.
 
     With a tuple `profile` each of its modes is coalesced on its own and further modes are kept.
     """
-    if isinstance(profile, tuple):
+    if is_tuple(profile):
         return _by_profile(layout, profile, coalesce)
     return _from_modes(_merged(layout.leaves()))
 
 
 def _extended(layout: Layout) -> list[Mode]:
-    """The modes of `layout` merged, as the same function on all integers: the last never vanishes."""
+    """The merged modes of the same function on all integers: the last one never vanishes."""
     leaves = layout.leaves()
     if not leaves:
         return [(1, 0)]
@@ -70,7 +68,7 @@ def _extended(layout: Layout) -> list[Mode]:
 @lifted
 def filter(layout: Layout, profile: Any = None) -> Layout:
     """`layout` without its stride-0 and extent-1 modes, coalesced: the same image."""
-    if isinstance(profile, tuple):
+    if is_tuple(profile):
         return _by_profile(layout, profile, filter)
     return _from_modes(_merged([(s, d) for s, d in layout.leaves() if d != 0]))
 
@@ -91,21 +89,8 @@ def _by_profile(layout: Layout, profile: tuple[Any, ...], f: Any) -> Layout:
 # Composition
 
 
-@lifted
-def _composition(a: Layout, b: Any) -> Layout:
-    if b is None:
-        return a
-    if isinstance(b, tuple):
-        if len(b) > a.rank:
-            raise LayoutError(f"cannot compose {a} by {show(b)}: the tiler has more modes")
-        return make_layout(_composition(mode, tile) for mode, tile in zip(a, b, strict=False))
-    b = as_layout(b)
-    return _compose_tree(a, b.shape, b.stride, b)
-
-
 def composition(a: Any, b: Any) -> Any:
-    """
-    The layout `R` with `R(i) == a(b(i))` for all i, compatible with `b`.
+    """The layout `R` with `R(i) == a(b(i))` for all i, compatible with `b`.
 
     `b` is a layout, an integer (that many first elements), a tuple (mode by mode; modes of `a` that
     it does not name are dropped, as in CuTe) or None (all of `a`).  Strides of `b` may be
@@ -116,11 +101,24 @@ def composition(a: Any, b: Any) -> Any:
     """
     if isinstance(a, Swizzle) or isinstance(b, ComposedLayout):
         return ComposedLayout(a, 0, b)
-    return _composition(a, b)
+    if isinstance(a, ComposedLayout):
+        return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
+    return _compose_layout(a, b)
+
+
+def _compose_layout(a: Layout, b: Any) -> Layout:
+    if b is None:
+        return a
+    if is_tuple(b):
+        if len(b) > a.rank:
+            raise LayoutError(f"cannot compose {a} by {show(b)}: the tiler has more modes")
+        return make_layout(_compose_layout(mode, tile) for mode, tile in zip(a, b, strict=False))
+    b = as_layout(b)
+    return _compose_tree(a, b.shape, b.stride, b)
 
 
 def _compose_tree(a: Layout, shape: Any, stride: Any, b: Layout) -> Layout:
-    if isinstance(shape, tuple):
+    if is_tuple(shape):
         return make_layout([_compose_tree(a, s, d, b) for s, d in zip(shape, stride, strict=True)])
     if isinstance(stride, AxisSum):
         return _compose_coordinate(a, shape, stride, b)
@@ -212,8 +210,7 @@ def _indivisible(
 
 
 def complement(layout: Layout | IntTuple, cotarget: Any = None) -> Layout:
-    """
-    An increasing layout whose offsets, but for 0, miss those of `layout`, up to `cotarget`.
+    """An increasing layout whose offsets, but for 0, miss those of `layout`, up to `cotarget`.
 
     `size(R) >= cotarget / size(filter(layout))`; `cotarget` is a size, a shape or a layout, by
     default the cosize of `layout`.  Integer strides, not negative; `layout` must be injective up to
@@ -281,8 +278,7 @@ def _inverse_axes(layout: Layout, axes: Sequence[str] | None) -> tuple[str, ...]
 
 
 def right_inverse(layout: Any, axes: Sequence[str] | None = None) -> Any:
-    """
-    The largest layout `R` that this method finds with `layout(R(i)) == i` for all i.
+    """The largest layout `R` that this method finds with `layout(R(i)) == i` for all i.
 
     With named axes `R` has one mode per axis, in the order of `axes` (default: of appearance), and
     `layout(R(c))` is `c` on every axis.  The chain of strides ends where signs change.
@@ -316,8 +312,7 @@ def unwrap_single(modes: list[Layout]) -> Layout:
 
 
 def left_inverse(layout: Any, axes: Sequence[str] | None = None) -> Any:
-    """
-    A layout `R` with `R(layout(i)) == i` for all i; `layout` must be injective.
+    """A layout `R` with `R(layout(i)) == i` for all i; `layout` must be injective.
 
     With named axes `R` takes one coordinate per axis, as `right_inverse`.  Between strides `R`
     counts on, as in CuTe: `left_inverse((2,3):(1,8))` is `(8,3):(1,2)`.
@@ -383,8 +378,7 @@ def _right_inverse_composed(layout: ComposedLayout) -> ComposedLayout:
 
 
 def nullspace(layout: Layout) -> Layout:
-    """
-    The layout `R` of all domain indices of stride-0 modes: `layout(R(i)) == 0`.
+    """The layout `R` of all domain indices of stride-0 modes: `layout(R(i)) == 0`.
 
     `size(R) == size(layout) / size(filter_zeros(layout))`.
     """
@@ -399,8 +393,9 @@ def nullspace(layout: Layout) -> Layout:
 
 
 def _common_prefix(a: Layout, b: Layout) -> tuple[Layout, int]:
-    inverse = right_inverse(b)
-    common = coalesce(composition(a, inverse))
+    inverse: Layout = right_inverse(b)
+    composed: Layout = composition(a, inverse)
+    common = coalesce(composed)
     extent, stride = common.leaves()[0]
     return inverse, extent if stride == 1 else 1
 

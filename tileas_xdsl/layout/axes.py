@@ -1,16 +1,15 @@
-"""
-Strides over named axes: the free module that CuTe's scaled bases live in.
+"""Strides over named axes: the free module that CuTe's scaled bases live in.
 
-A stride leaf is an integer or a sum of multiples of named axes, written `16@thread+1@value`.  A plain
-integer is a multiple of the anonymous axis.  Numeric names are coordinate modes as in CuTe: `2@0` is
-two steps along mode 0, and `1@1@0` one step along mode 1 inside mode 0 (CuTe's `E<0,1>`).
+A stride leaf is an integer or a sum of multiples of named axes, written `16@thread+1@value`.  A
+plain integer is a multiple of the anonymous axis.  Numeric names are coordinate modes as in CuTe:
+`2@0` is two steps along mode 0, and `1@1@0` one step along mode 1 inside mode 0 (CuTe's `E<0,1>`).
 
 Source: CUTLASS include/cute/numeric/arithmetic_tuple.hpp (ScaledBasis, ArithmeticTuple).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TypeAlias, final
 
 ANONYMOUS = ""
@@ -19,8 +18,7 @@ ANONYMOUS = ""
 
 @final
 class AxisSum:
-    """
-    An immutable sum of multiples of axes, `terms = ((axis, coefficient), ...)`.
+    """An immutable sum of multiples of axes, `terms = ((axis, coefficient), ...)`.
 
     Terms are sorted by axis and never zero, and at least one axis is named: a sum without named
     axes is a plain `int`.  Build one with `E` or `axis_sum`.
@@ -76,11 +74,10 @@ Offset: TypeAlias = "int | AxisSum"
 """Where a layout maps a coordinate: an integer, or a point in the space of its named axes."""
 
 
-def axis_sum(terms: Iterable[tuple[str, int]] | Mapping[str, int]) -> Offset:
+def axis_sum(terms: Iterable[tuple[str, int]]) -> Offset:
     """The sum of `terms`, as an `int` when no named axis is left."""
-    pairs = terms.items() if isinstance(terms, Mapping) else terms
     total: dict[str, int] = {}
-    for axis, coefficient in pairs:
+    for axis, coefficient in terms:
         total[axis] = total.get(axis, 0) + coefficient
     kept = tuple(sorted((axis, k) for axis, k in total.items() if k))
     if not kept:

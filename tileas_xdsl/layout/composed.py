@@ -1,5 +1,4 @@
-"""
-Layouts composed with a swizzle or with another layout: `outer o offset o inner`.
+"""Layouts composed with a swizzle or with another layout: `outer o offset o inner`.
 
 Source: CUTLASS include/cute/layout_composed.hpp, swizzle_layout.hpp.
 """
@@ -57,10 +56,8 @@ class ComposedLayout(LayoutBase):
 
     def index(self, crd: Coord) -> int:
         """The offset of a coordinate."""
-        outer: Callable[[Any], Any] = (
-            self.outer.index if isinstance(self.outer, Layout) else self.outer
-        )
-        return outer(self.offset + self._inner_index(crd))
+        inner = self.offset + self._inner_index(crd)
+        return self.outer(inner)
 
     def slice(self, crd: Coord) -> ComposedLayout:
         """The sub-layout of the modes that stand under `None` in `crd`."""

@@ -1,5 +1,4 @@
-"""
-CuTe's algebra under pycute's names: `from tileas_xdsl.layout.cute import *`.
+"""CuTe's algebra under pycute's names: `from tileas_xdsl.layout.cute import *`.
 
 A program written for pycute (NVIDIA/cutlass, python/pycute) finds here every name it uses.
 """

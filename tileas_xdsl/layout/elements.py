@@ -1,8 +1,7 @@
-"""
-Element types by name: how many bits each takes in memory, and what kind of number it is.
+"""Element types by name: how many bits each takes in memory, and what kind of number it is.
 
 The names are those of `elem=` clauses, of argument specifications and of MLIR's builtin types.
-Sources: PTX ISA (fundamental and alternate types), OCP Microscaling Formats 1.0, MLIR builtin types.
+Sources: PTX ISA (fundamental and alternate types), OCP Microscaling Formats 1.0, MLIR.
 """
 
 from __future__ import annotations

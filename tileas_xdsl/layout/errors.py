@@ -6,8 +6,7 @@ class LayoutError(ValueError):
 
 
 class DivisibilityError(LayoutError):
-    """
-    A composition or division whose extents and strides do not divide.
+    """A composition or division whose extents and strides do not divide.
 
     `mode` is the index of the mode at fault in the coalesced left layout; `numbers` are the two
     integers of which neither (or the second not the first) divides the other.

@@ -1,7 +1,7 @@
 """Register fragments: which register of which thread holds each element of a tile.
 
-A fragment is an ordinary `Layout` from the coordinates of a tile to the axes `thread` and `value`; a
-last input mode beyond those of the tile counts replicas (each element is then held several times).
+A fragment is an ordinary `Layout` from the coordinates of a tile to the axes `thread` and `value`;
+a last input mode beyond those of the tile counts replicas: each element is then held several times.
 CuTe's TV layout is the other direction, `(thread, value)` to the column-major index in the tile.
 """
 

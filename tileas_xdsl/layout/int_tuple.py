@@ -1,9 +1,8 @@
-"""
-Integers and nested tuples of integers: the shapes, strides and coordinates of layouts.
+"""Integers and nested tuples of integers: the shapes, strides and coordinates of layouts.
 
-Pure functions under pycute's names.  A *shape* is an `IntTuple`; a *stride* is a tuple congruent to
-it whose leaves may also be `AxisSum`s; a coordinate is an integer or a tuple weakly congruent to the
-shape.  Source: CUTLASS include/cute/int_tuple.hpp, stride.hpp, and python/pycute.
+Pure functions under pycute's names.  A *shape* is an `IntTuple`; a *stride* is a tuple congruent
+to it whose leaves may also be `AxisSum`s; a coordinate is an integer or a tuple weakly congruent to
+the shape.  Source: CUTLASS include/cute/int_tuple.hpp, stride.hpp, and python/pycute.
 """
 
 from __future__ import annotations
@@ -12,22 +11,25 @@ from abc import ABC, ABCMeta
 from collections.abc import Sequence
 from itertools import chain
 from math import prod
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tileas_xdsl.layout.axes import AxisSum, Offset
 from tileas_xdsl.layout.errors import LayoutError
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
 IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
 Stride: TypeAlias = "int | AxisSum | tuple[Stride, ...]"
-Coord: TypeAlias = "int | None | tuple[Coord, ...]"
+Coord: TypeAlias = "int | tuple[Coord, ...] | None"
 
 
 class _IntegerMeta(ABCMeta):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, int) and not issubclass(subclass, bool)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return cls.__subclasscheck__(type(instance))
+    def __instancecheck__(cls, instance: object) -> bool:
+        return is_int(instance)
 
 
 class Integer(ABC, metaclass=_IntegerMeta):
@@ -39,24 +41,24 @@ def is_int(x: object) -> TypeGuard[int]:
     return isinstance(x, int) and not isinstance(x, bool)
 
 
-def is_tuple(x: object) -> TypeGuard[tuple[Any, ...]]:
+def is_tuple(x: object) -> TypeIs[tuple[Any, ...]]:
     """Whether `x` is an inner node."""
     return isinstance(x, tuple)
 
 
 def wrap(t: Any) -> tuple[Any, ...]:
     """`t` as a tuple: a leaf becomes a tuple of one."""
-    return t if isinstance(t, tuple) else (t,)
+    return t if is_tuple(t) else (t,)
 
 
 def unwrap(t: Any) -> Any:
     """The only element of a tuple of one, else `t` itself."""
-    return unwrap(t[0]) if isinstance(t, tuple) and len(t) == 1 else t
+    return unwrap(t[0]) if is_tuple(t) and len(t) == 1 else t
 
 
 def flat(t: Any) -> tuple[Any, ...]:
     """The leaves of `t`, left to right."""
-    if not isinstance(t, tuple):
+    if not is_tuple(t):
         return (t,)
     return tuple(chain.from_iterable(flat(x) for x in t))
 
@@ -68,7 +70,7 @@ def signum(a: int) -> int:
 
 def product(a: IntTuple) -> int:
     """The product of all leaves: how many coordinates a shape has."""
-    if not isinstance(a, tuple):
+    if not is_tuple(a):
         return a
     return prod(product(x) for x in a)
 
@@ -80,7 +82,7 @@ def product_each(a: IntTuple) -> tuple[int, ...]:
 
 def product_like(a: IntTuple, profile: IntTuple) -> IntTuple:
     """`a` with every subtree that stands under a leaf of `profile` replaced by its size."""
-    if not isinstance(profile, tuple):
+    if not is_tuple(profile):
         return product(a)
     return tuple(product_like(x, p) for x, p in zip_same(a, profile, "product_like"))
 
@@ -97,21 +99,21 @@ def tuple_max(a: IntTuple) -> int:
 
 def inner_product(a: IntTuple, b: Stride) -> Any:
     """The sum of the products of the leaves of two congruent tuples."""
-    if not isinstance(a, tuple):
+    if not is_tuple(a):
         return a * b  # pyright: ignore[reportOperatorIssue]
     return sum(inner_product(x, y) for x, y in zip_same(a, b, "inner_product"))
 
 
 def zip_same(a: Any, b: Any, what: str) -> zip[tuple[Any, Any]]:
     """Pairs of the elements of two tuples of one length; `LayoutError` otherwise."""
-    if not (isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)):
+    if not (is_tuple(a) and is_tuple(b) and len(a) == len(b)):
         raise LayoutError(f"{what}: {show(a)} and {show(b)} do not have the same profile")
     return zip(a, b, strict=True)
 
 
 def show(t: Any) -> str:
     """CuTe's text of a tuple: `(4,(2,3))`, no blanks."""
-    if isinstance(t, tuple):
+    if is_tuple(t):
         return f"({','.join(show(x) for x in t)})"
     return "_" if t is None else str(t)
 
@@ -121,46 +123,46 @@ def show(t: Any) -> str:
 
 def rank(t: Any) -> int:
     """The number of top-level modes; 1 for a leaf."""
-    return len(t) if isinstance(t, tuple) else 1
+    return len(t) if is_tuple(t) else 1
 
 
 def depth(t: Any) -> int:
     """How deep tuples nest; 0 for a leaf."""
-    if not isinstance(t, tuple):
+    if not is_tuple(t):
         return 0
     return 1 + max((depth(x) for x in t), default=0)
 
 
 def congruent(a: Any, b: Any) -> bool:
     """Whether two tuples have the same profile."""
-    if not isinstance(a, tuple) or not isinstance(b, tuple):
-        return not isinstance(a, tuple) and not isinstance(b, tuple)
+    if not is_tuple(a) or not is_tuple(b):
+        return not is_tuple(a) and not is_tuple(b)
     return len(a) == len(b) and all(congruent(x, y) for x, y in zip(a, b, strict=True))
 
 
 def weakly_congruent(a: Any, b: Any) -> bool:
     """Whether `b` refines the profile of `a`: a leaf of `a` may be a subtree of `b`."""
-    if not isinstance(a, tuple):
+    if not is_tuple(a):
         return True
-    if not isinstance(b, tuple) or len(a) != len(b):
+    if not is_tuple(b) or len(a) != len(b):
         return False
     return all(weakly_congruent(x, y) for x, y in zip(a, b, strict=True))
 
 
 def compatible(a: IntTuple, b: IntTuple) -> bool:
     """Whether every coordinate of shape `a` is also one of shape `b`, with equal sizes."""
-    if not isinstance(a, tuple):
+    if not is_tuple(a):
         return a == product(b)
-    if not isinstance(b, tuple) or len(a) != len(b):
+    if not is_tuple(b) or len(a) != len(b):
         return False
     return all(compatible(x, y) for x, y in zip(a, b, strict=True))
 
 
 def evenly_divides(a: IntTuple, b: IntTuple) -> bool:
     """Whether tiles of shape `b` tile shape `a` without remainder, mode by mode."""
-    if not isinstance(b, tuple):
+    if not is_tuple(b):
         return product(a) % b == 0
-    if not isinstance(a, tuple) or len(a) < len(b):
+    if not is_tuple(a) or len(a) < len(b):
         return False
     return all(evenly_divides(x, y) for x, y in zip(a, b, strict=False))
 
@@ -170,16 +172,16 @@ def evenly_divides(a: IntTuple, b: IntTuple) -> bool:
 
 def elem_scale(a: IntTuple, b: IntTuple) -> IntTuple:
     """`a` scaled leaf by leaf by the sizes of the matching parts of `b`."""
-    if not isinstance(a, tuple):
+    if not is_tuple(a):
         return a * product(b)
     return tuple(elem_scale(x, y) for x, y in zip_same(a, b, "elem_scale"))
 
 
 def ceil_div(a: IntTuple, b: IntTuple) -> IntTuple:
     """How many `b` cover `a`; an integer `b` divides a tuple from the left, as in CuTe."""
-    if not isinstance(a, tuple):
+    if not is_tuple(a):
         return -(-a // product(b))
-    if isinstance(b, tuple):
+    if is_tuple(b):
         if len(b) > len(a):
             raise LayoutError(f"ceil_div: {show(b)} has more modes than {show(a)}")
         return tuple(ceil_div(x, y) for x, y in zip(a, (*b, *[1] * (len(a) - len(b))), strict=True))
@@ -192,8 +194,8 @@ def ceil_div(a: IntTuple, b: IntTuple) -> IntTuple:
 
 def round_up(a: IntTuple, b: IntTuple) -> IntTuple:
     """The least multiple of `b` that is at least `a`, leaf by leaf."""
-    if not isinstance(a, tuple):
-        if isinstance(b, tuple):
+    if not is_tuple(a):
+        if is_tuple(b):
             raise LayoutError(f"round_up: {a} is one integer and {show(b)} a tuple")
         return -(-a // b) * b
     padded = (*wrap(b), *[1] * (len(a) - rank(b)))
@@ -201,14 +203,13 @@ def round_up(a: IntTuple, b: IntTuple) -> IntTuple:
 
 
 def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
-    """
-    `a` divided by `b` from the left; of each pair met one must divide the other.
+    """`a` divided by `b` from the left; of each pair met one must divide the other.
 
     >>> shape_div((3, 4), 6)
     (1, 2)
     """
-    if isinstance(a, tuple):
-        if isinstance(b, tuple):
+    if is_tuple(a):
+        if is_tuple(b):
             return tuple(shape_div(x, y) for x, y in zip_same(a, b, "shape_div"))
         result: list[IntTuple] = []
         for x in a:
@@ -223,11 +224,11 @@ def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
 
 def prefix_product(a: IntTuple, init: Any = 1) -> Any:
     """Exclusive prefix products, congruent to `a`: the compact column-major strides of a shape."""
-    if not isinstance(a, tuple):
-        if isinstance(init, tuple):
+    if not is_tuple(a):
+        if is_tuple(init):
             raise LayoutError(f"prefix_product: {a} is one integer and {show(init)} a tuple")
         return init
-    if isinstance(init, tuple):
+    if is_tuple(init):
         return tuple(prefix_product(x, i) for x, i in zip_same(a, init, "prefix_product"))
     result: list[Any] = []
     for x in a:
@@ -238,7 +239,7 @@ def prefix_product(a: IntTuple, init: Any = 1) -> Any:
 
 def filter_zeros(stride: Stride, shape: IntTuple) -> IntTuple:
     """`shape` with extent 1 wherever `stride` is 0."""
-    if isinstance(stride, tuple):
+    if is_tuple(stride):
         return tuple(filter_zeros(d, s) for d, s in zip_same(stride, shape, "filter_zeros"))
     return 1 if stride == 0 else shape
 
@@ -258,7 +259,7 @@ def colex_less(a: IntTuple, b: IntTuple) -> bool:
 
 def elem_less(a: IntTuple, b: IntTuple) -> bool:
     """Whether every leaf of `a` is less than its partner in `b`: is the coordinate in bounds?"""
-    if not isinstance(a, tuple) or not isinstance(b, tuple):
+    if not is_tuple(a) or not is_tuple(b):
         return product(a) < product(b)
     return all(elem_less(x, y) for x, y in zip_same(a, b, "elem_less"))
 
@@ -267,23 +268,21 @@ def elem_less(a: IntTuple, b: IntTuple) -> bool:
 
 
 def crd2idx(crd: Coord, shape: IntTuple, stride: Stride | None = None) -> Any:
-    """
-    The offset that `shape:stride` maps `crd` to; `stride` defaults to compact column-major.
+    """The offset that `shape:stride` maps `crd` to; `stride` defaults to compact column-major.
 
     The last mode is unbounded, and a negative integer maps to minus the offset of its absolute
     value, as C++ division in CuTe makes it.
     """
-    if stride is None:
-        stride = prefix_product(shape)
-    if isinstance(crd, tuple):
-        if not isinstance(shape, tuple) or len(crd) != len(shape) or not isinstance(stride, tuple):
+    if is_tuple(crd):
+        stride = prefix_product(shape) if stride is None else stride
+        if not is_tuple(shape) or len(crd) != len(shape) or not is_tuple(stride):
             raise LayoutError(f"coordinate {show(crd)} does not fit shape {show(shape)}")
         return sum(crd2idx(c, s, d) for c, s, d in zip(crd, shape, stride, strict=True))
-    return _int2idx(crd or 0, shape, stride)
+    return _int2idx(crd or 0, shape, prefix_product(shape) if stride is None else stride)
 
 
 def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
-    if not isinstance(shape, tuple) or not isinstance(stride, tuple):
+    if not is_tuple(shape) or not is_tuple(stride):
         return crd * stride  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]
     if not shape:
         return 0
@@ -297,14 +296,14 @@ def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
 
 
 def idx2crd(idx: IntTuple, shape: IntTuple, stride: Stride | None = None) -> IntTuple:
-    """The coordinate in `shape` of the index `idx`: the inverse of `crd2idx` for compact strides."""
+    """The coordinate in `shape` of the index `idx`: inverts `crd2idx` for compact strides."""
     if stride is None:
         stride = prefix_product(shape)
-    if isinstance(idx, tuple):
-        if not isinstance(shape, tuple) or len(idx) != len(shape) or not isinstance(stride, tuple):
+    if is_tuple(idx):
+        if not is_tuple(shape) or len(idx) != len(shape) or not is_tuple(stride):
             raise LayoutError(f"index {show(idx)} does not fit shape {show(shape)}")
         return tuple(idx2crd(i, s, d) for i, s, d in zip(idx, shape, stride, strict=True))
-    if isinstance(shape, tuple):
+    if is_tuple(shape):
         return tuple(idx2crd(idx, s, d) for s, d in zip_same(shape, stride, "idx2crd"))
     if not isinstance(stride, int):
         raise LayoutError(f"idx2crd: stride {show(stride)} is not an integer")
@@ -313,8 +312,8 @@ def idx2crd(idx: IntTuple, shape: IntTuple, stride: Stride | None = None) -> Int
 
 def crd2crd(crd: IntTuple, dst_shape: IntTuple, src_shape: IntTuple | None = None) -> IntTuple:
     """`crd`, a coordinate of `src_shape`, as a coordinate of `dst_shape`."""
-    if isinstance(crd, tuple):
-        if isinstance(dst_shape, tuple) and src_shape is None:
+    if is_tuple(crd):
+        if is_tuple(dst_shape) and src_shape is None:
             return tuple(crd2crd(x, y) for x, y in zip_same(crd, dst_shape, "crd2crd"))
         if src_shape is None:
             raise LayoutError(f"crd2crd: {show(crd)} needs its own shape to become one integer")
@@ -334,7 +333,7 @@ def compact_col_major(shape: IntTuple, current: int = 1) -> Any:
 
 def compact_row_major(shape: IntTuple, current: int = 1) -> Any:
     """Strides that count the rightmost mode fastest."""
-    if not isinstance(shape, tuple):
+    if not is_tuple(shape):
         return current
     result: list[Any] = []
     for x in reversed(shape):
@@ -344,8 +343,7 @@ def compact_row_major(shape: IntTuple, current: int = 1) -> Any:
 
 
 def compact_order(shape: IntTuple, order: IntTuple) -> Any:
-    """
-    Compact strides that count modes by increasing `order`; equal orders count left first.
+    """Compact strides that count modes by increasing `order`; equal orders count left first.
 
     `order` is weakly congruent to `shape`: a mode under one order leaf is column-major inside.
     """
@@ -361,7 +359,7 @@ def compact_order(shape: IntTuple, order: IntTuple) -> Any:
     remaining = iter(strides)
 
     def rebuild(profile: IntTuple) -> Any:
-        if isinstance(profile, tuple):
+        if is_tuple(profile):
             return tuple(rebuild(p) for p in profile)
         return next(remaining)
 
@@ -369,7 +367,7 @@ def compact_order(shape: IntTuple, order: IntTuple) -> Any:
 
 
 def _parts_under(shape: IntTuple, profile: IntTuple) -> list[IntTuple]:
-    if not isinstance(profile, tuple):
+    if not is_tuple(profile):
         return [shape]
     return [
         part for s, p in zip_same(shape, profile, "compact_order") for part in _parts_under(s, p)
@@ -378,14 +376,14 @@ def _parts_under(shape: IntTuple, profile: IntTuple) -> list[IntTuple]:
 
 def has_none(a: Any) -> bool:
     """Whether a coordinate keeps a mode whole (`None` is CuTe's underscore)."""
-    if isinstance(a, tuple):
+    if is_tuple(a):
         return any(has_none(x) for x in a)
     return a is None
 
 
 def slice_(crd: Coord, trg: Any) -> Any:
     """What of `trg` stands under the `None`s of `crd`; the profile is kept, as in CuTe."""
-    if isinstance(crd, tuple):
+    if is_tuple(crd):
         parts = [slice_(c, t) for c, t in zip_same(crd, trg, "slice_")]
         return tuple(chain.from_iterable(part for part in parts if part != ()))
     return (trg,) if crd is None else ()
@@ -393,7 +391,7 @@ def slice_(crd: Coord, trg: Any) -> Any:
 
 def dice(crd: Coord, trg: Any) -> Any:
     """What of `trg` stands under the integers of `crd`: the rest of `slice_`."""
-    if isinstance(crd, tuple):
+    if is_tuple(crd):
         parts = [dice(c, t) for c, t in zip_same(crd, trg, "dice")]
         return tuple(chain.from_iterable(part for part in parts if part != ()))
     return () if crd is None else (trg,)

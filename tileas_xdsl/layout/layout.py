@@ -1,22 +1,21 @@
-"""
-The one layout class: CuTe's `shape:stride` with integer and named-axis strides.
+"""The one layout class: CuTe's `shape:stride` with integer and named-axis strides.
 
 The same class is a pycute layout, a TMA coordinate layout (`1@0`, `1@1`), a register fragment
-(`@thread`, `@value`), a TMEM layout (`@lane`, `@column`) and an MMA atom's operand.  Replication is a
-digit of an extra input mode.  Source: CUTLASS include/cute/layout.hpp.
+(`@thread`, `@value`), a TMEM layout (`@lane`, `@column`) and an MMA atom's operand.  Replication is
+a digit of an extra input mode.  Source: CUTLASS include/cute/layout.hpp.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import index
 from typing import Any, final
 
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, E, Offset, coefficient_of, terms_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import Coord, IntTuple, Stride, product, show
+from tileas_xdsl.layout.int_tuple import Coord, IntTuple, Stride, is_tuple, product, show
 
 
 class LayoutBase:
@@ -32,8 +31,7 @@ def is_layout(x: object) -> bool:
 
 @final
 class Layout(LayoutBase):
-    """
-    An immutable function from coordinates to offsets, `shape:stride`.
+    """An immutable function from coordinates to offsets, `shape:stride`.
 
     `shape` is a nested tuple of extents (at least 1), `stride` a congruent tuple of integers or
     `AxisSum`s; without it the layout is compact and column-major.  Calling it with an integer or a
@@ -154,7 +152,7 @@ class Layout(LayoutBase):
 
 
 def _checked_shape(shape: Any) -> IntTuple:
-    if isinstance(shape, (tuple, list)):
+    if is_tuple(shape):
         return tuple([_checked_shape(x) for x in shape])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     extent = _integer(shape, "an extent")
     if extent < 1:
@@ -163,9 +161,9 @@ def _checked_shape(shape: Any) -> IntTuple:
 
 
 def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
-    if not isinstance(shape, tuple):
+    if not is_tuple(shape):
         return stride if isinstance(stride, AxisSum) else _integer(stride, "a stride")
-    if not isinstance(stride, (tuple, list)) or len(stride) != len(shape):  # pyright: ignore[reportUnknownArgumentType]
+    if not is_tuple(stride) or len(stride) != len(shape):  # pyright: ignore[reportUnknownArgumentType]
         raise LayoutError(f"stride {show(stride)} is not congruent to shape {show(shape)}")
     return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
@@ -179,8 +177,8 @@ def _integer(x: Any, what: str) -> int:
         raise LayoutError(f"{x!r} is not {what} of a layout") from None
 
 
-def _map_leaves(f: Any, t: Any) -> Any:
-    return tuple(_map_leaves(f, x) for x in t) if isinstance(t, tuple) else f(t)
+def _map_leaves(f: Callable[[Any], Any], t: Any) -> Any:
+    return tuple(_map_leaves(f, x) for x in t) if is_tuple(t) else f(t)
 
 
 # Construction
@@ -209,7 +207,7 @@ def make_identity_layout(shape: IntTuple) -> Layout:
     """The layout that maps a coordinate to itself: strides `1@0`, `1@1`, nested as `1@1@0`."""
 
     def basis(s: IntTuple, path: str) -> Stride:
-        if not isinstance(s, tuple):
+        if not is_tuple(s):
             return E(path) if path else 1
         return tuple(basis(x, f"{i}@{path}" if path else str(i)) for i, x in enumerate(s))
 
@@ -249,7 +247,7 @@ def make_fragment_like(layout: Layout) -> Layout:
 
 
 def _zero_where(stride: Any, replacement: Any) -> Any:
-    if isinstance(stride, tuple):
+    if is_tuple(stride):
         return tuple(_zero_where(d, r) for d, r in zip(stride, replacement, strict=True))
     return 0 if stride == 0 else replacement
 

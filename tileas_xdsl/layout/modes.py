@@ -1,5 +1,4 @@
-"""
-Rearranging modes: the same operations for tuples and, on shape and stride together, layouts.
+"""Rearranging modes: the same operations for tuples and, on shape and stride together, layouts.
 
 Source: CUTLASS include/cute/algorithm/tuple_algorithms.hpp and layout.hpp.
 """
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import Coord, IntTuple, rank, show, wrap, zip_same
+from tileas_xdsl.layout.int_tuple import Coord, IntTuple, is_tuple, rank, show, wrap, zip_same
 from tileas_xdsl.layout.layout import Layout
 
 T = TypeVar("T", bound="Layout | tuple[Any, ...] | int")
@@ -47,7 +46,7 @@ def unflatten(t: Any, profile: IntTuple) -> Any:
         remaining.reverse()
 
         def take_like(p: Any) -> Any:
-            return tuple(take_like(x) for x in p) if isinstance(p, tuple) else remaining.pop()
+            return tuple(take_like(x) for x in p) if is_tuple(p) else remaining.pop()
 
         return take_like(profile)
 
@@ -116,7 +115,7 @@ def repeat(x: Any, n: int) -> tuple[Any, ...]:
 
 def repeat_like(profile: Any, x: Any) -> Any:
     """`x` at every leaf of `profile`."""
-    return tuple(repeat_like(p, x) for p in profile) if isinstance(profile, tuple) else x
+    return tuple(repeat_like(p, x) for p in profile) if is_tuple(profile) else x
 
 
 def zip_modes(a: T, b: T) -> T:
@@ -125,16 +124,15 @@ def zip_modes(a: T, b: T) -> T:
 
 
 def zip2_by(t: Any, guide: Any) -> Any:
-    """
-    Gather the pairs at the terminals of `guide` into `((firsts...),(seconds..., rest...))`.
+    """Gather the pairs at the terminals of `guide` into `((firsts...),(seconds..., rest...))`.
 
     Source: CUTLASS tuple_algorithms.hpp `zip2_by`.
     """
-    if not isinstance(guide, tuple):
-        if not isinstance(t, tuple) or len(t) != 2:
+    if not is_tuple(guide):
+        if not is_tuple(t) or len(t) != 2:
             raise LayoutError(f"zip2_by: {show(t)} is not a pair")
         return t
-    if not isinstance(t, tuple) or len(t) < len(guide):
+    if not is_tuple(t) or len(t) < len(guide):
         raise LayoutError(f"zip2_by: {show(t)} has fewer modes than its guide")
     pairs = [zip2_by(x, g) for x, g in zip(t, guide, strict=False)]
     return (

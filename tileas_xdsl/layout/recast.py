@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import product, shape_div
+from tileas_xdsl.layout.int_tuple import is_tuple, product, shape_div
 from tileas_xdsl.layout.layout import Layout
 
 
-def _map(layout: Layout, f: Any) -> Layout:
+def _map(layout: Layout, f: Callable[[int, Any], tuple[Any, Any]]) -> Layout:
     def tree(s: Any, d: Any) -> tuple[Any, Any]:
-        if not isinstance(s, tuple):
+        if not is_tuple(s):
             return f(s, d)
         pairs = [tree(x, y) for x, y in zip(s, d, strict=True)]
         return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
@@ -22,8 +23,7 @@ def _map(layout: Layout, f: Any) -> Layout:
 
 
 def upcast(layout: Layout, n: int) -> Layout:
-    """
-    Count in vectors of `n` elements: contiguous modes shrink, other strides shrink.
+    """Count in vectors of `n` elements: contiguous modes shrink, other strides shrink.
 
     Raises `LayoutError` when an extent or stride is no multiple or divisor of `n`.
     """
@@ -50,8 +50,7 @@ def upcast(layout: Layout, n: int) -> Layout:
 
 
 def downcast(layout: Layout, n: int) -> Layout:
-    """
-    Count in `n`-ths of an element: contiguous modes grow, other strides grow.
+    """Count in `n`-ths of an element: contiguous modes grow, other strides grow.
 
     Raises `LayoutError` when no mode is contiguous.
     """
@@ -67,8 +66,7 @@ def downcast(layout: Layout, n: int) -> Layout:
 
 
 def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
-    """
-    `layout`, which counts elements of `old_bits`, counting elements of `new_bits`.
+    """`layout`, which counts elements of `old_bits`, counting elements of `new_bits`.
 
     The swizzle of a composed layout moves along: it permutes the same bits of the address.
     """

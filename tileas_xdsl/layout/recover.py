@@ -1,5 +1,4 @@
-"""
-Closed forms recovered from tables, each certified by evaluating it again.
+"""Closed forms recovered from tables, each certified by evaluating it again.
 
 The coalesced form of a layout is unique, so recovery along one mode is a greedy reading of digits:
 a digit ends where the table stops being linear.
@@ -12,12 +11,13 @@ from itertools import accumulate
 from operator import mul
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import IntTuple, product_each, rank
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.int_tuple import IntTuple, product_each
+from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.table import Table, table
 
@@ -25,8 +25,7 @@ Tables = Mapping[str, Table]
 
 
 def recover(values: Table | Tables, shape: IntTuple | None = None) -> tuple[Layout, Offset] | None:
-    """
-    The layout and the constant offset that a table was made from, or None if there is none.
+    """The layout and the constant offset that a table was made from, or None if there is none.
 
     `values` is one table, or one per axis, over the colexicographic indices of `shape` (default:
     one mode).  The modes of the result refine those of `shape`.
@@ -45,11 +44,7 @@ def recover(values: Table | Tables, shape: IntTuple | None = None) -> tuple[Layo
         if mode is None:
             return None
         modes.append(mode)
-    layout = (
-        modes[0]
-        if shape is None or (rank(shape) == 1 and not isinstance(shape, tuple))
-        else (Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes)))
-    )
+    layout = make_layout(modes) if isinstance(shape, tuple) else modes[0]
     if not _certified(layout, tables):
         return None
     return layout, axis_sum([(axis, int(t[0])) for axis, t in tables.items()])
@@ -72,8 +67,9 @@ def _recover_line(line: Table, axes: Sequence[str]) -> Layout | None:
     stride: list[Offset] = []
     while line.shape[1] > 1:
         step = line[:, 1]
-        linear = (line == step[:, None] * np.arange(line.shape[1])).all(axis=0)
-        extent = line.shape[1] if linear.all() else int(np.argmin(linear))
+        straight = step[:, None] * np.arange(line.shape[1], dtype=np.int64)
+        bent: NDArray[np.bool_] = np.any(line != straight, axis=0)
+        extent = int(np.argmax(bent)) or line.shape[1]
         if line.shape[1] % extent:
             return None
         shape.append(extent)
@@ -85,8 +81,7 @@ def _recover_line(line: Table, axes: Sequence[str]) -> Layout | None:
 
 
 def recover_swizzled(addresses: Table, shape: IntTuple | None = None) -> AnyLayout | None:
-    """
-    A layout, if need be under one of the byte swizzles, with these byte addresses; None if none.
+    """A layout, if need be under one of the byte swizzles, with these byte addresses; None if none.
 
     The swizzle that reads the fewest bits wins; address 0 must belong to index 0 up to a constant
     that the swizzle's period divides.

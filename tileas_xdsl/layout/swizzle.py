@@ -1,5 +1,4 @@
-"""
-Swizzles: involutions of offsets that spread a tile over the banks of shared memory.
+"""Swizzles: involutions of offsets that spread a tile over the banks of shared memory.
 
 `Swizzle(B, M, S)` xors `B` bits of an offset, those `S` places above bit `M`, onto the bits at `M`.
 Source: CUTLASS include/cute/swizzle.hpp.
@@ -15,8 +14,7 @@ from tileas_xdsl.layout.errors import LayoutError
 
 @dataclass(frozen=True, slots=True)
 class Swizzle:
-    """
-    The involution `x ^ ((x & mask) >> shift)`; `bits <= |shift|` as in CuTe.
+    """The involution `x ^ ((x & mask) >> shift)`; `bits <= |shift|` as in CuTe.
 
     A negative `shift` xors low bits onto high ones.
     """

@@ -1,5 +1,4 @@
-"""
-Layouts evaluated as numpy tables: the referee of every question about a layout.
+"""Layouts evaluated as numpy tables: the referee of every question about a layout.
 
 A table is a read-only `int64` array of `size(layout)` offsets, indexed by the colexicographic index
 of the coordinate.  Tables of layouts are cached; treat them as constants.
@@ -104,8 +103,7 @@ def collision(layout: AnyLayout) -> tuple[int, int] | None:
 
 
 def scatter_inverse(layout: AnyLayout, size: int | None = None) -> Table:
-    """
-    For each offset below `size` (default: the cosize) the index that maps there, -1 for none.
+    """For each offset below `size` (default: the cosize) the index that maps there, -1 for none.
 
     Raises `LayoutError` when two indices map to one offset, naming them.
     """
@@ -127,8 +125,7 @@ def scatter_inverse(layout: AnyLayout, size: int | None = None) -> Table:
 
 
 def holds(fragment: Layout, thread: str, value: str, threads: int, values: int) -> Table:
-    """
-    `(threads, values)`: the index that each register of each thread holds, -1 for none.
+    """`(threads, values)`: the index that each register of each thread holds, -1 for none.
 
     `fragment` maps an index to axes `thread` and `value` and must be injective; replicas are
     indices of an extra input mode.

@@ -1,5 +1,4 @@
-"""
-Divides and products: layouts split into tiles, and layouts reproduced over layouts.
+"""Divides and products: layouts split into tiles, and layouts reproduced over layouts.
 
 A *tiler* is a layout, an integer, a tuple of tilers (mode by mode) or None (leave the mode whole).
 Source: CUTLASS include/cute/layout.hpp.
@@ -17,6 +16,7 @@ from tileas_xdsl.layout.int_tuple import (
     IntTuple,
     ceil_div,
     evenly_divides,
+    is_tuple,
     product_each,
     rank,
     show,
@@ -35,7 +35,7 @@ def _by_mode(layout: Layout, tiler: tuple[Any, ...], split: Splitter, what: str)
 
 
 def _tiler_text(tiler: Any) -> str:
-    if isinstance(tiler, tuple):
+    if is_tuple(tiler):
         return f"<{', '.join(_tiler_text(t) for t in tiler)}>"
     return str(tiler) if isinstance(tiler, Layout) else show(tiler)
 
@@ -58,7 +58,7 @@ def logical_divide(layout: Layout, tiler: Any) -> Layout:
     """`layout` with each tiled mode split in two: the tile, and which tile."""
     if tiler is None:
         return layout
-    if isinstance(tiler, tuple):
+    if is_tuple(tiler):
         return _by_mode(layout, tiler, logical_divide, "logical_divide")
     tile = as_layout(tiler)
     return composition(layout, make_layout(tile, complement(tile, layout.shape)))
@@ -86,7 +86,7 @@ def _paired(layout: Layout, tiler: Any, split: Splitter) -> Layout:
     """`split` at every terminal of `tiler`; a mode that None leaves whole is all rest, no tile."""
     if tiler is None:
         return make_layout(TRIVIAL, layout)
-    if isinstance(tiler, tuple):
+    if is_tuple(tiler):
         return _by_mode(layout, tiler, lambda mode, tile: _paired(mode, tile, split), "zip")
     return split(layout, tiler)
 
@@ -99,7 +99,7 @@ def logical_product(block: Layout, tiler: Any) -> Layout:
     """`(block, where each repetition of it starts)`; the repetitions are laid out as `tiler`."""
     if tiler is None:
         return block
-    if isinstance(tiler, tuple):
+    if is_tuple(tiler):
         return _by_mode(block, tiler, logical_product, "logical_product")
     tile = as_layout(tiler)
     return make_layout(block, composition(complement(block, block.size() * tile.cosize()), tile))
