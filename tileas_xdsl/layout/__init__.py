@@ -1,1 +1,37 @@
-"""Layout algebra in plain Python and numpy."""
+"""Layout algebra in plain Python and numpy: one class, three views of it.
+
+* closed form: `Layout`, `Swizzle`, `ComposedLayout`, `MemoryLayout` and CuTe's operations;
+* table: `table`, `is_injective`, `scatter_inverse`, `recover`, ... (numpy, exact);
+* bits: `F2Map`, for power-of-two layouts.
+
+Everything that pycute has is here under the same name; `tileas_xdsl.layout.cute` has just that.
+"""
+
+from tileas_xdsl.layout import cute as _cute
+from tileas_xdsl.layout.cute import *  # noqa: F403
+from tileas_xdsl.layout.elements import ELEMENT_TYPES, ElementType, element_type
+from tileas_xdsl.layout.errors import DivisibilityError, LayoutError, LayoutSyntaxError
+from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
+from tileas_xdsl.layout.inverse import Digit, Section, invert
+from tileas_xdsl.layout.memory import MemoryLayout, memory_from_addresses
+from tileas_xdsl.layout.recover import recover, recover_swizzled
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE
+from tileas_xdsl.layout.table import (
+    collision,
+    holds,
+    image,
+    is_bijective,
+    is_injective,
+    scatter_inverse,
+    table,
+)
+from tileas_xdsl.layout.text import parse_cute_layout, parse_layout, parse_memory_layout
+
+__all__ = [
+    *_cute.__all__,
+    "BYTE_SWIZZLES", "ELEMENT_TYPES", "NO_SWIZZLE", "Digit", "DivisibilityError", "ElementType",
+    "Fragment", "LayoutError", "LayoutSyntaxError", "MemoryLayout", "Section", "collision",
+    "element_type", "fragment_from_held", "fragment_from_tv", "holds", "image", "invert",
+    "is_bijective", "is_injective", "memory_from_addresses", "parse_cute_layout", "parse_layout",
+    "parse_memory_layout", "recover", "recover_swizzled", "scatter_inverse", "table",
+]  # fmt: skip

@@ -64,7 +64,8 @@ class AxisSum:
         return self._hash
 
     def __str__(self) -> str:
-        return "+".join(f"{k}@{axis}" if axis else str(k) for axis, k in self.terms)
+        terms = [f"{k}@{axis}" if axis else str(k) for axis, k in self.terms]
+        return "+".join(terms).replace("+-", "-")
 
     def __repr__(self) -> str:
         return " + ".join(f"E({axis!r}, {k})" if axis else str(k) for axis, k in self.terms)

@@ -85,8 +85,7 @@ class ComposedLayout(LayoutBase):
         return (self[i] for i in range(self.rank))
 
     def __str__(self) -> str:
-        inner = str(self.inner) if isinstance(self.inner, Layout) else f"({self.inner})"
-        return f"{self.outer} o {self.offset} o {inner}"
+        return f"{self.outer} o {self.offset} o {self.inner}"
 
 
 AnyLayout = Layout | ComposedLayout

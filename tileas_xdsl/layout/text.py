@@ -1,0 +1,267 @@
+"""Layouts as text: CuTe's notation and the `nv_tileas.layout` literal, both ways.
+
+    layout   := shape ":" stride
+    shape    := integer | "(" [shape {"," shape}] ")"
+    stride   := sum | "(" [stride {"," stride}] ")"
+    sum      := term {("+" | "-") term}
+    term     := integer ["@" name {"@" name}]
+    composed := (swizzle | layout) "o" integer "o" (layout | composed)
+    swizzle  := ("S" | "Sw") "<" integer "," integer "," integer ">"
+    literal  := "<" shape "," stride ["," "swizzle" "<" ... ">"] ["," "elem" "=" name] ">"
+
+Blanks may stand between tokens, and integers may carry CuTe's underscore (`_4`).  Printing is `str`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES, unknown_element
+from tileas_xdsl.layout.errors import LayoutError, LayoutSyntaxError
+from tileas_xdsl.layout.int_tuple import Stride
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout, check_byte_swizzle
+from tileas_xdsl.layout.swizzle import Swizzle
+
+MAX_DEPTH = 32
+"""How deep tuples may nest."""
+
+MAX_DIGITS = 18
+"""The longest integer that is read: it fits 64 bits."""
+
+_INTEGER = re.compile(r"_?(\d+)", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_BLANKS = re.compile(r"[ \t\r\n]*")
+
+
+def parse_layout(text: str) -> AnyLayout | MemoryLayout:
+    """The layout that `text` writes, in whichever of the notations.
+
+    Raises `LayoutSyntaxError`, which knows the place, for text that is no layout.
+    """
+    scanner = _Scanner(text)
+    if scanner.peek() == "<":
+        return scanner.whole(scanner.literal)
+    return scanner.whole(scanner.any_layout)
+
+
+def parse_memory_layout(text: str) -> MemoryLayout:
+    """The layout of an `nv_tileas.layout` literal, `<shape,stride,...>`."""
+    scanner = _Scanner(text)
+    return scanner.whole(scanner.literal)
+
+
+def parse_cute_layout(text: str) -> AnyLayout:
+    """The plain or composed layout that `text` writes in CuTe's notation."""
+    scanner = _Scanner(text)
+    return scanner.whole(scanner.any_layout)
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.depth = 0
+
+    # Tokens
+
+    def fail(self, reason: str, position: int | None = None) -> LayoutSyntaxError:
+        at = self.position if position is None else position
+        return LayoutSyntaxError(reason, self.text, at)
+
+    def peek(self) -> str:
+        """The next character that is no blank; empty at the end."""
+        blanks = _BLANKS.match(self.text, self.position)
+        assert blanks is not None
+        self.position = blanks.end()
+        return self.text[self.position : self.position + 1]
+
+    def found(self) -> str:
+        char = self.peek()
+        return f"'{char}'" if char else "the end"
+
+    def accept(self, token: str) -> bool:
+        self.peek()
+        if not self.text.startswith(token, self.position):
+            return False
+        self.position += len(token)
+        return True
+
+    def expect(self, token: str, where: str) -> None:
+        if not self.accept(token):
+            raise self.fail(f"expected '{token}' {where}, found {self.found()}")
+
+    def integer(self, what: str, signed: bool = False) -> int:
+        sign = -1 if signed and self.accept("-") else 1
+        self.peek()
+        match = _INTEGER.match(self.text, self.position)
+        if match is None:
+            raise self.fail(f"expected {what}, found {self.found()}")
+        if len(match[1]) > MAX_DIGITS:
+            raise self.fail(f"an integer of {len(match[1])} digits is too large")
+        self.position = match.end()
+        return sign * int(match[1])
+
+    def whole(self, parse: Callable[[], Any]) -> Any:
+        result = parse()
+        if self.peek():
+            raise self.fail(f"unexpected {self.found()} after the layout")
+        return result
+
+    # Tuples
+
+    def tuple_of(self, leaf: Callable[[], Any], what: str) -> Any:
+        if not self.accept("("):
+            return leaf()
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(f"tuples nest deeper than {MAX_DEPTH}")
+        items: list[Any] = []
+        if not self.accept(")"):
+            items.append(self.tuple_of(leaf, what))
+            while self.accept(","):
+                items.append(self.tuple_of(leaf, what))
+            self.expect(")", f"or ',' in {what}")
+        self.depth -= 1
+        return tuple(items)
+
+    def shape(self) -> Any:
+        return self.tuple_of(lambda: self.integer("an extent"), "a shape")
+
+    def stride(self) -> Stride:
+        return self.tuple_of(self.sum, "a stride")
+
+    def sum(self) -> Offset:
+        terms = [self.term()]
+        while self.peek() in ("+", "-") and self.peek():
+            self.accept("+")
+            terms.append(self.term())
+        return axis_sum(terms)
+
+    def term(self) -> tuple[str, int]:
+        coefficient = self.integer("a stride", signed=True)
+        names: list[str] = []
+        while self.accept("@"):
+            names.append(self.name())
+        return "@".join(names) or ANONYMOUS, coefficient
+
+    def name(self) -> str:
+        self.peek()
+        match = _NAME.match(self.text, self.position)
+        if match is None:
+            raise self.fail(f"expected the name of an axis after '@', found {self.found()}")
+        self.position = match.end()
+        return match[0]
+
+    # CuTe's notation
+
+    def plain(self) -> Layout:
+        start = self.position
+        shape = self.shape()
+        self.expect(":", "between shape and stride")
+        stride = self.stride()
+        return self.checked(lambda: Layout(shape, stride), start)
+
+    def any_layout(self) -> AnyLayout:
+        """`outer o offset o inner`, where `inner` may be composed in turn."""
+        outside: list[tuple[Swizzle | Layout, int]] = []
+        part = self.part()
+        while isinstance(part, Swizzle) or self.peek() == "o":
+            self.expect("o", "and an offset after the outer layout")
+            outside.append((part, self.integer("an offset", signed=True)))
+            self.expect("o", "between the offset and the inner layout")
+            if len(outside) > MAX_DEPTH:
+                raise self.fail(f"more than {MAX_DEPTH} layouts are composed")
+            part = self.part()
+        layout: AnyLayout = part
+        for outer, offset in reversed(outside):
+            layout = ComposedLayout(outer, offset, layout)
+        return layout
+
+    def part(self) -> Swizzle | Layout:
+        return self.swizzle() if self.peek() == "S" else self.plain()
+
+    def swizzle(self) -> Swizzle:
+        start = self.position
+        if not (self.accept("Sw<") or self.accept("S<")):
+            raise self.fail("expected a swizzle 'S<B,M,S>'")
+        triple = self.triple(signed_shift=True)
+        return self.checked(lambda: Swizzle(*triple), start)
+
+    def triple(self, signed_shift: bool = False) -> tuple[int, int, int]:
+        bits = self.integer("the number of bits of a swizzle")
+        self.expect(",", "in a swizzle")
+        base = self.integer("the base of a swizzle")
+        self.expect(",", "in a swizzle")
+        shift = self.integer("the shift of a swizzle", signed=signed_shift)
+        self.expect(">", "after a swizzle")
+        return bits, base, shift
+
+    # The nv_tileas.layout literal
+
+    def literal(self) -> MemoryLayout:
+        self.expect("<", "before a layout literal")
+        start = self.position
+        shape = self.shape()
+        self.expect(",", "between shape and stride")
+        stride = self.tuple_of(lambda: self.integer("a stride"), "a stride")
+        swizzle, elem = self.clauses()
+        self.expect(">", "after a layout literal")
+        layout = self.checked(lambda: Layout(shape, stride), start)
+        return MemoryLayout(layout, swizzle, elem)
+
+    def clauses(self) -> tuple[Swizzle | None, str | None]:
+        triple: tuple[int, int, int] | None = None
+        elem: str | None = None
+        start = self.position
+        while self.accept(","):
+            self.peek()
+            clause = self.position
+            word = self.word("a clause 'swizzle<...>' or 'elem=...'")
+            if word == "swizzle" and triple is None and elem is None:
+                start = clause
+                self.expect("<", "after 'swizzle'")
+                triple = self.triple()
+            elif word == "elem" and elem is None:
+                self.expect("=", "after 'elem'")
+                elem = self.element()
+            else:
+                raise self.fail(f"unexpected clause '{word}' in a layout literal", clause)
+        if triple is None:
+            return None, elem
+        return self.checked(lambda: _byte_swizzle(triple), start), elem
+
+    def element(self) -> str:
+        self.peek()
+        start = self.position
+        name = self.word("the name of an element type")
+        key = name.lower()
+        if ALIASES.get(key, key) not in ELEMENT_TYPES:
+            raise self.fail(unknown_element(name), start)
+        return name
+
+    def word(self, what: str) -> str:
+        self.peek()
+        match = _WORD.match(self.text, self.position)
+        if match is None:
+            raise self.fail(f"expected {what}, found {self.found()}")
+        self.position = match.end()
+        return match[0]
+
+    def checked(self, build: Callable[[], Any], position: int) -> Any:
+        """`build()`, its `LayoutError` placed at `position`."""
+        try:
+            return build()
+        except LayoutError as error:
+            raise self.fail(str(error), position) from None
+
+
+def _byte_swizzle(triple: tuple[int, int, int]) -> Swizzle:
+    swizzle = Swizzle(*triple)
+    check_byte_swizzle(swizzle)
+    return swizzle
