@@ -28,10 +28,10 @@ from tileas_xdsl.layout.table import (
 from tileas_xdsl.layout.text import parse_cute_layout, parse_layout, parse_memory_layout
 
 __all__ = [
-    *_cute.__all__,
     "BYTE_SWIZZLES", "ELEMENT_TYPES", "NO_SWIZZLE", "Digit", "DivisibilityError", "ElementType",
     "Fragment", "LayoutError", "LayoutSyntaxError", "MemoryLayout", "Section", "collision",
     "element_type", "fragment_from_held", "fragment_from_tv", "holds", "image", "invert",
     "is_bijective", "is_injective", "memory_from_addresses", "parse_cute_layout", "parse_layout",
     "parse_memory_layout", "recover", "recover_swizzled", "scatter_inverse", "table",
 ]  # fmt: skip
+__all__ += _cute.__all__
