@@ -1,7 +1,7 @@
 """Layouts of tiles in memory: element offsets, a swizzle of byte addresses, an element type.
 
-`MemoryLayout` is what the literal `nv_tileas.layout = <shape,stride,swizzle<B,M,S>,elem=NAME>` holds.
-Swizzles act on byte addresses, so the same swizzle fits every element width.
+`MemoryLayout` is the value of the literal `<shape,stride,swizzle<B,M,S>,elem=NAME>`.  Swizzles act
+on byte addresses, so the same swizzle fits every element width.
 """
 
 from __future__ import annotations

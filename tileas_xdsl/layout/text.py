@@ -9,7 +9,7 @@
     swizzle  := ("S" | "Sw") "<" integer "," integer "," integer ">"
     literal  := "<" shape "," stride ["," "swizzle" "<" ... ">"] ["," "elem" "=" name] ">"
 
-Blanks may stand between tokens, and integers may carry CuTe's underscore (`_4`).  Printing is `str`.
+Blanks may stand between tokens, and integers may have CuTe's underscore (`_4`).  Printing is `str`.
 """
 
 from __future__ import annotations
