@@ -1,4 +1,4 @@
-"""The functional algebra: coalesce, filter, composition, complement, inverses, common layouts.
+"""Complements, inverses, kernels and common parts of layouts.
 
 Each function states the post-condition that its tests check.  `L(i)` is the offset of the i-th
 coordinate in colexicographic order.  Source: CUTLASS include/cute/layout.hpp.
@@ -14,199 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tileas_xdsl.layout import int_tuple
-from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, Offset, coefficient_of, mode_path, terms_of
-from tileas_xdsl.layout.composed import ComposedLayout, lifted
-from tileas_xdsl.layout.errors import DivisibilityError, LayoutError
-from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div, is_tuple, show
+from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, Offset, coefficient_of, terms_of
+from tileas_xdsl.layout.compose import composition
+from tileas_xdsl.layout.composed import ComposedLayout
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div
 from tileas_xdsl.layout.layout import Layout, as_layout, make_layout
 from tileas_xdsl.layout.modes import TRIVIAL
-from tileas_xdsl.layout.swizzle import Swizzle
-
-Mode = tuple[int, Offset]
-
-
-def _from_modes(modes: Sequence[Mode]) -> Layout:
-    if not modes:
-        return TRIVIAL
-    if len(modes) == 1:
-        return Layout(*modes[0])
-    return Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes))
-
-
-def _merged(modes: Sequence[Mode]) -> list[Mode]:
-    merged: list[Mode] = []
-    for s, d in modes:
-        if s == 1:
-            continue
-        if merged and merged[-1][0] * merged[-1][1] == d:
-            merged[-1] = (merged[-1][0] * s, merged[-1][1])
-        else:
-            merged.append((s, d))
-    return merged
-
-
-@lifted
-def coalesce(layout: Layout, profile: Any = None) -> Layout:
-    """The flat layout with fewest modes that is the same function on `range(size(layout))`.
-
-    With a tuple `profile` each of its modes is coalesced on its own and further modes are kept.
-    """
-    if is_tuple(profile):
-        return _by_profile(layout, profile, coalesce)
-    return _from_modes(_merged(layout.leaves()))
-
-
-def _extended(layout: Layout) -> list[Mode]:
-    """The merged modes of the same function on all integers: the last one never vanishes."""
-    leaves = layout.leaves()
-    if not leaves:
-        return [(1, 0)]
-    last_extent, last_stride = leaves[-1]
-    return _merged((*leaves[:-1], (max(last_extent, 2), last_stride)))
-
-
-@lifted
-def filter(layout: Layout, profile: Any = None) -> Layout:
-    """`layout` without its stride-0 and extent-1 modes, coalesced: the same image."""
-    if is_tuple(profile):
-        return _by_profile(layout, profile, filter)
-    return _from_modes(_merged([(s, d) for s, d in layout.leaves() if d != 0]))
-
-
-@lifted
-def filter_zeros(layout: Layout) -> Layout:
-    """`layout` with extent 1 in its stride-0 modes; the profile is kept."""
-    return Layout(int_tuple.filter_zeros(layout.stride, layout.shape), layout.stride)
-
-
-def _by_profile(layout: Layout, profile: tuple[Any, ...], f: Any) -> Layout:
-    if len(profile) > layout.rank:
-        raise LayoutError(f"profile {show(profile)} has more modes than {layout}")
-    modes = [f(mode, p) for mode, p in zip(layout, profile, strict=False)]
-    return make_layout(*modes, *tuple(layout)[len(profile) :])
-
-
-# Composition
-
-
-def composition(a: Any, b: Any) -> Any:
-    """The layout `R` with `R(i) == a(b(i))` for all i, compatible with `b`.
-
-    `b` is a layout, an integer (that many first elements), a tuple (mode by mode; modes of `a` that
-    it does not name are dropped, as in CuTe) or None (all of `a`).  Strides of `b` may be
-    coordinates (`2@1`): they walk the mode of `a` that they name.  With a `Swizzle` on the left or
-    a composed layout on the right the result is a `ComposedLayout`.
-
-    Raises `DivisibilityError` where no layout is the composition, as CuTe does.
-    """
-    if isinstance(a, Swizzle) or isinstance(b, ComposedLayout):
-        return ComposedLayout(a, 0, b)
-    if isinstance(a, ComposedLayout):
-        return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
-    return _compose_layout(a, b)
-
-
-def _compose_layout(a: Layout, b: Any) -> Layout:
-    if b is None:
-        return a
-    if is_tuple(b):
-        if len(b) > a.rank:
-            raise LayoutError(f"cannot compose {a} by {show(b)}: the tiler has more modes")
-        return make_layout(_compose_layout(mode, tile) for mode, tile in zip(a, b, strict=False))
-    b = as_layout(b)
-    return _compose_tree(a, b.shape, b.stride, b)
-
-
-def _compose_tree(a: Layout, shape: Any, stride: Any, b: Layout) -> Layout:
-    if is_tuple(shape):
-        return make_layout([_compose_tree(a, s, d, b) for s, d in zip(shape, stride, strict=True)])
-    if isinstance(stride, AxisSum):
-        return _compose_coordinate(a, shape, stride, b)
-    if shape == 1:
-        return Layout(1, a.index(stride))
-    return _from_modes(_compose_modes(_extended(a), shape, stride, a, b))
-
-
-def _compose_coordinate(a: Layout, extent: int, stride: AxisSum, b: Layout) -> Layout:
-    parts = [_compose_tree(_mode_at(a, axis, b), extent, k, b) for axis, k in stride.terms]
-    shapes = {part.shape for part in parts}
-    if len(shapes) != 1:
-        raise LayoutError(
-            f"cannot compose {a} with {b}: the sum of coordinates {stride} walks modes of unlike "
-            f"shapes {', '.join(sorted(show(s) for s in shapes))}"
-        )
-    total = [sum(ds) for ds in zip(*(int_tuple.flat(p.stride) for p in parts), strict=True)]
-    return _from_modes(list(zip(int_tuple.flat(parts[0].shape), total, strict=True)))
-
-
-def _mode_at(a: Layout, axis: str, b: Layout) -> Layout:
-    path = mode_path(axis)
-    if path is None:
-        raise LayoutError(
-            f"cannot compose {a} with {b}: axis '{axis}' is not a mode of the left layout"
-        )
-    for i in path:
-        if i >= a.rank:
-            raise LayoutError(f"cannot compose with {b}: {a} has no mode {i}")
-        a = a[i]
-    return a
-
-
-def _compose_modes(modes: list[Mode], extent: int, stride: int, a: Layout, b: Layout) -> list[Mode]:
-    """The composition of merged `modes` with `extent:stride`; `a` and `b` are for messages."""
-    if stride == 0:
-        return [(extent, 0)]
-    if stride < 0:
-        return [(s, -d) for s, d in _compose_modes(modes, extent, -stride, a, b)]
-    first, step = _step_past_modes(modes, stride)
-    head_extent, head_stride = modes[first]
-    if first == len(modes) - 1:
-        return [(extent, step * head_stride)]
-    if head_extent % step:
-        if (extent - 1) * step < head_extent:
-            return [(extent, step * head_stride)]
-        raise _indivisible("stride", modes, first, (head_extent, step), a, b)
-    scaled = [(head_extent // step, step * head_stride), *modes[first + 1 :]]
-    return _first_elements(scaled, extent, first, modes, a, b)
-
-
-def _step_past_modes(modes: list[Mode], stride: int) -> tuple[int, int]:
-    first = 0
-    while first < len(modes) - 1 and stride % modes[first][0] == 0:
-        stride //= modes[first][0]
-        first += 1
-    return first, stride
-
-
-def _first_elements(
-    scaled: list[Mode], extent: int, first: int, modes: list[Mode], a: Layout, b: Layout
-) -> list[Mode]:
-    result: list[Mode] = []
-    for k, (s, d) in enumerate(scaled[:-1]):
-        if extent <= s:
-            return _merged([*result, (extent, d)])
-        if extent % s:
-            raise _indivisible("shape", modes, first + k, (extent, s), a, b)
-        result.append((s, d))
-        extent //= s
-    return _merged([*result, (extent, scaled[-1][1])])
-
-
-def _indivisible(
-    what: str, modes: list[Mode], k: int, numbers: tuple[int, int], a: Layout, b: Layout
-) -> DivisibilityError:
-    merged = _from_modes(modes)
-    where = f"mode {k} of {a}" if merged == a else f"mode {k} of {merged} (that is {a}, coalesced)"
-    if what == "stride":
-        reason = f"its extent {numbers[0]} and the step {numbers[1]} do not divide one another"
-    else:
-        reason = f"the {numbers[0]} elements left are no multiple of its extent {numbers[1]}"
-    return DivisibilityError(
-        f"cannot compose {a} with {b}: {what} divisibility at {where}: {reason}", k, numbers
-    )
-
-
-# Complement and inverses
+from tileas_xdsl.layout.simplify import Mode, coalesce, filter, from_modes, merged
 
 
 def complement(layout: Layout | IntTuple, cotarget: Any = None) -> Layout:
@@ -231,7 +46,7 @@ def complement(layout: Layout | IntTuple, cotarget: Any = None) -> Layout:
     rest = ceil_div(cotarget, current)
     strides = int_tuple.prefix_product(rest, current)
     result.extend(zip(int_tuple.flat(rest), int_tuple.flat(strides), strict=True))
-    return _from_modes(_merged(result))
+    return from_modes(merged(result))
 
 
 def _positive(d: Offset, layout: Layout) -> int:
@@ -256,7 +71,7 @@ class _AxisMode(NamedTuple):
 
 def _axis_modes(layout: Layout, axis: str) -> list[_AxisMode]:
     """The merged modes of `layout` that move along `axis`, smallest step first."""
-    modes = _merged(layout.leaves())
+    modes = merged(layout.leaves())
     weights = int_tuple.escan([s for s, _ in modes])
     found = [
         _AxisMode(coefficient_of(d, axis), s, weight, len(terms_of(d)) == 1)
@@ -303,7 +118,7 @@ def _right_inverse_on(layout: Layout, axis: str) -> Layout:
         sign = int_tuple.signum(mode.step)
         result.append((mode.extent, sign * mode.weight))
         current *= mode.extent
-    return _from_modes(_merged(result))
+    return from_modes(merged(result))
 
 
 def unwrap_single(modes: list[Layout]) -> Layout:
@@ -323,7 +138,7 @@ def left_inverse(layout: Any, axes: Sequence[str] | None = None) -> Any:
         return _undone(layout, left_inverse(_plain_inner(layout)), layout.cosize())
     layout = as_layout(layout)
     names = _inverse_axes(layout, axes)
-    for s, d in _merged(layout.leaves()):
+    for s, d in merged(layout.leaves()):
         if len(terms_of(d)) != 1:
             raise LayoutError(
                 f"{layout} has no left inverse: extent {s} with stride {d} feeds "
@@ -353,7 +168,7 @@ def _left_inverse_on(layout: Layout, axis: str) -> Layout:
             )
         result.append((following.step // mode.step, sign * mode.weight))
     result.append((modes[-1].extent, sign * modes[-1].weight))
-    return _from_modes(_merged(result))
+    return from_modes(merged(result))
 
 
 def _plain_inner(layout: ComposedLayout) -> Layout:
@@ -384,8 +199,8 @@ def nullspace(layout: Layout) -> Layout:
     """
     leaves = layout.leaves()
     rstrides = int_tuple.escan([s for s, _ in leaves])
-    return _from_modes(
-        _merged([(s, r) for (s, d), r in zip(leaves, rstrides, strict=True) if d == 0])
+    return from_modes(
+        merged([(s, r) for (s, d), r in zip(leaves, rstrides, strict=True) if d == 0])
     )
 
 
@@ -430,8 +245,3 @@ def max_alignment(layout: Layout) -> int:
     permuted = logical_divide(flat_layout, right_inverse(flat_layout))
     strides = [abs(d) for d in int_tuple.flat(permuted[1].stride) if isinstance(d, int)]
     return gcd(permuted[0].size(), *strides)
-
-
-def same_function(a: Layout, b: Layout) -> bool:
-    """Whether two layouts map every index of one size to equal offsets."""
-    return a.size() == b.size() and _merged(a.leaves()) == _merged(b.leaves())

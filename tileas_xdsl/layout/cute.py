@@ -4,11 +4,8 @@ A program written for pycute (NVIDIA/cutlass, python/pycute) finds here every na
 """
 
 from tileas_xdsl.layout.algebra import (
-    coalesce,
     complement,
-    composition,
     domain_distribute,
-    filter,
     left_inverse,
     max_alignment,
     max_common_layout,
@@ -17,6 +14,7 @@ from tileas_xdsl.layout.algebra import (
     right_inverse,
 )
 from tileas_xdsl.layout.axes import AxisSum, E
+from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.composed import (
     ComposedLayout,
     get_nonswizzle_portion,
@@ -93,6 +91,7 @@ from tileas_xdsl.layout.modes import (
     zip_modes,
 )
 from tileas_xdsl.layout.recast import downcast, recast_layout, upcast
+from tileas_xdsl.layout.simplify import coalesce, filter, filter_zeros
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tiling import (
     blocked_product,
@@ -114,8 +113,8 @@ __all__ = [
     "blocked_product", "ceil_div", "coalesce", "colex_less", "compact_col_major", "compact_order",
     "compact_row_major", "compatible", "complement", "composition", "congruent", "coshape",
     "cosize", "crd2crd", "crd2idx", "depth", "dice", "domain_distribute", "domain_offset",
-    "downcast", "elem_less", "elem_scale", "evenly_divides", "filter", "flat_divide",
-    "flat_product", "flatten", "get_nonswizzle_portion", "get_swizzle_portion", "group",
+    "downcast", "elem_less", "elem_scale", "evenly_divides", "filter", "filter_zeros",
+    "flat_divide", "flat_product", "flatten", "get_nonswizzle_portion", "get_swizzle_portion", "group",
     "has_none", "idx2crd", "increment", "inner_product", "insert", "is_int", "is_layout",
     "is_tuple", "left_inverse", "lex_less", "logical_divide", "logical_product",
     "make_composed_layout", "make_fragment_like", "make_identity_layout", "make_layout",

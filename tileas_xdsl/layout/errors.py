@@ -5,15 +5,17 @@ class LayoutError(ValueError):
     """An operation on layouts that has no answer; the message says which numbers are at fault."""
 
 
-class DivisibilityError(LayoutError):
-    """A composition or division whose extents and strides do not divide.
+class CompositionError(LayoutError):
+    """A composition that is no layout.
 
-    `mode` is the index of the mode at fault in the coalesced left layout; `numbers` are the two
-    integers of which neither (or the second not the first) divides the other.
+    `condition` is the one that fails: "stride" or "shape" divisibility, or "carry" where digits of
+    the right layout add up past a mode of the left one.  `mode` is the index of the mode at fault
+    in the coalesced left layout and `numbers` are the two that do not fit.
     """
 
-    def __init__(self, message: str, mode: int, numbers: tuple[int, int]) -> None:
+    def __init__(self, message: str, condition: str, mode: int, numbers: tuple[int, int]) -> None:
         super().__init__(message)
+        self.condition = condition
         self.mode = mode
         self.numbers = numbers
 

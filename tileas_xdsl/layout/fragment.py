@@ -12,13 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from tileas_xdsl.layout.algebra import coalesce, composition
 from tileas_xdsl.layout.axes import E, Offset
+from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import escan, product, product_each, show
 from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.recover import recover
-from tileas_xdsl.layout.table import Table, holds, table
+from tileas_xdsl.layout.recovery import recover
+from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.tables import Table, holds, table
 
 THREAD = "thread"
 VALUE = "value"

@@ -282,17 +282,14 @@ def crd2idx(crd: Coord, shape: IntTuple, stride: Stride | None = None) -> Any:
 
 
 def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
-    if not is_tuple(shape) or not is_tuple(stride):
-        return crd * stride  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]
-    if not shape:
-        return 0
     if crd < 0:
         return -_int2idx(-crd, shape, stride)
+    extents, steps = flat(shape), flat(stride)
     result: Any = 0
-    for s, d in zip(shape[:-1], stride[:-1], strict=True):
-        crd, digit = divmod(crd, product(s))
-        result += _int2idx(digit, s, d)
-    return result + _int2idx(crd, shape[-1], stride[-1])
+    for k in range(len(extents) - 1):
+        crd, digit = divmod(crd, extents[k])
+        result += digit * steps[k]
+    return result + crd * steps[-1] if extents else result
 
 
 def idx2crd(idx: IntTuple, shape: IntTuple, stride: Stride | None = None) -> IntTuple:

@@ -23,7 +23,7 @@ from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, terms_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.table import Table
+from tileas_xdsl.layout.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

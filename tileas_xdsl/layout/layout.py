@@ -233,17 +233,15 @@ def make_fragment_like(layout: Layout) -> Layout:
     """A compact layout for a register copy of `layout`: mode 0 is contiguous, the rest in order."""
     if layout.rank <= 1 or layout.depth == 0:
         return make_layout_like(layout)
-    head = make_layout_like(Layout(layout[0].shape))
-    inner = Layout(int_tuple.filter_zeros(layout[0].stride, layout[0].shape))
-    head = Layout(
-        layout[0].shape,
-        _zero_where(layout[0].stride, inner.stride),
-    )
-    rest = make_layout_like(make_layout(tuple(layout)[1:]))
-    scale = inner.size()
-    return make_layout(
-        head, *(Layout(m.shape, _map_leaves(lambda d: d * scale, m.stride)) for m in rest)
-    )
+    first, *others = layout
+    kept = Layout(int_tuple.filter_zeros(first.stride, first.shape))
+    head = Layout(first.shape, _zero_where(first.stride, kept.stride))
+    rest = make_layout_like(make_layout(others))
+    return make_layout(head, *(_scaled(mode, kept.size()) for mode in rest))
+
+
+def _scaled(layout: Layout, factor: int) -> Layout:
+    return Layout(layout.shape, _map_leaves(lambda d: d * factor, layout.stride))
 
 
 def _zero_where(stride: Any, replacement: Any) -> Any:

@@ -17,7 +17,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import IntTuple, show
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
-from tileas_xdsl.layout.table import Table, table
+from tileas_xdsl.layout.tables import Table, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def check_byte_swizzle(swizzle: Swizzle) -> None:
 
 def memory_from_addresses(addresses: Table, shape: IntTuple, bits: int) -> MemoryLayout | None:
     """The memory layout with these byte addresses, or None; certified by evaluating it again."""
-    from tileas_xdsl.layout.recover import recover
+    from tileas_xdsl.layout.recovery import recover
 
     for swizzle in sorted(set(BYTE_SWIZZLES.values()), key=lambda s: s.bits):
         offsets = swizzle(addresses) * 8

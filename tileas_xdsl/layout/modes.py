@@ -143,7 +143,7 @@ def zip2_by(t: Any, guide: Any) -> Any:
 
 def with_shape(layout: Layout, shape: IntTuple) -> Layout:
     """`layout` read with the coordinates of another shape of the same size."""
-    from tileas_xdsl.layout.algebra import composition
+    from tileas_xdsl.layout.compose import composition
 
     return composition(layout, Layout(shape))
 

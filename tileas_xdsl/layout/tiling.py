@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tileas_xdsl.layout.algebra import coalesce, complement, composition
+from tileas_xdsl.layout.algebra import complement
+from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.composed import lifted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import (
@@ -23,6 +24,7 @@ from tileas_xdsl.layout.int_tuple import (
 )
 from tileas_xdsl.layout.layout import Layout, as_layout, make_layout, make_ordered_layout
 from tileas_xdsl.layout.modes import TRIVIAL, pad_rank, zip2_by, zip_modes
+from tileas_xdsl.layout.simplify import coalesce
 
 Splitter = Callable[[Layout, Any], Layout]
 

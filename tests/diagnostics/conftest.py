@@ -1,0 +1,24 @@
+"""What the tests of this folder share: a context that knows every installed dialect."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.universe import Universe
+
+from tileas_xdsl.diagnostics.located_parser import parse_module
+
+
+@pytest.fixture
+def ctx() -> Context:
+    context = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    return context
+
+
+@pytest.fixture
+def parse(ctx: Context) -> Callable[..., ModuleOp]:
+    """Parse a text as the file `k.mlir`."""
+    return lambda text, **options: parse_module(ctx, text, "k.mlir", **options)

@@ -1,0 +1,64 @@
+"""What a diagnostic looks like on a terminal."""
+
+from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic, render
+from tileas_xdsl.diagnostics.sources import SourceText, remember_source
+
+PLACE = Location("k.mlir", 2, 3)
+
+
+def test_headline_names_file_line_column_severity_and_op():
+    report = diagnostic(Severity.ERROR, "is wrong", PLACE, op_name="arith.addi")
+    assert report.headline == "k.mlir:2:3: error: 'arith.addi' op is wrong"
+
+
+def test_without_an_op_the_message_stands_alone():
+    assert str(diagnostic(Severity.REMARK, "done", PLACE)) == "k.mlir:2:3: remark: done"
+
+
+def test_unknown_place_reads_as_in_mlir():
+    assert diagnostic(Severity.ERROR, "lost").headline == "<unknown>:0: error: lost"
+
+
+def test_source_line_and_caret_follow():
+    remember_source(SourceText("k.mlir", "first\n  second\n"))
+    report = diagnostic(Severity.ERROR, "here", PLACE)
+    assert render(report) == "k.mlir:2:3: error: here\n  second\n  ^\n"
+
+
+def test_tabs_are_repeated_under_the_line():
+    remember_source(SourceText("k.mlir", "a\n\t\tb c\n"))
+    assert render(diagnostic(Severity.NOTE, "x", Location("k.mlir", 2, 5))).endswith("\t\tb c\n\t\t  ^\n")
+
+
+def test_terminal_escapes_in_the_input_are_not_repeated():
+    remember_source(SourceText("k.mlir", "\x1b[31mred"))
+    assert "\x1b" not in render(diagnostic(Severity.ERROR, "x", Location("k.mlir", 1, 1)))
+
+
+def test_windows_line_ends_are_not_shown():
+    remember_source(SourceText("k.mlir", "a\r\nb\r\n"))
+    assert render(diagnostic(Severity.ERROR, "x", Location("k.mlir", 2, 1))).endswith("\nb\n^\n")
+
+
+def test_a_file_that_nobody_parsed_has_no_source_line():
+    place = Location(__file__, 1, 1)
+    assert render(diagnostic(Severity.ERROR, "x", place)) == f"{__file__}:1:1: error: x\n"
+
+
+def test_bytes_of_the_message_are_kept():
+    text = " can not find\tit \n"
+    assert diagnostic(Severity.ERROR, text, PLACE, op_name="a.b").text == f"'a.b' op {text}"
+
+
+def test_notes_come_after_the_source_line():
+    remember_source(SourceText("k.mlir", "one\ntwo\n"))
+    note = diagnostic(Severity.NOTE, "defined here", Location("k.mlir", 1, 1))
+    report = diagnostic(Severity.ERROR, "bad", Location("k.mlir", 2, 1), notes=[note])
+    assert render(report).splitlines() == [
+        "k.mlir:2:1: error: bad",
+        "two",
+        "^",
+        "k.mlir:1:1: note: defined here",
+        "one",
+        "^",
+    ]
