@@ -1,5 +1,7 @@
 """Post-conditions of the algebra on random layouts, and CuTe's documented examples."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -59,7 +61,7 @@ def test_coalesce_is_the_same_function_with_fewest_modes(layout: Layout) -> None
     assert result.depth <= 1
     if len(leaves) > 1:
         assert all(s > 1 for s, _ in leaves)
-        assert all(s * d != e for (s, d), (_, e) in zip(leaves, leaves[1:], strict=False))
+        assert all(s * d != e for (s, d), (_, e) in pairwise(leaves))
 
 
 @given(any_layouts)
@@ -210,7 +212,7 @@ def test_complement_is_ordered_and_disjoint(layout: Layout, cotarget: int) -> No
         result = complement(layout, cotarget)
     except LayoutError:
         strides = sorted((d, s) for s, d in layout.leaves() if s > 1 and d)
-        assert any(d < e * t for (e, t), (d, _) in zip(strides, strides[1:], strict=False))
+        assert any(d < e * t for (e, t), (d, _) in pairwise(strides))
         return
     values = offsets(result)
     assert values == sorted(set(values))
