@@ -83,8 +83,10 @@ class _Dominance:
         """Does what `owner` defines in `home` dominate `user`, an operation of the same region?"""
         if user.parent is home:
             return self._precedes(owner, user)
-        assert home.parent is not None and user.parent is not None
-        return self._tree(home.parent).dominates(home, user.parent)
+        region, block = home.parent, user.parent
+        assert region is not None
+        assert block is not None
+        return self._tree(region).dominates(home, block)
 
     def _precedes(self, owner: Operation | Block, user: Operation) -> bool:
         """In one block: block arguments come first, then operations in order, if order matters."""
@@ -143,10 +145,11 @@ def _does_not_dominate(op: Operation, index: int, value: SSAValue) -> Diagnostic
 
 
 def _definition_note(op: Operation, value: SSAValue) -> Diagnostic:
-    owner = value.owner
+    owner, block = value.owner, op.parent
     home = owner if isinstance(owner, Block) else owner.parent
-    assert home is not None and op.parent is not None
-    relation = _relation(op.parent, home)
+    assert home is not None
+    assert block is not None
+    relation = _relation(block, home)
     if isinstance(value, BlockArgument):
         region = home.parent
         assert region is not None
@@ -159,7 +162,8 @@ def _definition_note(op: Operation, value: SSAValue) -> Diagnostic:
 
 def _relation(block: Block, home: Block) -> str:
     region, home_region = block.parent, home.parent
-    assert region is not None and home_region is not None
+    assert region is not None
+    assert home_region is not None
     if block is home:
         return "in the same block"
     if region is home_region:

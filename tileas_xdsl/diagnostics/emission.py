@@ -124,7 +124,7 @@ _sink: ContextVar[Callable[[Diagnostic], None]] = ContextVar(
 
 
 def emit(report: Diagnostic) -> None:
-    """Give a diagnostic to the current sink: the innermost `collecting_diagnostics`, else stderr."""
+    """Give a diagnostic to the innermost `collecting_diagnostics`, else print it to stderr."""
     _sink.get()(report)
 
 

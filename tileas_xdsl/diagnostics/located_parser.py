@@ -8,6 +8,7 @@ them become a `LocatedParseError` that points to the token it is about.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
@@ -37,6 +38,7 @@ from tileas_xdsl.diagnostics.parse_errors import (
 from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 
 _UNDEFINED_VALUES = "values used but not defined"
+_UNKNOWN_NAME = re.compile(r"^undefined symbol alias |' is not registered$")
 
 
 def parse_module(
@@ -156,19 +158,19 @@ class LocatedParser(Parser):
         span = self._current_token.span
         try:
             return super().parse_optional_type()
-        except ParseError:
-            raise
         except Exception as error:
-            raise ParseError(span, explain_exception(error)) from error
+            if (placed := _placed_at_attribute(span, error)) is None:
+                raise
+            raise placed from error
 
     def parse_optional_attribute(self) -> Attribute | None:
         span = self._current_token.span
         try:
             return super().parse_optional_attribute()
-        except ParseError:
-            raise
         except Exception as error:
-            raise ParseError(span, explain_exception(error)) from error
+            if (placed := _placed_at_attribute(span, error)) is None:
+                raise
+            raise placed from error
 
     def parse_optional_region(
         self, arguments: Iterable[Parser.Argument] | None = None
@@ -205,6 +207,19 @@ class LocatedParser(Parser):
         if (number := self._numbers.get(value)) is None:
             number = self._numbers[value] = IntAttr(value)
         return number
+
+
+class _PlacedError(ParseError):
+    """An error of an attribute that already points to its beginning."""
+
+
+def _placed_at_attribute(span: Span[str], error: Exception) -> ParseError | None:
+    """xDSL reports an unknown name at the token after it, and a failing `verify` nowhere."""
+    if not isinstance(error, ParseError):
+        return _PlacedError(span, explain_exception(error))
+    if isinstance(error, _PlacedError) or not _UNKNOWN_NAME.search(error.msg):
+        return None
+    return _PlacedError(span, error.msg)
 
 
 def _text_span(error: ParseError) -> Span[str]:

@@ -50,9 +50,7 @@ def located_parse_error(
     """Locate `error` in `source`: at its own span if it has one there, else at `fallback`."""
     span = _own_span(error, fallback)
     notes = tuple(_reference_notes(error, fallback.input, source))
-    report = diagnostic(
-        Severity.ERROR, explain_exception(error), _place(span, source), notes=notes
-    )
+    report = diagnostic(Severity.ERROR, explain_exception(error), _place(span, source), notes=notes)
     return LocatedParseError(span, report)
 
 
@@ -62,9 +60,7 @@ def _own_span(error: Exception, fallback: Span[str]) -> Span[str] | Span[bytes]:
     return fallback
 
 
-def _reference_notes(
-    error: Exception, text: Input[str], source: SourceText
-) -> list[Diagnostic]:
+def _reference_notes(error: Exception, text: Input[str], source: SourceText) -> list[Diagnostic]:
     if not isinstance(error, MultipleSpansParseError):
         return []
     heading = (error.ref_text or "see also").removesuffix(":")

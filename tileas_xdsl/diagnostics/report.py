@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from tileas_xdsl.diagnostics.sources import source_line
 
+_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+
 
 class Severity(StrEnum):
     """How bad it is.  Only an error makes a tool fail; a note belongs to another diagnostic."""
@@ -84,6 +86,6 @@ def render(report: Diagnostic) -> str:
 
 def _caret_under(line: str, column: int) -> str:
     """The line and, below it, a caret; tabs are repeated so that any tab width lines up."""
-    shown = "".join(c if c == "\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+    shown = "".join(c if c == "\t" or c.isprintable() else _UNPRINTABLE for c in line)
     padding = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
     return f"{shown}\n{padding}^\n"

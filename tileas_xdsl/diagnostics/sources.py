@@ -18,7 +18,7 @@ _known: OrderedDict[str, SourceText] = OrderedDict()
 
 @dataclass(frozen=True)
 class SourceText:
-    """A text with its line table.  `line_offset` lines of its file come before it (a split input)."""
+    """A text with its line table; `line_offset` lines of its file come before it."""
 
     name: str
     text: str

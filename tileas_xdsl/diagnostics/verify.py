@@ -7,49 +7,65 @@ terminators below, those of traits, constraints and `verify_` through `Operation
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from dataclasses import replace
 
 from xdsl.ir import Block, ErasedSSAValue, Operation
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
+from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.dominance import dominance_errors
-from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
+from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, note, op_error
+from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.parse_errors import one_line
-from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.diagnostics.pass_errors import internal_error
+from tileas_xdsl.diagnostics.report import Diagnostic, Location
 
 _ISOLATION = "Operation using value defined out of its IsolatedFromAbove parent"
+_NOWHERE = Location("", 0, 0)
 
 
 def verify_errors(module: Operation) -> list[Diagnostic]:
     """Every error in `module`, in the order of its text; none means that it is valid.
 
-    One mistake is reported once: operations around a wrong one, and users of its results, are not
-    verified, and dominance is checked only if each operation is right by itself, as in MLIR.
+    One mistake is reported once: operations around a wrong one are not verified, an error in a user
+    of its results is dropped, and dominance is checked where each operation is right by itself.
     """
-    errors = _operation_errors(module)
-    return errors or dominance_errors(module)
+    errors, wrong = _operation_errors(module)
+    if not errors:
+        return dominance_errors(module)
+    for op in (op for region in module.regions for block in region.blocks for op in block.ops):
+        if op.regions and op not in wrong:
+            errors += dominance_errors(op)
+    return sorted(errors, key=lambda error: error.location or _NOWHERE)
 
 
-def verify_module(module: Operation) -> None:
-    """Raise an `OpError` with every error in `module`."""
-    if errors := verify_errors(module):
+def verify_module(module: Operation, *, after: str | None = None) -> None:
+    """Raise an `OpError` with every error in `module`.
+
+    `after` names the pass that ran last, so that a note can say which one broke a valid module.
+    """
+    errors = verify_errors(module)
+    if errors and after is not None:
+        reason = note(errors[0].location, f"the IR is no longer valid after pass '{after}'")
+        errors[0] = replace(errors[0], notes=(*errors[0].notes, reason))
+    if errors:
         raise OpError(*errors)
 
 
-def _operation_errors(module: Operation) -> list[Diagnostic]:
+def _operation_errors(module: Operation) -> tuple[list[Diagnostic], set[Operation]]:
+    """The errors, and the operations that are wrong or contain a wrong one."""
     errors: list[Diagnostic] = []
     wrong: set[Operation] = set()
     for op in module.walk(region_first=True):
-        if op not in wrong and not (found := operation_errors(op)):
-            continue
-        if op not in wrong and not any(operand.owner in wrong for operand in op.operands):
-            errors += found
-        wrong.add(op)
+        if op not in wrong:
+            if not (found := operation_errors(op)):
+                continue
+            if not any(operand.owner in wrong for operand in op.operands):
+                errors += found
+            wrong.add(op)
         if (parent := op.parent_op()) is not None:
             wrong.add(parent)
-    return errors
+    return errors, wrong
 
 
 def operation_errors(op: Operation) -> list[Diagnostic]:
@@ -107,10 +123,12 @@ def _check_own_rules(op: Operation) -> None:
     except DiagnosticError:
         raise
     except VerifyException as error:
-        if not (message := str(error)).startswith(_ISOLATION):
-            raise op_error(op, one_line(message)) from error
-        raise OpError(*dominance_errors(op)) from error
+        raise OpError(*_rule_errors(op, str(error))) from error
     except Exception as error:
-        if tracebacks_wanted():
-            raise
-        raise op_error(op, internal_error("verifier", error)) from error
+        raise internal_error(f"the verifier of '{name_of(op)}'", op, error) from error
+
+
+def _rule_errors(op: Operation, message: str) -> list[Diagnostic]:
+    """xDSL reports a value from outside at the isolated operation; the place to show is its use."""
+    uses = dominance_errors(op) if message.startswith(_ISOLATION) else []
+    return uses or list(op_error(op, one_line(message)).diagnostics)

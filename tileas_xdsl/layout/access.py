@@ -95,7 +95,7 @@ def _is_access(bits: int) -> bool:
 
 def _misfit(held: Ints, bits: Ints, elem_bits: int, vector: int) -> tuple[int, int, str] | None:
     """The first `(thread, step)` whose vector cannot be accessed and why; None if all can."""
-    groups = held.reshape(held.shape[0], -1, vector)
+    groups = held.reshape(held.shape[0], held.shape[1] // vector, vector)
     present = groups >= 0
     where = bits[groups]
     first = where[:, :, :1]
