@@ -76,9 +76,8 @@ def vector_width(
 def widest_vector(held: Ints, bits: Ints, elem_bits: int, max_bits: int = 128) -> int:
     """`vector_width` of a `(threads, values)` table of elements and the bit address of each."""
     for vector in _sizes(held.shape[1], elem_bits, max_bits):
-        if _misfit(held[:WARP], bits, elem_bits, vector) is not None:
-            continue
-        if _misfit(held[WARP:], bits, elem_bits, vector) is None:
+        parts = (held[:1], held[:WARP], held)
+        if all(_misfit(part, bits, elem_bits, vector) is None for part in parts):
             return vector
     return 0
 

@@ -27,9 +27,9 @@ from tileas_xdsl.layout.simplify import Mode, coalesce, filter, from_modes, merg
 def complement(layout: Layout | IntTuple, cotarget: Any = None) -> Layout:
     """An increasing layout whose offsets, but for 0, miss those of `layout`, up to `cotarget`.
 
-    Where strides divide one another `size(R) >= cotarget / size(filter(layout))`; `cotarget` is a size, a shape or a layout, by
-    default the cosize of `layout`.  Integer strides, not negative; `layout` must be injective up to
-    stride-0 modes.
+    Where strides divide one another `size(R) >= cotarget / size(filter(layout))`.  `cotarget` is a
+    size, a shape or a layout, by default the cosize of `layout`.  Integer strides, not negative;
+    `layout` must be injective up to stride-0 modes.
     """
     layout = as_layout(layout)
     if cotarget is None:

@@ -39,10 +39,14 @@ class Digit:
         return points[self.axis] // self.step % self.extent
 
     def formula(self, bound: int | None = None) -> str:
-        """The digit as text; no `%` where the axis ends with this digit at `bound`."""
-        name = self.axis or "x"
+        """The digit as text; no `%` where the axis ends, at `bound`, within this digit."""
+        name = self.axis or "offset"
         quotient = f"{name} // {self.step}" if self.step > 1 else name
-        return quotient if bound == self.step * self.extent else f"{quotient} % {self.extent}"
+        return (
+            quotient
+            if bound is not None and bound <= self.step * self.extent
+            else f"{quotient} % {self.extent}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Section:
         """The guard as text, one condition an entry; empty where every point is in the image."""
         limits = dict(self.extents)
         digits = tuple(f"{d.formula(limits.get(d.axis))} == 0" for d in self.guards)
-        return (*digits, *(f"{axis or 'x'} < {bound}" for axis, bound in self.bounds))
+        return (*digits, *(f"{axis or 'offset'} < {bound}" for axis, bound in self.bounds))
 
     def __str__(self) -> str:
         ends = {**dict(self.extents), **dict(self.bounds)}

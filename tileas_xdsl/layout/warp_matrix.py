@@ -119,11 +119,12 @@ def _fits(
     if refusal is not None:
         return refusal
     per_word = WORD_BITS // elem_bits
-    rows = _by_row(fragment.held, elem_bits, transposed)
-    bits = bit_addresses(addresses, elem_bits, bit_in_byte)[rows]
-    refusal = _refused_rows(bits, elem_bits, transposed)
-    if refusal is not None:
-        return refusal
+    where = bit_addresses(addresses, elem_bits, bit_in_byte)
+    for held in (fragment.held[:WARP], fragment.held):
+        bits = where[_by_row(held, elem_bits, transposed)]
+        refusal = _refused_rows(bits, elem_bits, transposed)
+        if refusal is not None:
+            return refusal
     supplied = _supplied(bits[..., 0] // 8, count)
     first = np.arange(WARP) < ROWS * count
     return MatrixAccess(

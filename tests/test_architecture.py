@@ -1,0 +1,132 @@
+"""Knowledge flows one way: who may import whom, and what importing costs."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "tileas_xdsl"
+
+FOUNDATION = {"layout", "target", "diagnostics"}
+IR = FOUNDATION | {"dialects"}
+
+MAY_IMPORT = {
+    "layout": set(),
+    "target": {"layout"},
+    "diagnostics": set(),
+    "dialects": FOUNDATION,
+    "analysis": IR,
+    "transforms": IR | {"analysis"},
+    "interpreters/tile": IR,
+    "interpreters/ptx": {"layout", "target"},
+    "backend": IR,
+    "frontend": IR,
+    "pipelines": set(),
+    "universe": None,
+    "compiler": None,
+    "runtime": None,
+    "tools": None,
+    "__init__": None,
+}
+"""By part of the package: the parts it may import beside itself; None means any."""
+
+WITHOUT_XDSL = ("layout", "target", "interpreters/ptx")
+"""Parts that know no IR: numpy and the standard library only."""
+
+
+def part_of(path: Path) -> str:
+    """The part of the package that a module belongs to, as `MAY_IMPORT` names it."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    nested = "/".join(parts[:2])
+    return nested if nested in MAY_IMPORT else parts[0]
+
+
+def part_of_name(name: str) -> str:
+    return part_of(PACKAGE / Path(*name.split(".")[1:]).with_suffix(".py"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Full names of all modules that a file imports, at its top or inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            assert node.module
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_imports_only_what_its_part_may(path: Path) -> None:
+    part = part_of(path)
+    assert part in MAY_IMPORT, f"{part} is no part of the design: say in MAY_IMPORT what it may use"
+    allowed = MAY_IMPORT[part]
+    for name in imported(path):
+        top = name.split(".")[0]
+        if top == "xdsl":
+            assert part not in WITHOUT_XDSL, f"{part} imports {name}: it must not know xDSL"
+        if top != "tileas_xdsl" or name == "tileas_xdsl" or allowed is None:
+            continue
+        used = part_of_name(name)
+        assert used == part or used in allowed, f"{part} imports {name}, of {used}"
+
+
+@pytest.mark.parametrize("part", ["layout", "target"])
+def test_parts_without_ir_need_numpy_only(part: str) -> None:
+    code = (
+        f"import sys, tileas_xdsl.{part}\n"
+        "third_party = {m.split('.')[0] for m, v in sys.modules.items()"
+        " if 'site-packages' in (getattr(v, '__file__', None) or '')}\n"
+        "print(*sorted(m for m in third_party if not m.startswith('_')))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert set(result.stdout.split()) <= {"numpy"}
+
+
+def test_no_import_cycle() -> None:
+    """Modules import one another along a partial order, imports inside functions aside."""
+    graph = {_module_name(path): set(_at_top(path)) for path in MODULES}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join((*trail, name))
+        if name in done or name not in graph:
+            return
+        for other in graph[name]:
+            visit(other, (*trail, name))
+        done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _at_top(path: Path) -> Iterator[str]:
+    names = {_module_name(p) for p in MODULES}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ImportFrom) or not node.module:
+            continue
+        found = [f"{node.module}.{alias.name}" for alias in node.names]
+        yield from (name for name in found if name in names)
+        if node.module in names and not all(name in names for name in found):
+            yield node.module
+
+
+def test_files_stay_short() -> None:
+    """A file past 500 lines holds two ideas."""
+    lengths = {p: len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES}
+    assert {str(p.relative_to(PACKAGE)): n for p, n in lengths.items() if n > 500} == {}

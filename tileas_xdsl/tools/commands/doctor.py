@@ -1,0 +1,111 @@
+"""`tileas doctor`: what is installed, what is missing, and the command that installs it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
+
+import typer
+
+from tileas_xdsl.tools.console import print_table
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that a part of the project uses; `look` says what is there, None if nothing is."""
+
+    name: str
+    purpose: str
+    look: Callable[[], str | None]
+    remedy: str
+    required: bool = False
+
+
+def _package(*names: str) -> Callable[[], str | None]:
+    def look() -> str | None:
+        for name in names:
+            try:
+                return version(name)
+            except PackageNotFoundError:
+                continue
+        return None
+
+    return look
+
+
+def _python() -> str:
+    return ".".join(map(str, sys.version_info[:3]))
+
+
+def _universe() -> str | None:
+    found = [e.name for e in entry_points(group="xdsl.universe") if e.name == "tileas_xdsl"]
+    return "registered" if found else None
+
+
+def _ptxas() -> str | None:
+    """From the wheel, whose layout keeps the program in a `bin` folder, or from PATH."""
+    try:
+        files = distribution("nvidia-cuda-nvcc").files or []
+    except PackageNotFoundError:
+        return shutil.which("ptxas")
+    wheel = [str(f.locate()) for f in files if f.name in ("ptxas", "ptxas.exe")]
+    return wheel[0] if wheel else shutil.which("ptxas")
+
+
+def _driver() -> str | None:
+    from ctypes import CDLL, byref, c_int
+
+    try:
+        driver = CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return None
+    number = c_int(0)
+    if driver.cuDriverGetVersion(byref(number)) != 0:
+        return None
+    return f"CUDA {number.value // 1000}.{number.value % 1000 // 10}"
+
+
+_SELF = "pip install 'tileas-xdsl"
+
+NEEDS = (
+    Need("python", "everything", _python, "install Python 3.11 or newer", required=True),
+    Need("xdsl", "the IR", _package("xdsl"), "pip install 'xdsl~=0.74.0'", required=True),
+    Need("numpy", "layouts, interpreters", _package("numpy"), "pip install numpy", required=True),
+    Need("ml-dtypes", "bf16, fp8", _package("ml-dtypes"), "pip install ml-dtypes", required=True),
+    Need("typer", "this tool", _package("typer"), "pip install typer", required=True),
+    Need(
+        "xdsl.universe",
+        "plain xdsl-opt sees our dialects and passes",
+        _universe,
+        "pip install -e .",
+        required=True,
+    ),
+    Need("ptxas", "PTX to machine code", _ptxas, f"{_SELF}[ptxas]'"),
+    Need("llvmlite", "host code", _package("llvmlite"), f"{_SELF}[host]'"),
+    Need("cuda-tile", "cuTile kernels as input", _package("cuda-tile"), f"{_SELF}[cutile]'"),
+    Need("cuda-bindings", "launching kernels", _package("cuda-bindings"), f"{_SELF}[gpu]'"),
+    Need("cuda-core", "launching kernels", _package("cuda-core"), f"{_SELF}[gpu]'"),
+    Need("NVIDIA driver", "running on a GPU", _driver, "install the driver of your GPU"),
+    Need("matplotlib", "plots", _package("matplotlib"), f"{_SELF}[viz]'"),
+    Need("marimo", "notebooks", _package("marimo"), f"{_SELF}[notebooks]'"),
+    Need("filecheck", "tests", _package("filecheck"), f"{_SELF}[dev]'"),
+    Need("lit", "tests", _package("lit"), f"{_SELF}[dev]'"),
+)
+
+
+def doctor() -> None:
+    """Say what is installed, what is missing, and how to install it.
+
+    Exit code 1 if something is missing that every command needs.
+    """
+    found = [(need, need.look()) for need in NEEDS]
+    rows = [
+        (need.name, state or "missing", need.purpose, "" if state else need.remedy)
+        for need, state in found
+    ]
+    print_table(("what", "found", "used for", "to install"), rows)
+    if any(need.required and state is None for need, state in found):
+        raise typer.Exit(1)

@@ -1,0 +1,80 @@
+"""`tileas passes`, `tileas pipelines`, `tileas diagnostics`: what there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tileas_xdsl.tools.console import fail, print_table
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+
+def passes(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also list the passes of xDSL and of other packages.")
+    ] = False,
+) -> None:
+    """List the passes: name, options and what each does."""
+    from xdsl.universe import Universe
+
+    from tileas_xdsl.universe import TILEAS_UNIVERSE
+
+    universe = Universe.get_multiverse() if everything else TILEAS_UNIVERSE
+    rows = [
+        (name, _options(factory()), _summary(factory()))
+        for name, factory in sorted(universe.all_passes.items())
+    ]
+    print_table(("pass", "options", "what it does"), rows)
+
+
+def _options(module_pass: type[ModulePass]) -> str:
+    from dataclasses import MISSING, fields
+
+    parts: list[str] = []
+    for option in fields(module_pass):
+        name = option.name.replace("_", "-")
+        shown = "..." if option.default is MISSING else str(option.default).lower()
+        parts.append(f"{name}={shown}")
+    return f"{{{' '.join(parts)}}}" if parts else ""
+
+
+def _summary(documented: object) -> str:
+    text = (documented.__doc__ or "").strip()
+    return "" if text.startswith(f"{type(documented).__name__}(") else text.split("\n")[0].strip()
+
+
+def pipelines() -> None:
+    """List the named pipelines, each as a -p string that xdsl-opt accepts."""
+    from tileas_xdsl.pipelines import PIPELINES
+
+    rows = [(p.name, p.spec, p.summary) for p in PIPELINES.values()]
+    print_table(("pipeline", "-p", "what it does"), rows)
+
+
+def diagnostics(
+    pattern: Annotated[
+        str | None, typer.Argument(help="Only rows with this text in any column.")
+    ] = None,
+    literal: Annotated[
+        bool, typer.Option("--literal", help="Only messages that are published word for word.")
+    ] = False,
+) -> None:
+    """List the catalogue of verbatim messages: message, who emits it, and when.
+
+    Outer blanks are written \\x20, newlines \\n.
+    """
+    from tileas_xdsl.diagnostics.catalogue import catalogue, escape
+
+    rows = [
+        (escape(entry.text), entry.emitter, entry.condition)
+        for entry in catalogue()
+        if entry.is_literal or not literal
+    ]
+    if pattern is not None:
+        rows = [row for row in rows if any(pattern.lower() in cell.lower() for cell in row)]
+    if not rows:
+        fail(f"no message has '{pattern}' in it")
+    print_table(("message", "emitter", "condition"), rows)

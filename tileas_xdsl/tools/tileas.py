@@ -1,0 +1,56 @@
+"""`tileas`: the command for people.  Each command is a file of `tools/commands`.
+
+Exit code 0 is success, 1 means that the input is wrong or something failed, 2 that the command line
+is wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from tileas_xdsl.tools.commands.doctor import doctor
+from tileas_xdsl.tools.commands.layout import layout
+from tileas_xdsl.tools.commands.listings import diagnostics, passes, pipelines
+
+app = typer.Typer(
+    help="An open compiler for GPU tile kernels.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from importlib.metadata import version
+
+    typer.echo(f"tileas {version('tileas-xdsl')} (xDSL {version('xdsl')})")
+    raise typer.Exit
+
+
+@app.callback()
+def root(
+    show_version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and leave."
+    ),
+) -> None:
+    """Options that every command shares."""
+    del show_version
+
+
+for command in (layout, passes, pipelines, diagnostics, doctor):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

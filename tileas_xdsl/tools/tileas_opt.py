@@ -1,0 +1,266 @@
+"""`tileas-opt`: run passes on a module, as `xdsl-opt` does, with errors that say where.
+
+Exit code 0 is success, 1 means that the input or a pass failed, 2 that the command line is wrong.
+Nothing is written to the output unless everything succeeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Generator, Iterable, Sequence
+from io import BytesIO
+from typing import IO, NoReturn
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.passes import PassPipeline
+from xdsl.printer import Printer
+from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
+from xdsl.utils.exceptions import ShrinkException
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from tileas_xdsl.diagnostics.chunks import SEPARATOR, split_chunks
+from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.expected import check_expected
+from tileas_xdsl.diagnostics.inputs import input_name, read_input
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.outputs import write_output
+from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
+from tileas_xdsl.diagnostics.pass_errors import internal_error_text, located_failures
+from tileas_xdsl.diagnostics.pass_specs import UsageError, check_target, parse_passes
+from tileas_xdsl.diagnostics.report import Diagnostic, render
+from tileas_xdsl.diagnostics.verify import verify_module
+
+PROGRAM = "tileas-opt"
+
+
+class TileasOptMain(xDSLOptMain):
+    """`xdsl-opt` with located errors, a dominance check, named pipelines and MLIR's diagnostics."""
+
+    version_format = PROGRAM + " (xDSL {xdsl_version})"
+    _line_offset = 0
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+        self.available_frontends["mlir"] = self._parse_mlir
+
+    def _parse_mlir(self, source: IO[bytes]) -> ModuleOp:
+        return parse_module(
+            self.ctx,
+            source.read(),
+            self.get_input_name(),
+            line_offset=self._line_offset,
+            implicit_module=not self.args.no_implicit_module,
+        )
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        arg_parser.prog = PROGRAM
+        arg_parser.error = _usage_error
+        ours = arg_parser.add_argument_group("where tileas-opt differs", conflict_handler="resolve")
+        ours.add_argument(
+            "-p",
+            "--passes",
+            default="",
+            metavar="PASSES",
+            help="the name of a pipeline, or passes separated by commas: "
+            f"{', '.join(self.available_passes)}",
+        )
+        ours.add_argument(
+            "-t",
+            "--target",
+            default="mlir",
+            type=self._checked_target,
+            help=f"what to print: {', '.join(self.available_targets)}",
+        )
+        ours.add_argument(
+            "--verify-diagnostics",
+            action="store_true",
+            help="check the diagnostics against the `// expected-error@+1 {{text}}` comments "
+            "of the input, as MLIR does, instead of printing them and the result",
+        )
+        ours.add_argument(
+            "--print-between-passes",
+            action="store_true",
+            help="print the IR between passes to stderr, so that stdout stays a valid module",
+        )
+        ours.add_argument(
+            "--time-passes", action="store_true", help="print the time of each pass to stderr"
+        )
+
+    def setup_pipeline(self) -> None:
+        from tileas_xdsl.pipelines import PIPELINES
+
+        passes = parse_passes(self.args.passes, self.available_passes, PIPELINES)
+        self.pipeline = PassPipeline(passes)
+
+    def _checked_target(self, text: str) -> str:
+        check_target(text, self.available_targets)
+        return text
+
+    def get_input_name(self) -> str:
+        return input_name(self.args.input_file)
+
+    def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
+        extension = self._input_format()
+        content = read_input(self.args.input_file)
+        if not self.args.split_input_file:
+            return [(BytesIO(content), 0)], extension
+        return [(BytesIO(text), offset) for text, offset in split_chunks(content)], extension
+
+    def _input_format(self) -> str:
+        path = self.args.input_file or "-"
+        extension = self.args.frontend or os.path.splitext(path)[1][1:] or "mlir"
+        if extension not in self.available_frontends:
+            known = ", ".join(self.available_frontends)
+            raise UsageError(f"unknown file extension '.{extension}' of '{path}'; -f takes {known}")
+        return extension
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        self._line_offset = start_offset
+        return super().parse_chunk(chunk, file_extension, start_offset)
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run each pass and verify what it leaves; raises `DiagnosticError`."""
+        self._verify(prog, after=None)
+        for index, module_pass in enumerate(self.pipeline.passes):
+            if index and self.args.print_between_passes:
+                self._print_ir(prog, after=self.pipeline.passes[index - 1].name)
+            start = time.perf_counter()
+            with located_failures(f"pass '{module_pass.name}'", prog):
+                module_pass.apply(self.ctx, prog)
+            if self.args.time_passes:
+                seconds = time.perf_counter() - start
+                sys.stderr.write(f"Pass {module_pass.name} took {seconds} seconds\n")
+            self._verify(prog, after=module_pass.name)
+
+    def _verify(self, module: ModuleOp, after: str | None) -> None:
+        if not self.args.disable_verify:
+            verify_module(module, after=after)
+
+    def _print_ir(self, module: ModuleOp, after: str) -> None:
+        sys.stderr.write(f"IR after {after}:\n")
+        Printer(stream=sys.stderr).print_op(module)
+        sys.stderr.write("\n\n\n")
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        with located_failures(f"target '{self.args.target}'", prog):
+            return super().output_resulting_program(prog)
+
+    def run(self) -> None:
+        """Process the input and leave with the exit code, if it is not 0."""
+        if code := self.execute():
+            raise SystemExit(code)
+
+    def execute(self) -> int:
+        """Process the input, every chunk even if one fails; returns the exit code."""
+        try:
+            chunks, extension = self.prepare_input()
+        except DiagnosticError as error:
+            _print_all(error.diagnostics)
+            return 1
+        try:
+            results = [self._process(*chunk, extension) for chunk in chunks]
+        except ShrinkException:
+            return self._shrink_result(reproduced=True)
+        if None in results:
+            return 1
+        if not self.args.verify_diagnostics:
+            self._write(f"{SEPARATOR}\n".join(result for result in results if result is not None))
+        return self._shrink_result(reproduced=False) if self.args.shrink else 0
+
+    def _shrink_result(self, *, reproduced: bool) -> int:
+        """The answer for shrinkray: 0 if the pass still raised `ShrinkException`."""
+        answer = "Success, can shrink" if reproduced else "Failure, can't shrink"
+        sys.stdout.write(f"{answer}\n")
+        return 0 if reproduced and self.args.shrink else 1
+
+    def _process(self, chunk: IO[bytes], line_offset: int, extension: str) -> str | None:
+        """The output for one chunk, or None if it failed and the user was told why."""
+        text = chunk.read()
+        chunk.seek(0)
+        output = ""
+        with collecting_diagnostics() as log:
+            try:
+                if (module := self.parse_chunk(chunk, extension, line_offset)) is not None:
+                    self.apply_passes(module)
+                    output = self.output_resulting_program(module)
+            except LocatedParseError as error:
+                if self.args.parsing_diagnostics:
+                    return "".join(map(render, error.diagnostics))
+                log.diagnostics += error.diagnostics
+            except DiagnosticError as error:
+                log.diagnostics += error.diagnostics
+        if self.args.verify_diagnostics:
+            source = text.decode("utf-8", "replace")
+            wrong = check_expected(source, self.get_input_name(), log.diagnostics, line_offset)
+            _print_all(wrong)
+            return None if wrong else ""
+        _print_all(log.diagnostics)
+        return None if log.has_errors else output
+
+    def _write(self, text: str) -> None:
+        if self.args.output_file is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
+        try:
+            write_output(self.args.output_file, text)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UsageError(f"cannot write '{self.args.output_file}': {reason}") from error
+
+
+def _usage_error(message: str) -> NoReturn:
+    raise UsageError(message)
+
+
+def _print_all(reports: Iterable[Diagnostic]) -> None:
+    sys.stderr.write("".join(map(render, reports)))
+
+
+@contextlib.contextmanager
+def _xdsl_unchanged() -> Generator[None]:
+    """`--disable-verify` and `--syntax-highlight` change xDSL's classes: change them back."""
+    post_init, colored = Attribute.__post_init__, XDSLDiagnostic.colored
+    try:
+        yield
+    finally:
+        Attribute.__post_init__ = post_init
+        XDSLDiagnostic.colored = colored
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool on `argv` (default: the command line) and return its exit code."""
+    try:
+        with _xdsl_unchanged():
+            return TileasOptMain("Run passes on a module.", argv).execute()
+    except UsageError as error:
+        sys.stderr.write(f"{PROGRAM}: error: {error}\n")
+        return 2
+    except SystemExit as leave:
+        return int(leave.code or 0)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        _discard_stdout()
+        return 1
+    except Exception as error:
+        sys.stderr.write(f"{PROGRAM}: error: {internal_error_text('this tool', error)}\n")
+        return 1
+
+
+def _discard_stdout() -> None:
+    """The reader of stdout left; without this, Python complains once more when it exits."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
