@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import test
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Block, Region
 from xdsl.irdl.dominance import DominanceInfo
 
@@ -265,8 +265,8 @@ func.func @f() {
 
 def test_values_of_detached_operations_are_named(parse):
     module = parse("func.func @f(%a: i32) {\n  %0 = arith.addi %a, %a : i32\n  func.return\n}")
-    lost = test.TestOp(result_types=[module.body.block.first_op.body.block.first_op.results[0].type])
-    module.body.block.first_op.body.block.first_op.operands[1] = lost.results[0]
+    addition = module.body.block.first_op.body.block.first_op
+    addition.operands[1] = test.TestOp(result_types=[i32]).results[0]
     assert reports(module) == [
         "k.mlir:2:8: error: 'arith.addi' op operand #1 is not defined in the module"
     ]

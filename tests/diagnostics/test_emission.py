@@ -1,6 +1,7 @@
 """How passes and verifiers report."""
 
 import pytest
+from xdsl.dialects import test
 from xdsl.dialects.builtin import (
     CallSiteLoc,
     FileLineColLoc,
@@ -11,7 +12,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.dialects import test
 from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException, VerifyException
 

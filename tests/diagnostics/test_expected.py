@@ -84,7 +84,9 @@ def test_notes_must_be_expected_too():
 def test_unknown_places():
     lost = diagnostic(Severity.ERROR, "lost")
     assert wrong("// expected-error@unknown {{lost}}", lost) == []
-    assert wrong("// expected-error {{lost}}", lost)[0] == "<unknown>:0: error: unexpected error: lost"
+    assert (
+        wrong("// expected-error {{lost}}", lost)[0] == "<unknown>:0: error: unexpected error: lost"
+    )
 
 
 def test_the_text_is_not_a_regular_expression():
@@ -136,7 +138,9 @@ def test_malformed_expectations_are_reported(line):
     assert report.startswith("k.mlir:1:4: error: malformed expected diagnostic; write expected-")
 
 
-@pytest.mark.parametrize("line", ["// no expected-error here", "// see expected-error@+1", "op {a}"])
+@pytest.mark.parametrize(
+    "line", ["// no expected-error here", "// see expected-error@+1", "op {a}"]
+)
 def test_prose_is_not_an_expectation(line):
     assert wrong(line) == []
 

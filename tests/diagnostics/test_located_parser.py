@@ -100,7 +100,10 @@ def test_parses_the_same_ir_as_xdsl(ctx: Context, parse):
             "%v = arith.constant 1.0 : f32\n%0 = arith.addi %v, %v : f32",
             "2:6: error: 'arith.addi' op ",
         ),
-        ("func.func @f() {\n  func.return %c : i32\n}", "2:15: error: values used but not defined: [%c]"),
+        (
+            "func.func @f() {\n  func.return %c : i32\n}",
+            "2:15: error: values used but not defined: [%c]",
+        ),
         (
             'func.func @f() { "cf.br"()[^no] : () -> () }',
             "1:28: error: reference to an undefined block ^no",
@@ -109,10 +112,10 @@ def test_parses_the_same_ir_as_xdsl(ctx: Context, parse):
         ('"test.op"() {a = dense<[1, 2]> : tensor<3xi32>} : () -> ()', "1:47: error: "),
         ('"test.op"() : () -> tuple<!no>', "1:27: error: undefined symbol alias '!no'"),
         ('"test.op"() {a = ' + "[" * 2000 + "} : () -> ()", "1:"),
-        (f'"test.op"() {{a = {"9" * 5000}}} : () -> ()', "1:18: error: cannot parse this: Exceeds"),
-        (b'"test.op"() : () -> ()\n// \xff', "2:4: error: the input is not UTF-8: cannot decode byte 0xff"),
+        (f'"test.op"() {{a = {"9" * 5000}}} : () -> ()', "1:18: error: cannot parse this: "),
+        (b"// caf\xc3\xa9\n// \xff", "2:4: error: the input is not UTF-8: cannot decode byte 0xff"),
     ],
-)  # fmt: skip
+)
 def test_errors_point_to_what_is_wrong(parse, text, expected):
     assert first_line(failing(parse, text)).startswith(f"k.mlir:{expected}")
 

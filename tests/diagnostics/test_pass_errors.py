@@ -20,11 +20,16 @@ class Raise(RewritePattern):
 
 
 def failure(module, error: Exception, *, in_pattern: bool) -> str:
-    with pytest.raises(DiagnosticError) as caught, located_failures("pass 'p'", module):
+    with pytest.raises(DiagnosticError) as caught:
+        run_pass(module, error, in_pattern)
+    return str(caught.value)
+
+
+def run_pass(module, error: Exception, in_pattern: bool) -> None:
+    with located_failures("pass 'p'", module):
         if in_pattern:
             PatternRewriteWalker(Raise(error)).rewrite_module(module)
         raise error
-    return str(caught.value)
 
 
 def test_failures_are_placed_at_the_operation_of_the_pattern(parse):

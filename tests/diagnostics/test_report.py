@@ -27,7 +27,9 @@ def test_source_line_and_caret_follow():
 
 def test_tabs_are_repeated_under_the_line():
     remember_source(SourceText("k.mlir", "a\n\t\tb c\n"))
-    assert render(diagnostic(Severity.NOTE, "x", Location("k.mlir", 2, 5))).endswith("\t\tb c\n\t\t  ^\n")
+    assert render(diagnostic(Severity.NOTE, "x", Location("k.mlir", 2, 5))).endswith(
+        "\t\tb c\n\t\t  ^\n"
+    )
 
 
 def test_terminal_escapes_in_the_input_are_not_repeated():

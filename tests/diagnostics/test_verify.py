@@ -87,7 +87,7 @@ func.func @f(%a: i32) -> i32 {
         ),
         (
             "func.func @f() { func.return }\nfunc.func @f() { func.return }",
-            '1:1: error: \'builtin.module\' op Redefinition of symbol "f"',
+            "1:1: error: 'builtin.module' op Redefinition of symbol \"f\"",
         ),
         (
             '%0 = "test.op"() : () -> i32\nfunc.func @f() -> i32 {\n  func.return %0 : i32\n}',

@@ -1,5 +1,4 @@
-"""
-Record what `cuTensorMapEncodeTiled` makes of many tensor maps, as the fixture of the encoder's tests.
+"""Record what `cuTensorMapEncodeTiled` makes of many tensor maps, for the encoder's tests.
 
     python tests/hardware/encode_tensor_maps.py tests/target/data/tensor_maps_driver.json
 
@@ -86,7 +85,7 @@ IM2COL = (([-1], [1], 3), ([-1, 2], [1, 3], 4), ([0, 0, 0], [-1, -2, -3], 5))
 
 
 def random_map(rng: random.Random) -> Map:
-    """A map that is legal without interleaving: any type of whole bytes, any of the old swizzles."""
+    """A legal map without interleaving: any type of whole bytes, any 16-byte swizzle."""
     kind = rng.randrange(13)
     size = ELEMENT_BYTES[kind]
     rank = rng.randint(1, 5)
@@ -183,6 +182,7 @@ def main(path: str) -> None:
     rows = [json.dumps(m | {"bytes": encode(driver, m)}) for m in maps]
     others = [json.dumps(m | {"bytes": encode_im2col(driver, m)}) for m in im2col]
     lines = ",\n  ".join(rows), ",\n  ".join(others)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(
         f'{{"cuda": {version.value},\n "maps": [\n  {lines[0]}],\n "im2col": [\n  {lines[1]}]}}\n'
     )

@@ -225,6 +225,17 @@ def test_transpose_of_halves_takes_transposed_matrices() -> None:
     assert plan.cost.wavefronts == 128
 
 
+def test_widening_below_a_byte_is_paid_for() -> None:
+    """Pairs of 4-bit elements stay together on one side only: each gets a byte of its own."""
+    source, target = blocked((32, 32), 8, 4, 32), transposed(blocked((32, 32), 8, 4, 32))
+    nibbles = plan_conversion(source, target, 4, force="shared")
+    bytes_ = plan_conversion(source, target, 8, force="shared")
+    check(nibbles)
+    assert isinstance(nibbles, SharedPlan)
+    assert nibbles.buffer.elem_bits == 8
+    assert nibbles.cost.alu >= bytes_.cost.alu + 2 * 2 * 32
+
+
 # Replicas
 
 

@@ -1,13 +1,13 @@
-"""Canonical layouts: golden numbers, and every element of matched layouts against the descriptor."""
+"""Canonical layouts: golden numbers, and descriptors against every element of a layout."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
-from tileas_xdsl.layout.table import table
+from tileas_xdsl.layout.tables import table
 from tileas_xdsl.layout.tiling import tile_to_shape
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.canonical import (
@@ -210,6 +210,35 @@ def test_padded_groups_and_steps(mode, bits, groups, steps, padding):
         assert found.fault == "range"
         return
     mn, k = (mode_.size() for mode_ in memory)
+    expected = BYTE_SWIZZLES[mode](table(memory).reshape(k, mn).T * bits // 8)
+    reached = found.byte_address(np.arange(mn)[:, None], np.arange(k)[None, :])
+    assert np.array_equal(reached, expected)
+
+
+@st.composite
+def bent_operands(draw):
+    """A canonical layout with one stride changed, read in any mode: few are canonical again."""
+    mode, major, bits, memory = draw(operands())
+    leaves = [list(part.leaves()) for part in memory]
+    side = draw(st.integers(0, 1))
+    digit = draw(st.integers(0, len(leaves[side]) - 1))
+    extent, stride = leaves[side][digit]
+    factor = draw(st.sampled_from([0, 1, 2, 4]))
+    leaves[side][digit] = extent, stride * factor + draw(st.sampled_from([0, 0, 1, 8, 1024]))
+    modes = [Layout(tuple(s for s, _ in part), tuple(d for _, d in part)) for part in leaves]
+    mode = draw(st.sampled_from([mode, mode, *MODES]))
+    return mode, draw(st.sampled_from([major, major, "k", "mn"])), bits, make_layout(*modes)
+
+
+@settings(deadline=None, max_examples=300)
+@given(bent_operands())
+def test_whatever_matches_is_read_exactly(case):
+    mode, major, bits, memory = case
+    found = match_canonical(memory, BYTE_SWIZZLES[mode], bits, major, SM100)
+    if isinstance(found, Mismatch):
+        assert found.reason
+        return
+    mn, k = (part.size() for part in memory)
     expected = BYTE_SWIZZLES[mode](table(memory).reshape(k, mn).T * bits // 8)
     reached = found.byte_address(np.arange(mn)[:, None], np.arange(k)[None, :])
     assert np.array_equal(reached, expected)

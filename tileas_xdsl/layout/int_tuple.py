@@ -60,7 +60,13 @@ def flat(t: Any) -> tuple[Any, ...]:
     """The leaves of `t`, left to right."""
     if not is_tuple(t):
         return (t,)
-    return tuple(chain.from_iterable(flat(x) for x in t))
+    leaves: list[Any] = []
+    for x in t:
+        if is_tuple(x):
+            leaves.extend(flat(x))
+        else:
+            leaves.append(x)
+    return tuple(leaves)
 
 
 def signum(a: int) -> int:

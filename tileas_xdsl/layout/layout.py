@@ -41,10 +41,13 @@ class Layout(LayoutBase):
     29
     """
 
-    __slots__ = ("_hash", "_size", "shape", "stride")
+    __slots__ = ("_hash", "_leaves", "_size", "shape", "stride")
 
     shape: IntTuple
     stride: Stride
+    _size: int | None
+    _hash: int | None
+    _leaves: tuple[tuple[int, Offset], ...] | None
 
     def __init__(self, shape: IntTuple, stride: Stride | None = None) -> None:
         self.shape = _checked_shape(shape)
@@ -52,8 +55,7 @@ class Layout(LayoutBase):
             self.stride = int_tuple.prefix_product(self.shape)
         else:
             self.stride = _checked_stride(stride, self.shape)
-        self._size: int = product(self.shape)
-        self._hash: int | None = None
+        self._size = self._hash = self._leaves = None
 
     # What it is
 
@@ -69,6 +71,8 @@ class Layout(LayoutBase):
 
     def size(self) -> int:
         """How many coordinates the layout maps."""
+        if self._size is None:
+            self._size = product(self.shape)
         return self._size
 
     def cosize(self) -> int:
@@ -94,7 +98,9 @@ class Layout(LayoutBase):
 
     def leaves(self) -> tuple[tuple[int, Offset], ...]:
         """The `(extent, stride)` of every leaf, left to right."""
-        return tuple(zip(int_tuple.flat(self.shape), int_tuple.flat(self.stride), strict=True))
+        if self._leaves is None:
+            self._leaves = tuple(_leaf_pairs(self.shape, self.stride))
+        return self._leaves
 
     def along(self, axis: str) -> Layout:
         """The integer layout of this layout's component on one axis."""
@@ -124,7 +130,7 @@ class Layout(LayoutBase):
 
     def __getitem__(self, i: int) -> Layout:
         if isinstance(self.shape, tuple) and isinstance(self.stride, tuple):
-            return Layout(self.shape[i], self.stride[i])
+            return trusted(self.shape[i], self.stride[i])
         if i not in (0, -1):
             raise IndexError(f"mode {i} of the rank-1 layout {self}")
         return self
@@ -149,6 +155,27 @@ class Layout(LayoutBase):
 
     def __repr__(self) -> str:
         return f"Layout({self.shape!r}, {self.stride!r})"
+
+
+def trusted(shape: Any, stride: Any) -> Layout:
+    """`Layout(shape, stride)` for parts of layouts, which need no checking."""
+    layout = object.__new__(Layout)
+    layout.shape = shape
+    layout.stride = stride
+    layout._size = layout._hash = layout._leaves = None  # pyright: ignore[reportPrivateUsage]
+    return layout
+
+
+def _leaf_pairs(shape: Any, stride: Any) -> list[tuple[int, Offset]]:
+    if not is_tuple(shape):
+        return [(shape, stride)]
+    pairs: list[tuple[int, Offset]] = []
+    for s, d in zip(shape, stride, strict=True):
+        if is_tuple(s):
+            pairs.extend(_leaf_pairs(s, d))
+        else:
+            pairs.append((s, d))
+    return pairs
 
 
 def _checked_shape(shape: Any) -> IntTuple:
@@ -190,7 +217,7 @@ def make_layout(*layouts: Any) -> Layout:
     if len(layouts) == 1 and not isinstance(layouts[0], Layout):
         modes = layouts[0]
     modes = tuple(modes)
-    return Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
+    return trusted(tuple([m.shape for m in modes]), tuple([m.stride for m in modes]))
 
 
 def as_layout(x: Layout | IntTuple) -> Layout:

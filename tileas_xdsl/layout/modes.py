@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, is_tuple, rank, show, wrap, zip_same
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.layout import Layout, trusted
 
 T = TypeVar("T", bound="Layout | tuple[Any, ...] | int")
 
@@ -20,12 +20,12 @@ TRIVIAL = Layout(1, 0)
 
 
 def _both(t: Any, f: Callable[[Any], Any]) -> Any:
-    return Layout(f(t.shape), f(t.stride)) if isinstance(t, Layout) else f(t)
+    return trusted(f(t.shape), f(t.stride)) if isinstance(t, Layout) else f(t)
 
 
 def _pair(t: Any, x: Any, f: Callable[[Any, Any], Any]) -> Any:
     if isinstance(t, Layout):
-        return Layout(f(t.shape, x.shape), f(t.stride, x.stride))
+        return trusted(f(t.shape, x.shape), f(t.stride, x.stride))
     return f(t, x)
 
 

@@ -14,7 +14,7 @@ from tileas_xdsl.layout.axes import Offset
 from tileas_xdsl.layout.composed import lifted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple, show
-from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.layout import Layout, make_layout, trusted
 from tileas_xdsl.layout.modes import TRIVIAL
 
 Mode: TypeAlias = tuple[int, Offset]
@@ -26,8 +26,8 @@ def from_modes(modes: Sequence[Mode]) -> Layout:
     if not modes:
         return TRIVIAL
     if len(modes) == 1:
-        return Layout(*modes[0])
-    return Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes))
+        return trusted(*modes[0])
+    return trusted(tuple([s for s, _ in modes]), tuple([d for _, d in modes]))
 
 
 def merged(modes: Sequence[Mode]) -> list[Mode]:

@@ -1,0 +1,35 @@
+"""Targets by name."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tileas_xdsl.target.arch import TARGETS, get_target
+from tileas_xdsl.target.canonical import MODES
+from tileas_xdsl.target.errors import TargetError
+
+
+def test_known_targets():
+    hopper, blackwell = get_target("sm_90a"), get_target("sm_100a")
+    assert (hopper.ptx_version, blackwell.ptx_version) == ((8, 0), (8, 6))
+    assert hopper.tensor_memory_lanes == 0
+    assert blackwell.tensor_memory_lanes * blackwell.tensor_memory_columns * 4 == 256 << 10
+    assert all(t.shared_memory_per_block == 227 << 10 for t in TARGETS.values())
+
+
+def test_modes_of_descriptors_are_known():
+    assert all(set(t.matrix_layout_types) <= set(MODES) for t in TARGETS.values())
+
+
+def test_unknown_target():
+    with pytest.raises(TargetError, match="unknown target 'sm_80'; known: sm_90a, sm_100a"):
+        get_target("sm_80")
+
+
+def test_importing_the_package_loads_nothing():
+    script = "import sys, tileas_xdsl.target; print([m for m in sys.modules if 'target.' in m])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,127 @@
+"""Tensor memory against the formulas of the PTX ISA, for every row, column, thread and register."""
+
+import numpy as np
+import pytest
+
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.tables import flat_table, is_injective, table
+from tileas_xdsl.layout.text import parse_cute_layout
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_memory import (
+    ACCUMULATORS,
+    COLUMN,
+    LANE,
+    LANE_STEP,
+    MOVE_SHAPES,
+    accumulator,
+    counted,
+    move_registers,
+)
+
+# (row, column, n) -> (lane, column of tensor memory), PTX ISA data path layouts D, F, D, B
+ACCUMULATOR_FORMULAS = {
+    (1, 128): lambda r, c, n: (r, c),
+    (1, 64): lambda r, c, n: (32 * (r // 16) + r % 16, c),
+    (2, 256): lambda r, c, n: (r, c),
+    (2, 128): lambda r, c, n: (r + 64 * (c >= n // 2), c % (n // 2)),
+    (2, 64): lambda r, c, n: (r + 32 * (c // (n // 4)), c % (n // 4)),
+}
+
+
+@pytest.mark.parametrize("n", [16, 32, 96, 256])
+@pytest.mark.parametrize("key", ACCUMULATORS)
+def test_accumulators(key, n):
+    ctas, m = key
+    layout = accumulator(m, n, ctas)
+    rows = m // ctas
+    row, column = np.arange(rows)[None, :], np.arange(n)[:, None]
+    lanes, columns = np.broadcast_arrays(*ACCUMULATOR_FORMULAS[key](row, column, n))
+    assert np.array_equal(table(layout, LANE), lanes.ravel())
+    assert np.array_equal(table(layout, COLUMN), columns.ravel())
+    addresses = table(counted(layout, LANE_STEP))
+    assert np.array_equal(addresses, (lanes << 16 | columns).ravel())
+    assert is_injective(layout)
+
+
+def test_accumulators_as_cute_prints_them():
+    assert counted(accumulator(128, 64), LANE_STEP) == Layout((128, 64), (65536, 1))
+    assert counted(accumulator(64, 64), LANE_STEP) == Layout(
+        ((16, 4), 64), ((65536, 32 * 65536), 1)
+    )
+    assert counted(accumulator(128, 64, 2), LANE_STEP) == Layout(
+        (64, (32, 2)), (65536, (1, 64 * 65536))
+    )
+
+
+# (thread, register, repetitions) -> (lane, column)
+MOVE_FORMULAS = {
+    "32x32b": lambda t, r, x: (t, r),
+    "16x64b": lambda t, r, x: (t // 4 + 8 * (t % 2), t // 2 % 2 + 2 * r),
+    "16x128b": lambda t, r, x: (t // 4 + 8 * (r % 2), t % 4 + 4 * (r // 2)),
+    "16x256b": lambda t, r, x: (t // 4 + 8 * (r // 2 % 2), 2 * (t % 4) + r % 2 + 8 * (r // 4)),
+    "16x32bx2": lambda t, r, x: (t % 16, r + x * (t // 16)),
+}
+
+REPEATED = [
+    (shape, 1 << i)
+    for shape, entry in MOVE_SHAPES.items()
+    for i in range(entry.max_repetitions.bit_length())
+]
+
+
+@pytest.mark.parametrize(("shape", "repetitions"), REPEATED)
+def test_loads(shape, repetitions):
+    layout = move_registers(shape, repetitions)
+    threads, registers = layout[0].size(), layout[1].size()
+    thread, register = np.arange(threads)[None, :], np.arange(registers)[:, None]
+    lanes, columns = np.broadcast_arrays(*MOVE_FORMULAS[shape](thread, register, repetitions))
+    assert threads == 32
+    assert np.array_equal(table(layout, LANE), lanes.ravel())
+    assert np.array_equal(table(layout, COLUMN), columns.ravel())
+    assert is_injective(layout)
+
+
+def test_largest_loads_fill_128_registers():
+    sizes = {
+        s: move_registers(s, entry.max_repetitions)[1].size() for s, entry in MOVE_SHAPES.items()
+    }
+    assert sizes == dict.fromkeys(MOVE_SHAPES, 128)
+
+
+# CUTLASS DstLayout of the x1 forms in 32-bit units: lane * width + column
+LINEAR = {
+    "32x32b": (1, "(32,1):(1,1)"),
+    "16x64b": (2, "((2,2,8),1):((16,1,2),1)"),
+    "16x128b": (4, "((4,8),(1,2)):((1,4),(1,32))"),
+    "16x256b": (8, "((4,8),(2,2)):((2,8),(1,64))"),
+    "16x32bx2": (2, "((16,2),1):((2,1),1)"),
+}
+
+
+@pytest.mark.parametrize("shape", LINEAR)
+def test_linear_forms_of_cutlass(shape):
+    width, text = LINEAR[shape]
+    linear = counted(move_registers(shape), width)
+    assert np.array_equal(flat_table(linear), flat_table(parse_cute_layout(text)))
+
+
+def test_second_half_at_an_offset():
+    layout = move_registers("16x32bx2", 4, half_offset=64)
+    assert np.array_equal(table(layout, COLUMN)[:32], np.repeat([0, 64], 16))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: accumulator(96, 64), "no accumulator has M 96 with 1 CTAs"),
+        (lambda: accumulator(128, 17, 2), "N 17 is not a multiple of 2"),
+        (lambda: accumulator(128, 513), "N 513 is not a multiple of 1 in 1..512"),
+        (lambda: move_registers("16x512b"), "no shape 16x512b; known: 32x32b"),
+        (lambda: move_registers("16x256b", 64), "up to 32 times, not 64"),
+        (lambda: move_registers("32x32b", 3), "not 3"),
+        (lambda: move_registers("32x32b", 2, 4), "no second half"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(TargetError, match=words):
+        call()

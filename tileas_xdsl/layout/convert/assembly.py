@@ -1,0 +1,52 @@
+"""The instructions that assemble 32-bit registers from parts of others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tileas_xdsl.layout.access import Ints, distinct
+from tileas_xdsl.layout.convert.plan import per_word, words_of
+
+
+def assembly_cost(sources: Ints, elem_bits: int) -> int:
+    """Selects and byte permutes per thread to fill registers from a register file.
+
+    `sources` is `(threads, n)`: the place in the file that fills place `n`, -1 for none; places of
+    one 32-bit register are neighbours, in the file as in the result.  A register that is the same
+    whole register in every thread costs nothing, since registers are only names.  Where threads
+    differ, `d` alternatives cost `d - 1` selects; packing `k` registers costs `max(1, k - 1)` byte
+    permutes, elements below 8 bits two instructions (shift, insert) each.
+    """
+    by_word = as_words(sources, elem_bits)
+    per = by_word.shape[2]
+    empty = by_word < 0
+    word = np.where(empty, -1, by_word // per)
+    first = word.max(axis=2, keepdims=True)
+    in_place = (word == first) & (by_word % per == np.arange(per, dtype=np.int64))
+    whole = (empty | in_place).all(axis=(0, 2))
+    moved = _alternatives(first[:, :, 0]) - 1
+    parts = np.maximum(_alternatives(by_word) - 1, 0).sum(axis=1) + _packing(by_word, elem_bits)
+    return int(np.where(whole, np.maximum(moved, 0), parts).sum()) * words_of(elem_bits)
+
+
+def as_words(sources: Ints, elem_bits: int) -> Ints:
+    """`(threads, words, per word)`, the last word filled up with -1."""
+    per = per_word(elem_bits)
+    threads, values = sources.shape
+    padded = np.full((threads, -(-values // per) * per), -1, dtype=np.int64)
+    padded[:, :values] = sources
+    return padded.reshape(threads, -1, per)
+
+
+def _alternatives(places: Ints) -> Ints:
+    """How many different places the threads (axis 0) name."""
+    return distinct(np.sort(np.moveaxis(places, 0, -1), axis=-1)).sum(axis=-1)
+
+
+def _packing(by_word: Ints, elem_bits: int) -> Ints:
+    """Instructions that pack each word once selects have made its places uniform."""
+    place = by_word.max(axis=0)
+    if elem_bits < 8:
+        return 2 * (place >= 0).sum(axis=1)
+    words = np.where(place < 0, -1, place // by_word.shape[2])
+    return np.maximum(distinct(np.sort(words, axis=1)).sum(axis=1) - 1, 1)

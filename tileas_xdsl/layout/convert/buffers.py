@@ -1,0 +1,122 @@
+"""Ways to lay out a tile in a shared-memory buffer: the candidates of a conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from tileas_xdsl.layout.access import Ints
+from tileas_xdsl.layout.convert.synthesis import xor_orders
+from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
+from tileas_xdsl.layout.table import table
+
+PADDING_BYTES = (16, 8, 4)
+"""How much longer than its elements a run may be: one vector, or one bank."""
+
+BUFFER_ALIGNMENT = 16
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Buffer:
+    """A tile in shared memory."""
+
+    name: str
+    bits: Ints
+    """`(elements,)`: the bit address of each element by its column-major index."""
+    elem_bits: int
+    """Bits that an element takes in the buffer; at least those of the element."""
+    swizzle: Swizzle = NO_SWIZZLE
+
+    @property
+    def bytes(self) -> int:
+        """The size of the buffer, a multiple of 16."""
+        end = int(self.bits.max()) + self.elem_bits
+        return -(-end // (8 * BUFFER_ALIGNMENT)) * BUFFER_ALIGNMENT
+
+    @property
+    def addresses(self) -> Ints:
+        """`(elements,)`: the byte address of each element."""
+        return self.bits // 8
+
+    @property
+    def bit_in_byte(self) -> Ints:
+        """`(elements,)`: where in its byte each element begins."""
+        return self.bits % 8
+
+
+def candidates(source: Fragment, target: Fragment, elem_bits: int) -> Iterator[Buffer]:
+    """Buffers worth trying, those that hardware knows first.
+
+    Dimensions from last to first or first to last, each with every byte swizzle; orders synthesised
+    from the fragments; padded runs; the order in which the threads of one side hold the tile.
+    Elements that an access cannot move alone also get a whole byte each.
+    """
+    widths = [w for w in (elem_bits, 8) if w & (w - 1) == 0 and (w == elem_bits or elem_bits < 8)]
+    for width in widths:
+        yield from _swizzled(source.tile, width)
+        for name, offsets in xor_orders(source, target, width):
+            yield Buffer(name, offsets * width, width)
+        yield from _padded(source.tile, width)
+        for name, fragment in (("the source's order", source), ("the target's order", target)):
+            yield _in_thread_order(name, fragment, width)
+
+
+def _orders(tile: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
+    """Names and the dimensions from the fastest to the slowest."""
+    dimensions = list(range(len(tile)))
+    yield "row-major", dimensions[::-1]
+    if sum(extent > 1 for extent in tile) > 1:
+        yield "column-major", dimensions
+
+
+def _strides(tile: Sequence[int], order: Sequence[int], pitch: int) -> tuple[int, ...]:
+    strides = [0] * len(tile)
+    current = 1
+    for k, dimension in enumerate(order):
+        strides[dimension] = current
+        current = pitch if k == 0 else current * tile[dimension]
+    return tuple(strides)
+
+
+def _swizzled(tile: tuple[int, ...], width: int) -> Iterator[Buffer]:
+    for order_name, order in _orders(tile):
+        bits = table(Layout(tile, _strides(tile, order, tile[order[0]]))) * width
+        for name, swizzle in BYTE_SWIZZLES.items():
+            where = swizzle(bits // 8) * 8 + bits % 8
+            if name != "none" and np.array_equal(where, bits):
+                continue
+            suffix = "" if name == "none" else f" with the {name} swizzle"
+            yield Buffer(order_name + suffix, where, width, swizzle)
+
+
+def _padded(tile: tuple[int, ...], width: int) -> Iterator[Buffer]:
+    for order_name, order in _orders(tile):
+        run = tile[order[0]]
+        if run == prod(tile):
+            continue
+        for padding in PADDING_BYTES:
+            pitch = run * width + padding * 8
+            if padding * 8 % width == 0:
+                layout = Layout(tile, _strides(tile, order, pitch // width))
+                name = f"{order_name} with {padding} bytes of padding"
+                yield Buffer(name, table(layout) * width, width)
+
+
+def _in_thread_order(name: str, fragment: Fragment, width: int) -> Buffer:
+    """Chunks of 16 bytes of each thread, thread after thread: its own accesses never conflict."""
+    held = fragment.held
+    chunk = max(1, 128 // width)
+    while held.shape[1] % chunk:
+        chunk //= 2
+    chunks = held.reshape(held.shape[0], held.shape[1] // chunk, chunk)
+    flat = chunks.transpose(1, 0, 2).ravel()
+    flat = flat[flat >= 0]
+    elements, first = np.unique(flat, return_index=True)
+    bits = np.empty(len(elements), dtype=np.int64)
+    bits[elements[np.argsort(first)]] = np.arange(len(elements)) * width
+    return Buffer(f"in {name}", bits, width)

@@ -1,0 +1,117 @@
+"""Plans through a buffer in shared memory: store all registers, meet at a barrier, load all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileas_xdsl.layout.access import WARP, Ints
+from tileas_xdsl.layout.convert.buffers import Buffer, candidates
+from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
+from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import Fragment
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPlan(Plan):
+    """The buffer, how it is written and how it is read."""
+
+    buffer: Buffer
+    store: Transfer
+    load: Transfer
+    alias: Ints
+    """`(values,)`: the loaded register that each target register equals in every thread."""
+    tried: int
+    """How many buffers were compared."""
+
+    @property
+    def kind(self) -> Kind:
+        """`shared`."""
+        return "shared"
+
+    def _moved(self, registers: Registers) -> Registers:
+        memory = np.zeros(self.buffer.bytes * 8, dtype=registers.dtype)
+        stored = self.store.bits >= 0
+        memory[self.store.bits[stored]] = registers[:, self.store.register][stored]
+        result = np.zeros((self.target.threads, self.target.values), dtype=registers.dtype)
+        result[:, self.load.register] = memory[np.maximum(self.load.bits, 0)]
+        return result[:, self.alias]
+
+    def explain(self) -> str:
+        """The plan and its cost in one sentence."""
+        cost = self.cost
+        meeting = counted(cost.barriers, "barrier") if cost.barriers else "only a warp barrier"
+        packing = f" and {counted(cost.alu, 'byte permute')}" if cost.alu else ""
+        return (
+            f"shared memory: {cost.stores} x {self.store.instruction} and "
+            f"{cost.loads} x {self.load.instruction}{packing} a thread through "
+            f"{cost.shared_bytes} bytes, {self.buffer.name}: {cost.wavefronts_stored} + "
+            f"{cost.wavefronts_loaded} wavefronts, {meeting}, about {cost.cycles:g} cycles"
+        )
+
+
+def plan_shared(source: Fragment, target: Fragment, elem_bits: int, weights: Weights) -> SharedPlan:
+    """The cheapest plan over all candidate buffers; of equal ones the first."""
+    sides = (
+        side_of("store", source, elem_bits, weights),
+        side_of("load", target, elem_bits, weights),
+    )
+    least = sum(side.least_cycles for side in sides)
+    best: tuple[Buffer, Transfer, Transfer] | None = None
+    tried, cost = 0, float("inf")
+    for buffer in candidates(source, target, elem_bits):
+        tried += 1
+        found = _cheaper_than(cost, sides, buffer, weights)
+        if found is None:
+            continue
+        cost = sum(transfer.cycles(warps_of(target), weights) for transfer in found)
+        best = (buffer, *found)
+        if cost <= least:
+            break
+    if best is None:
+        raise LayoutError(
+            f"no buffer in shared memory serves {elem_bits}-bit elements: an access moves 8, 16, "
+            f"32, 64 or 128 bits"
+        )
+    buffer, store, load = best
+    counts = _counts(buffer, store, load, 0 if _stays_in_warps(source, target) else 1)
+    counts = counts.estimated(warps_of(target), weights)
+    alias = sides[1].alias
+    return SharedPlan(source, target, elem_bits, counts, buffer, store, load, alias, tried)
+
+
+def _cheaper_than(
+    cost: float, sides: tuple[Side, Side], buffer: Buffer, weights: Weights
+) -> tuple[Transfer, Transfer] | None:
+    """The best store and load through a buffer, if they cost less than `cost` together."""
+    warps = warps_of(sides[0].fragment)
+    store = sides[0].cheapest(buffer, weights)
+    if store is None or store.cycles(warps, weights) + sides[1].least_cycles >= cost:
+        return None
+    load = sides[1].cheapest(buffer, weights)
+    if load is None or store.cycles(warps, weights) + load.cycles(warps, weights) >= cost:
+        return None
+    return store, load
+
+
+def _counts(buffer: Buffer, store: Transfer, load: Transfer, barriers: int) -> Cost:
+    return Cost(
+        alu=store.alu + load.alu,
+        stores=store.instructions,
+        loads=load.instructions,
+        wavefronts_stored=store.wavefronts,
+        wavefronts_loaded=load.wavefronts,
+        shared_bytes=buffer.bytes,
+        barriers=barriers,
+    )
+
+
+def _stays_in_warps(source: Fragment, target: Fragment) -> bool:
+    """Whether every warp reads only what it wrote itself, and nobody else writes it."""
+    writer = source.thread_table // WARP
+    if (writer != writer[0]).any():
+        return False
+    reader = np.arange(target.threads, dtype=np.int64)[:, None] // WARP
+    return bool(((target.held < 0) | (writer[0][target.held] == reader)).all())
