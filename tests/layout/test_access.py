@@ -20,7 +20,7 @@ from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.table import table
+from tileas_xdsl.layout.tables import table
 
 relaxed = settings(deadline=None, max_examples=60)
 

@@ -17,7 +17,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
-from tileas_xdsl.layout.table import table
+from tileas_xdsl.layout.tables import table
 
 relaxed = settings(deadline=None, max_examples=60)
 LANES = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}

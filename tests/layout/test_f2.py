@@ -13,7 +13,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.f2 import F2Map, Span, swizzle_map
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
-from tileas_xdsl.layout.table import table
+from tileas_xdsl.layout.tables import table
 
 relaxed = settings(deadline=None, max_examples=80)
 

@@ -98,6 +98,15 @@ def test_memory_addresses_are_swizzled_bytes(layout, swizzle, bits) -> None:
     assert (table(memory.composed(bits)) * bits // 8).tolist() == expected
 
 
+def test_elements_below_a_byte_share_bytes_and_may_straddle_them() -> None:
+    nibbles = MemoryLayout(Layout((4, 8), (8, 1)))
+    assert nibbles.addresses(4)[:5].tolist() == [0, 4, 8, 12, 0]
+    assert nibbles.bit_in_byte(4)[:5].tolist() == [0, 0, 0, 0, 4]
+    assert nibbles.bytes(4) == 16
+    assert MemoryLayout(Layout(3)).bytes(6) == 3
+    assert MemoryLayout(Layout(2)).bytes(12) == 3
+
+
 def test_memory_layouts_refuse_what_memory_does_not_have() -> None:
     with pytest.raises(LayoutError, match="stride -1"):
         MemoryLayout(Layout(4, -1))

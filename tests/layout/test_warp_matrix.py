@@ -11,7 +11,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
-from tileas_xdsl.layout.table import table
+from tileas_xdsl.layout.tables import table
 from tileas_xdsl.layout.warp_matrix import MatrixAccess, Refusal, ldmatrix_fits, stmatrix_fits
 
 relaxed = settings(deadline=None, max_examples=40)

@@ -23,10 +23,10 @@ from xdsl.ir import (
     SSAValue,
     TypeAttribute,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tileas_xdsl.diagnostics.parse_errors import (
     LocatedParseError,
@@ -57,6 +57,15 @@ def parse_module(
     return LocatedParser(ctx, source, name, line_offset).parse_module(implicit_module)
 
 
+class _LinearTimeLexer(MLIRLexer):
+    """xDSL's pattern of a string literal takes exponential time if the closing quote is missing.
+
+    The possessive quantifiers make the same pattern linear.
+    """
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class LocatedParser(Parser):
     """A `Parser` that stamps operations and block arguments with `FileLineColLoc`.
 
@@ -79,8 +88,9 @@ class LocatedParser(Parser):
         self._numbers = {}
         self._op_names = []
         self._first_uses = {}
+        super().__init__(ctx, "", name)
         try:
-            super().__init__(ctx, self.source.text, name)
+            self._parser_state = ParserState(_LinearTimeLexer(Input(self.source.text, name)))
         except ParseError as error:
             raise error_at(self.source, _text_span(error), error.msg) from error
 

@@ -38,6 +38,8 @@ def explain_exception(error: Exception) -> str:
             return one_line(str(error))
         case RecursionError():
             return "the input is nested too deeply"
+        case MemoryError():
+            return "cannot parse this: it needs more memory than there is"
         case ValueError() | NotImplementedError() | UnregisteredConstructException():
             return f"cannot parse this: {error}"
         case _:

@@ -19,7 +19,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.simplify import coalesce
 from tileas_xdsl.layout.swizzle import Swizzle
-from tileas_xdsl.layout.table import Table, table
+from tileas_xdsl.layout.tables import Table, table
 
 Word = TypeVar("Word", int, Table)
 Widths = Mapping[str, int]

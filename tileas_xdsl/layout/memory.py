@@ -61,7 +61,12 @@ class MemoryLayout:
 
     def bytes(self, bits: int) -> int:
         """How many bytes the tile spans from its origin, with elements of `bits` bits."""
-        return int(self.addresses(bits).max()) + max(1, bits // 8)
+        ends = self.addresses(bits) + (self.bit_in_byte(bits) + bits + 7) // 8
+        return int(ends.max())
+
+    def bit_in_byte(self, bits: int) -> Table:
+        """Where in the byte at its address each element of `bits` bits starts, 0 to 7."""
+        return table(self.layout) * bits % 8
 
     def addresses(self, bits: int) -> Table:
         """The byte address of every element of `bits` bits, in colexicographic order.

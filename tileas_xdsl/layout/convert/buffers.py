@@ -13,7 +13,7 @@ from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
-from tileas_xdsl.layout.table import table
+from tileas_xdsl.layout.tables import table
 
 PADDING_BYTES = (16, 8, 4)
 """How much longer than its elements a run may be: one vector, or one bank."""

@@ -1,0 +1,108 @@
+"""The catalogue of verbatim messages: `tileas.tsv` and `cute.tsv`, one row a message.
+
+The texts are contracts, byte for byte, typos and outer blanks included.  Each stands once, here;
+code says `message("key")`.  Columns: key, text, emitter, kind, condition, source.  In a text `\\n`,
+`\\t`, `\\\\` and `\\x20` (an outer blank) are escapes.
+
+Kinds: `literal` (published word for word), `paraphrase` (known only re-worded, so not a contract),
+and each with `-fragment` for a part of a message that values are put before or after.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_FILES = ("tileas.tsv", "cute.tsv")
+_ESCAPE = re.compile(r"\\(x20|[nt\\])")
+_UNESCAPED = {"x20": " ", "n": "\n", "t": "\t", "\\": "\\"}
+_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+_ARGUMENT = re.compile(r"\{(\d+)\}")
+
+
+class UnknownMessageError(KeyError):
+    """No message of the catalogue has this key."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Message(str):
+    """The text of a message.  `format` replaces `{0}`, `{1}`, ... and leaves other braces alone."""
+
+    __slots__ = ()
+
+    def format(self, *args: object, **kwargs: object) -> str:
+        """Put values in place of `{0}`, `{1}`, ...; raises `IndexError` if one is missing."""
+        if kwargs:
+            raise TypeError("the arguments of a message have numbers, not names")
+        return _ARGUMENT.sub(lambda match: str(args[int(match[1])]), self)
+
+
+class CatalogueEntry(NamedTuple):
+    """One row of the catalogue."""
+
+    key: str
+    text: Message
+    emitter: str
+    kind: str
+    condition: str
+    source: str
+
+    @property
+    def is_literal(self) -> bool:
+        """Are the bytes of the text a contract?"""
+        return self.kind.startswith("literal")
+
+    @property
+    def is_fragment(self) -> bool:
+        """Is the text only a part of a message?"""
+        return self.kind.endswith("-fragment")
+
+
+def message(key: str) -> Message:
+    """The text with this key; raises `UnknownMessageError`, with similar keys, if there is none."""
+    if (entry := _by_key().get(key)) is not None:
+        return entry.text
+    close = difflib.get_close_matches(key, _by_key(), n=3)
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    raise UnknownMessageError(f"the catalogue has no message '{key}'{hint}")
+
+
+@cache
+def catalogue() -> tuple[CatalogueEntry, ...]:
+    """All rows: those of `tileas.tsv`, then those of `cute.tsv`, each sorted by key."""
+    return tuple(entry for name in _FILES for entry in _read(name))
+
+
+@cache
+def _by_key() -> dict[str, CatalogueEntry]:
+    return {entry.key: entry for entry in catalogue()}
+
+
+def _read(name: str) -> list[CatalogueEntry]:
+    content = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in content.split("\n")[1:] if line)
+    return [
+        CatalogueEntry(key, Message(unescape(text)), emitter, kind, condition, source)
+        for key, text, emitter, kind, condition, source in rows
+    ]
+
+
+def unescape(text: str) -> str:
+    """The text that a cell of the file means."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda match: _UNESCAPED[match[1]], text)
+
+
+def escape(text: str) -> str:
+    """The cell that means `text`; outer blanks become visible."""
+    core = text.strip(" ")
+    start = text.index(core) if core else len(text)
+    blanks = "\\x20"
+    body = "".join(_ESCAPED.get(character, character) for character in core)
+    return blanks * start + body + blanks * (len(text) - start - len(core))

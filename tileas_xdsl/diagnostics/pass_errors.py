@@ -1,0 +1,64 @@
+"""Whatever a pass raises becomes a located diagnostic; a traceback is for those who ask for one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkException
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
+from tileas_xdsl.diagnostics.locations import location_of
+
+TRACEBACK_VARIABLE = "TILEAS_TRACEBACK"
+"""Set this environment variable to 1 to see the Python traceback of an internal error."""
+
+
+@contextmanager
+def located_failures(where: str, module: Operation) -> Generator[None]:
+    """Run a pass or a target inside `with`: what it raises leaves as a `DiagnosticError`.
+
+    The place is that of the operation the pass was working on, else that of the module.  An
+    exception that is not meant for users is a bug: an internal error in `where` ("pass 'x'").
+    """
+    try:
+        yield
+    except (DiagnosticError, ShrinkException):
+        raise
+    except (DiagnosticException, ParseError) as error:
+        op = operation_in_flight(error, module)
+        message = error.msg if isinstance(error, ParseError) else str(error)
+        raise op_error(op, message, prefix=op is not module) from error
+    except Exception as error:
+        op = operation_in_flight(error, module)
+        raise internal_error(where, op, error) from error
+
+
+def internal_error(where: str, op: Operation, error: Exception) -> OpError:
+    """The error to raise for a bug in `where` that showed at `op`."""
+    return op_error(op, internal_error_text(where, error), prefix=False)
+
+
+def internal_error_text(where: str, error: Exception) -> str:
+    """The sentence for a bug in `where`; prints the traceback if `TILEAS_TRACEBACK` asks for it."""
+    text = f"internal error in {where}: {type(error).__name__}: {error}"
+    if os.environ.get(TRACEBACK_VARIABLE, "0") in ("", "0"):
+        return f"{text} (set {TRACEBACK_VARIABLE}=1 for the traceback)"
+    traceback.print_exception(error, file=sys.stderr)
+    return text
+
+
+def operation_in_flight(error: Exception, module: Operation) -> Operation:
+    """The operation named `op` in the innermost frame that has one, else `module`.
+
+    Patterns, verifiers and passes call it `op` throughout xDSL, and the exception does not say.
+    """
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        op = frame.f_locals.get("op")
+        if isinstance(op, Operation) and op is not module and location_of(op) is not None:
+            return op
+    return module

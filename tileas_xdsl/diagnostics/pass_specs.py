@@ -1,0 +1,102 @@
+"""From the text of `-p` and `-t` to passes and targets, with errors that say what to type."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Protocol, TypeVar, cast
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline, parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.hints import type_repr
+from xdsl.utils.target import Target
+
+_T = TypeVar("_T")
+_SpecT = TypeVar("_SpecT", bound=ArgSpecConvertible)
+
+_POSITION = re.compile(r"^pass-pipeline:\d+:(\d+)$", re.MULTILINE)
+
+
+class UsageError(Exception):
+    """The command line is wrong; the message is one sentence for the user."""
+
+
+class _Pipeline(Protocol):
+    @property
+    def spec(self) -> str: ...
+
+
+def parse_passes(
+    text: str,
+    available: Mapping[str, Callable[[], type[ModulePass]]],
+    pipelines: Mapping[str, _Pipeline],
+) -> tuple[ModulePass, ...]:
+    """The passes of a pipeline, or those that `text` lists (`cse,canonicalize{fold=true}`).
+
+    Raises `UsageError`.
+    """
+    if (pipeline := pipelines.get(text)) is not None:
+        text = pipeline.spec
+    specs = _parse(lambda: tuple(parse_pipeline(text)), text)
+    for spec in specs:
+        _check_name("pass", spec.name, [*available, *pipelines])
+        if spec.name in pipelines:
+            raise UsageError(f"pipeline '{spec.name}' cannot be part of a list of passes")
+    return tuple(_build("pass", spec, available[spec.name]) for spec in specs)
+
+
+def check_target(text: str, available: Mapping[str, Callable[..., object]]) -> None:
+    """Raise a `UsageError` if `text`, for example `ptx{arch="sm_90a"}`, is not a target."""
+    spec = _parse(lambda: parse_spec(text), text)
+    _check_name("target", spec.name, available)
+    factory = available[spec.name]
+    if not inspect.signature(factory).parameters:
+        _build("target", spec, cast(Callable[[], type[Target]], factory))
+
+
+def _check_name(kind: str, name: str, known: Iterable[str]) -> None:
+    """Raise a `UsageError` that suggests similar names if `name` is not among the known ones."""
+    known = list(known)
+    if name in known:
+        return
+    close = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"--help lists every {kind}"
+    raise UsageError(f"unknown {kind} '{name}'; {hint}")
+
+
+def _parse(parse: Callable[[], _T], text: str) -> _T:
+    """Near the end of `text`, xDSL's parser also raises `StopIteration` and `RuntimeError`."""
+    try:
+        return parse()
+    except ArgSpecParseError as error:
+        reason = str(error).rstrip().splitlines()[-1].strip()
+        position = _POSITION.search(str(error))
+        where = f" at character {position[1]}" if position else ""
+        raise UsageError(f"{reason}{where} of '{text}'") from error
+    except Exception as error:
+        raise UsageError(f"cannot read '{text}': {error or 'it ends too early'}") from error
+
+
+def _build(kind: str, spec: ArgSpec, factory: Callable[[], type[_SpecT]]) -> _SpecT:
+    try:
+        cls = factory()
+    except Exception as error:
+        raise UsageError(f"{kind} '{spec.name}' cannot be loaded: {error}") from error
+    options = {option.name: type_repr(option.type) for option in fields(cls) if option.init}
+    for option in spec.normalize_parameter_names().parameters:
+        if option not in options:
+            raise UsageError(f"{kind} '{spec.name}' has no option '{option}'; {_listed(options)}")
+    try:
+        return cls.from_spec(spec)
+    except Exception as error:
+        raise UsageError(f"{kind} '{spec.name}': {error}; {_listed(options)}") from error
+
+
+def _listed(options: Mapping[str, object]) -> str:
+    if not options:
+        return "it takes no options"
+    return "its options are " + ", ".join(f"{name} ({kind})" for name, kind in options.items())

@@ -1,0 +1,146 @@
+"""Run rewrite patterns so that locations are kept and patterns that never settle are named.
+
+xDSL's walker drops the locations of what it replaces, has no limit on rewrites, and removes dead
+code unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriterListener,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.locations import location_of, name_of
+
+_REWRITES_PER_OP = 64
+_SMALLEST_LIMIT = 4096
+_WITNESSES = 16
+"""How many rewrites past the limit are watched to name every pattern that takes part."""
+
+
+def apply_patterns(
+    root: Operation,
+    patterns: Sequence[RewritePattern],
+    *,
+    ctx: Context | None = None,
+    dce: bool = False,
+    fold: bool = False,
+    apply_recursively: bool = True,
+    walk_reverse: bool = False,
+    walk_regions_first: bool = False,
+    max_rewrites: int | None = None,
+) -> bool:
+    """Apply `patterns` inside `root`, the first that matches wins; True if the IR changed.
+
+    `dce` removes trivially dead operations first, `fold` folds constants and needs `ctx`; both are
+    off unless asked for.  `apply_recursively=False` makes one sweep and skips new operations.
+    Operations that replace or are inserted for a located one get its location.
+    Raises `OpError` at the operation, with the names of the patterns, if they do not settle within
+    `max_rewrites` rewrites (by default in proportion to the number of operations).
+    """
+    if fold and ctx is None:
+        raise ValueError("apply_patterns: fold=True needs a ctx to make constants with")
+    if max_rewrites is None:
+        max_rewrites = max(_SMALLEST_LIMIT, _REWRITES_PER_OP * sum(1 for _ in root.walk()))
+    applier = _LocatingApplier(
+        list(patterns), ctx, folding_enabled=fold, dce_enabled=dce, max_rewrites=max_rewrites
+    )
+    walker = PatternRewriteWalker(
+        applier,
+        walk_regions_first=walk_regions_first,
+        apply_recursively=apply_recursively,
+        walk_reverse=walk_reverse,
+        listener=PatternRewriterListener(
+            operation_insertion_handler=[applier.locate_inserted],
+            operation_replacement_handler=[applier.locate_replacement],
+        ),
+    )
+    try:
+        changes = [walker.rewrite_region(region) for region in root.regions]
+    except _Escape as escape:
+        raise escape.error from escape.error.__cause__
+    return any(changes)
+
+
+class _Escape(BaseException):
+    """Carries an exception out of the walker.
+
+    The walker adds a print of the whole module to every `Exception`, which takes seconds on a large
+    one and says less than a location.
+    """
+
+    error: Exception
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+@dataclass(eq=False, repr=False)
+class _LocatingApplier(GreedyRewritePatternApplier):
+    max_rewrites: int = field(kw_only=True)
+    _rewrites: int = field(default=0, init=False)
+    _witnesses: list[str] = field(default_factory=list[str], init=False)
+    _location: LocationAttr = field(default=UNKNOWN_LOC, init=False)
+    _stamped: set[Operation] = field(default_factory=set[Operation], init=False)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        self._location = op.location
+        try:
+            if self._rewrites >= self.max_rewrites:
+                self._witness(op, rewriter)
+            else:
+                super().match_and_rewrite(op, rewriter)
+        except Exception as error:
+            raise _Escape(error) from error
+        if rewriter.has_done_action:
+            self._rewrites += 1
+            self._stamped.clear()
+
+    def _witness(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Past the limit, go on for a few rewrites to see which patterns keep acting, then stop."""
+        place, name = location_of(op), name_of(op)
+        for pattern in self.rewrite_patterns:
+            pattern.match_and_rewrite(op, rewriter)
+            if rewriter.has_done_action:
+                self._witnesses.append(type(pattern).__name__)
+                break
+        else:
+            super().match_and_rewrite(op, rewriter)
+        if len(self._witnesses) < _WITNESSES:
+            return
+        names = " and ".join(sorted(set(self._witnesses)))
+        message = f"after {self.max_rewrites} rewrites {names} still change '{name}'"
+        raise op_error(place, f"rewriting does not settle: {message}")
+
+    def locate_inserted(self, op: Operation) -> None:
+        """A new operation without a location gets the one of the matched operation."""
+        if self._location is UNKNOWN_LOC:
+            return
+        for new in op.walk() if op.regions else (op,):
+            if new.location is UNKNOWN_LOC:
+                new.location = self._location
+                self._stamped.add(new)
+
+    def locate_replacement(self, op: Operation, new_results: Sequence[SSAValue | None]) -> None:
+        """What replaces another operation than the matched one gets the location of that one."""
+        if op.location is self._location or op.location is UNKNOWN_LOC:
+            return
+        for value in new_results:
+            owner = None if value is None else value.owner
+            if isinstance(owner, Operation) and self._is_new(owner):
+                owner.location = op.location
+
+    def _is_new(self, op: Operation) -> bool:
+        return op.location is UNKNOWN_LOC or op in self._stamped

@@ -1,1 +1,0 @@
-from tileas_xdsl.layout.recovery import *  # transitional

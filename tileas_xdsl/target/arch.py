@@ -1,0 +1,56 @@
+"""The GPUs that code is made for: limits that layouts and descriptors must keep.
+
+Sources: CUDA C++ Programming Guide, compute capabilities 9.0 and 10.0; PTX ISA, release notes of
+`wgmma` (8.0) and `tcgen05` (8.6); CUTLASS include/cute/arch/mma_sm90_desc.hpp, mma_sm100_desc.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tileas_xdsl.target.errors import TargetError
+
+
+@dataclass(frozen=True)
+class Target:
+    """One GPU architecture; sizes are bytes, registers 32 bits wide."""
+
+    name: str
+    ptx_version: tuple[int, int]
+    """The lowest PTX version that has the instructions of this target."""
+    matrix_layout_types: Mapping[str, int]
+    """The modes of shared-memory matrix descriptors and their codes."""
+    tensor_memory_lanes: int = 0
+    tensor_memory_columns: int = 0
+    """Columns of 32 bits in each lane."""
+    shared_memory_per_block: int = 232_448
+    registers_per_multiprocessor: int = 65_536
+    registers_per_thread: int = 255
+    threads_per_block: int = 1024
+    warps_per_multiprocessor: int = 64
+    blocks_per_cluster: int = 8
+    """The portable limit; a kernel may ask for 16."""
+
+
+TARGETS: Mapping[str, Target] = {
+    target.name: target
+    for target in (
+        Target("sm_90a", (8, 0), {"none": 0, "128B": 1, "64B": 2, "32B": 3}),
+        Target(
+            "sm_100a",
+            (8, 6),
+            {"none": 0, "128B_BASE32B": 1, "128B": 2, "64B": 4, "32B": 6},
+            tensor_memory_lanes=128,
+            tensor_memory_columns=512,
+        ),
+    )
+}
+"""Every known target by its name."""
+
+
+def get_target(name: str) -> Target:
+    """The target called `name`; `TargetError` lists the known ones."""
+    if name not in TARGETS:
+        raise TargetError(f"unknown target '{name}'; known: {', '.join(TARGETS)}")
+    return TARGETS[name]

@@ -1,0 +1,106 @@
+"""The 64-bit descriptor of a shared-memory operand of wgmma (sm_90a) or tcgen05.mma (sm_100a).
+
+Sources: CUTLASS include/cute/arch/mma_sm90_desc.hpp and mma_sm100_desc.hpp; PTX ISA, matrix
+descriptor of wgmma and shared memory descriptor of tcgen05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
+from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.errors import TargetError
+
+_COMMON = (
+    BitField("address", 0, 14, dropped=4),
+    BitField("leading_byte_offset", 16, 14, dropped=4),
+    BitField("stride_byte_offset", 32, 14, dropped=4),
+    BitField("base_offset", 49, 3),
+)
+
+FIELDS: Mapping[str, tuple[BitField, ...]] = {
+    "sm_90a": (*_COMMON, BitField("layout_type", 62, 2)),
+    "sm_100a": (
+        *_COMMON,
+        BitField("version", 46, 3),
+        BitField("absolute_leading_address", 52, 1),
+        BitField("layout_type", 61, 3),
+    ),
+}
+"""The bit fields for each target.
+
+PTX calls bits 46-48 of sm_100a the constant 0b001; CUTLASS calls bits 46-47 `version`.
+"""
+
+VERSIONS: Mapping[str, int] = {"sm_90a": 0, "sm_100a": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class SmemDescriptor:
+    """Where an operand starts in shared memory and how it is laid out; all sizes are bytes.
+
+    `address` is the `.shared` address of the first byte (below 2^18).  `base_offset` is 0 when the
+    swizzle pattern starts at a multiple of its period.
+    """
+
+    target: Target
+    mode: str
+    address: int
+    leading_byte_offset: int
+    stride_byte_offset: int
+    base_offset: int = 0
+    absolute_leading_address: bool = False
+    """Whether the leading offset is an address (sm_100a, 48-byte K tiles)."""
+
+    def encode(self) -> int:
+        """The 64-bit word; `TargetError` names a field that does not fit."""
+        what = f"descriptor for {self.target.name}"
+        if self.absolute_leading_address and not VERSIONS[self.target.name]:
+            raise TargetError(f"{what}: an absolute leading address needs sm_100a")
+        values = {
+            "address": self.address,
+            "leading_byte_offset": self.leading_byte_offset,
+            "stride_byte_offset": self.stride_byte_offset,
+            "base_offset": self.base_offset,
+            "version": VERSIONS[self.target.name],
+            "absolute_leading_address": int(self.absolute_leading_address),
+            "layout_type": code_of(self.target.matrix_layout_types, self.mode, f"{what}: mode"),
+        }
+        return pack(FIELDS[self.target.name], values, what)
+
+    def advance(self, byte_count: int) -> SmemDescriptor:
+        """The same operand `byte_count` bytes further on, as the next instruction along K reads it.
+
+        In a word it is the addition of `byte_count >> 4` to the low half.
+        """
+        return replace(self, address=self.address + byte_count)
+
+
+def decode(word: int, target: Target) -> SmemDescriptor:
+    """The descriptor that a 64-bit word is; `TargetError` for one that is none."""
+    what = f"descriptor for {target.name}"
+    values = unpack(FIELDS[target.name], word, 64, what)
+    version = values.pop("version", 0)
+    if version != VERSIONS[target.name]:
+        raise TargetError(f"{what}: version {version} instead of {VERSIONS[target.name]}")
+    mode = named(target.matrix_layout_types, values.pop("layout_type"), f"{what}: layout type")
+    absolute = bool(values.pop("absolute_leading_address", 0))
+    return SmemDescriptor(target, mode, **values, absolute_leading_address=absolute)
+
+
+def describe(layout: CanonicalLayout, address: int, target: Target) -> SmemDescriptor:
+    """The descriptor of an operand whose first byte is at `address` of shared memory.
+
+    Raises `TargetError` for an address at which the swizzle pattern would not start afresh.
+    """
+    if address % layout.alignment:
+        raise TargetError(
+            f"an operand in mode {layout.mode} starts at a multiple of {layout.alignment} bytes, "
+            f"not at {address}"
+        )
+    return SmemDescriptor(
+        target, layout.mode, address, layout.leading_byte_offset, layout.stride_byte_offset
+    )

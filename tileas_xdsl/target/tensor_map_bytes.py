@@ -1,0 +1,148 @@
+"""The 128 bytes of a tensor map, tiled kind: encode and decode.
+
+The format is not documented.  The bits below were read off how ptxas lowers each field of
+`tensormap.replace.tile`, alike for sm_90a and sm_100a.  No such field reaches bits 0-3 of the word
+at byte 8, which are 0 in a map that `tensormap.replace` builds from zeros, and bits 17-18, which
+are taken to be the L2 promotion [inferred].  Bit 22 is the 96-byte swizzle of sm_103a, 0 here, and
+so are the bytes from 0x3c on.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from tileas_xdsl.target.bits import BitField, named, pack, unpack
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import (
+    ELEMENTS,
+    INTERLEAVES,
+    L2_PROMOTIONS,
+    MAX_RANK,
+    SWIZZLES,
+    TensorMap,
+)
+from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+
+SIZE = 128
+"""Bytes of a tensor map; it must be aligned to 64."""
+
+HEADER_OFFSET = 8
+HEADER = (
+    BitField("kind", 0, 4),
+    BitField("rank_minus_1", 4, 3),
+    BitField("element", 7, 4),
+    BitField("interleave", 11, 2),
+    BitField("swizzle", 13, 2),
+    BitField("nan_fill", 15, 1),
+    BitField("tf32", 16, 1),
+    BitField("l2_promotion", 17, 2),
+    BitField("swizzle_atomicity", 19, 3),
+)
+"""The word at byte 8.  `kind` is 0 for tiled maps; `l2_promotion` [inferred]."""
+
+_BODY = struct.Struct("<QI4II5III")
+"""Address, header, low strides, high strides, dims, element strides and box[0], box[1..4]."""
+
+
+def encode(m: TensorMap) -> bytes:
+    """The 128 bytes of a map; raises `TargetError` where `check_tensor_map` refuses it."""
+    check_tensor_map(m)
+    strides = [*m.strides, 0, 0, 0, 0][:4]
+    dims = [d - 1 for d in m.dims] + [0] * (MAX_RANK - m.rank)
+    box = [b - 1 for b in m.box] + [0] * (MAX_RANK - m.rank)
+    body = _BODY.pack(
+        m.address,
+        _header(m),
+        *((s >> 4) & 0xFFFF_FFFF for s in strides),
+        sum(s >> 36 << 4 * i for i, s in enumerate(strides)),
+        *dims,
+        sum(s - 1 << 3 * i for i, s in enumerate(m.element_strides)) | box[0] << 24,
+        sum(b << 8 * i for i, b in enumerate(box[1:])),
+    )
+    return body.ljust(SIZE, b"\0")
+
+
+def _header(m: TensorMap) -> int:
+    element, swizzle = ELEMENTS[m.element], SWIZZLES[m.swizzle]
+    values = {
+        "rank_minus_1": m.rank - 1,
+        "element": element.code,
+        "interleave": INTERLEAVES[m.interleave],
+        "swizzle": swizzle.code,
+        "nan_fill": int(m.nan_fill),
+        "tf32": int(element.tf32),
+        "l2_promotion": L2_PROMOTIONS[m.l2_promotion],
+        "swizzle_atomicity": swizzle.atomicity,
+    }
+    return pack(HEADER, values, "tensor map")
+
+
+def decode(data: bytes) -> TensorMap:
+    """The tensor map that 128 bytes are.
+
+    Raises `TargetError`, naming the field and its byte, for a wrong length, reserved values, fields
+    of dimensions that the map does not have, and maps that no driver would make.
+    """
+    if len(data) != SIZE:
+        raise TargetError(f"a tensor map is {SIZE} bytes long, not {len(data)}")
+    words = _BODY.unpack_from(data)
+    header = _read_header(words[1])
+    rank = header["rank_minus_1"] + 1
+    _check_unused(words, rank, data)
+    strides, high = words[2:6], words[6]
+    steps, outer_box = words[12], words[13]
+    result = TensorMap(
+        _element(header),
+        words[0],
+        tuple(d + 1 for d in words[7 : 7 + rank]),
+        tuple(s << 4 | (high >> 4 * i & 15) << 36 for i, s in enumerate(strides[: rank - 1])),
+        ((steps >> 24) + 1, *((outer_box >> 8 * i & 255) + 1 for i in range(rank - 1))),
+        tuple((steps >> 3 * i & 7) + 1 for i in range(rank)),
+        named(INTERLEAVES, header["interleave"], _at("interleave")),
+        _swizzle(header),
+        named(L2_PROMOTIONS, header["l2_promotion"], _at("l2_promotion")),
+        bool(header["nan_fill"]),
+    )
+    check_tensor_map(result)
+    return result
+
+
+def _at(field: str, offset: int = HEADER_OFFSET) -> str:
+    return f"tensor map, byte {offset:#x}: {field}"
+
+
+def _read_header(word: int) -> dict[str, int]:
+    values = unpack(HEADER, word, 32, f"tensor map, byte {HEADER_OFFSET:#x}")
+    if values["kind"]:
+        raise TargetError(f"{_at('kind')} {values['kind']} is not 0, the kind of tiled maps")
+    if values["rank_minus_1"] >= MAX_RANK:
+        raise TargetError(f"{_at('rank')} {values['rank_minus_1'] + 1} is not in 1..{MAX_RANK}")
+    return values
+
+
+def _element(header: Mapping[str, int]) -> str:
+    codes = {e.name: e.code for e in ELEMENTS.values() if e.tf32 == bool(header["tf32"])}
+    return named(codes, header["element"], _at("tf32 element" if header["tf32"] else "element"))
+
+
+def _swizzle(header: Mapping[str, int]) -> str:
+    found = header["swizzle"] | header["swizzle_atomicity"] << 2
+    codes = {name: mode.code | mode.atomicity << 2 for name, mode in SWIZZLES.items()}
+    return named(codes, found, _at("swizzle and atomicity"))
+
+
+def _check_unused(words: tuple[int, ...], rank: int, data: bytes) -> None:
+    """Refuse bits in fields that belong to no dimension of the map."""
+    steps, boxes = words[12] & 0xFF_FFFF, words[13]
+    unused = [(f"stride[{i}]", 0x0C + 4 * i, words[2 + i]) for i in range(rank - 1, 4)]
+    unused += [(f"dim[{i}]", 0x20 + 4 * i, words[7 + i]) for i in range(rank, MAX_RANK)]
+    unused += [
+        ("high strides", 0x1C, words[6] >> 4 * (rank - 1)),
+        ("element strides", 0x34, steps >> 3 * rank),
+        ("box", 0x38, boxes >> 8 * (rank - 1)),
+        ("tail", _BODY.size, int.from_bytes(data[_BODY.size :], "little")),
+    ]
+    for field, offset, value in unused:
+        if value:
+            raise TargetError(f"{_at(field, offset)} is not 0 beyond the {rank} dimensions")

@@ -1,0 +1,91 @@
+"""The TMA box that fills a tile of shared memory.
+
+The order in which shared memory counts the tile says which dimensions a tensor map walks and how
+far: the right inverse of the layout, read as coordinates.  Source: CUTLASS
+include/cute/atom/copy_traits_sm90_tma.hpp (construct_tma_gbasis, coalesce_256).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tileas_xdsl.layout.algebra import right_inverse
+from tileas_xdsl.layout.axes import AxisSum
+from tileas_xdsl.layout.compose import composition
+from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.layout import Layout, make_identity_layout
+from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import SWIZZLES
+from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class TmaBox:
+    """`box[i]` elements along mode `modes[i]` of a tile, innermost first; `boxes` fill the tile."""
+
+    modes: tuple[int, ...]
+    box: tuple[int, ...]
+    boxes: int
+
+
+def tma_box(tile: Layout, elem_bits: int, swizzle: str = "none") -> TmaBox:
+    """The largest box that one TMA instruction lays out as `tile` (without its swizzle) does.
+
+    `tile` maps the coordinates of the tile to element offsets, one top-level mode for each
+    dimension of global memory; `modes[0]` is the one that must be contiguous there.  Raises
+    `TargetError` for an unknown swizzle, and where rows of the tile do not fill whole rows of the
+    swizzle: TMA pads them.
+    """
+    if swizzle not in SWIZZLES:
+        raise TargetError(f"unknown swizzle '{swizzle}'; known: {', '.join(SWIZZLES)}")
+    walk = _walk(tile)
+    if not walk:
+        raise TargetError(f"{tile} has no two elements side by side: TMA cannot fill it")
+    span = SWIZZLES[swizzle].span
+    box = _box(walk, BOX_LIMIT if span is None else _row(walk, span, elem_bits, swizzle))
+    for mode in range(tile.rank):
+        box.setdefault(mode, 1)
+    return TmaBox(tuple(box), tuple(box.values()), tile.size() // prod(box.values()))
+
+
+def _walk(tile: Layout) -> list[tuple[int, int]]:
+    """The `(mode, extent)` that shared memory runs through before it turns back to a mode."""
+    basis: Layout = composition(make_identity_layout(product_each(tile.shape)), right_inverse(tile))
+    walk: dict[int, int] = {}
+    for extent, stride in coalesce(basis).leaves():
+        mode = _unit_mode(stride)
+        if mode is None or mode in walk:
+            break
+        walk[mode] = extent
+    return [*walk.items()]
+
+
+def _unit_mode(stride: int | AxisSum) -> int | None:
+    """The mode along which a stride is one step."""
+    if not isinstance(stride, AxisSum) or len(stride.terms) != 1:
+        return None
+    axis, step = stride.terms[0]
+    return int(axis) if step == 1 else None
+
+
+def _row(walk: list[tuple[int, int]], span: int, elem_bits: int, swizzle: str) -> int:
+    """The elements in a row of the swizzle."""
+    bits = walk[0][1] * elem_bits
+    if bits % (span * 8):
+        raise TargetError(
+            f"rows of {bits // 8} bytes are no multiple of the {span} that swizzle {swizzle} spans"
+        )
+    return span * 8 // elem_bits
+
+
+def _box(walk: list[tuple[int, int]], limit: int) -> dict[int, int]:
+    """The walk as far as one box goes: to the first extent that is larger than a box may be."""
+    box: dict[int, int] = {}
+    for mode, extent in walk:
+        box[mode] = max(d for d in range(1, min(limit, extent) + 1) if extent % d == 0)
+        if box[mode] != extent:
+            break
+        limit = BOX_LIMIT
+    return box

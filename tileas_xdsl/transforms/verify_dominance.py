@@ -1,0 +1,24 @@
+"""The pass `verify-dominance`: fail if a value is used where it is not defined yet."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.dominance import dominance_errors
+from tileas_xdsl.diagnostics.emission import OpError
+
+
+@dataclass(frozen=True)
+class VerifyDominance(ModulePass):
+    """Check that every use is dominated by its definition, and change nothing.
+
+    `tileas-opt` checks it after every pass anyway; plain `xdsl-opt` has no such check.
+    """
+
+    name = "verify-dominance"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if errors := dominance_errors(op):
+            raise OpError(*errors)
