@@ -2,10 +2,13 @@
 
 import pytest
 from xdsl.context import Context
+from xdsl.dialects import test
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, UnknownLoc
+from xdsl.ir import Dialect
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.located_parser import LocatedParser, parse_module
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
@@ -141,6 +144,10 @@ def test_similar_operations_are_suggested(parse):
     assert "did you mean arith.addi" in str(failing(parse, "%0 = arith.addii %0"))
 
 
+def test_similar_dialects_are_suggested(parse):
+    assert "there is no dialect 'ariht', did you mean arith" in str(failing(parse, '"ariht.x"()'))
+
+
 def test_two_definitions_show_both_places(parse):
     text = 'func.func @f() {\n^a:\n  "test.termop"() : () -> ()\n^a:\n}'
     error = failing(parse, text)
@@ -163,6 +170,20 @@ def test_the_error_is_a_parse_error_for_others_too(ctx: Context):
     with pytest.raises(ParseError) as caught:
         LocatedParser(ctx, "%0 = ", "k.mlir").parse_module()
     assert str(caught.value).startswith("k.mlir:1:6: error: operation name expected")
+
+
+def test_located_errors_of_operations_keep_their_text(ctx: Context):
+    class Strict(test.TestOp):
+        name = "strict.op"
+
+        @classmethod
+        def parse(cls, parser):
+            raise op_error(None, " does not\tfit \n")
+
+    ctx.load_dialect(Dialect("strict", [Strict]))
+    with pytest.raises(LocatedParseError) as caught:
+        parse_module(ctx, "\n  strict.op", "k.mlir")
+    assert str(caught.value) == "k.mlir:2:3: error:  does not\tfit \n"
 
 
 def test_locations_survive_printing(ctx: Context, parse):

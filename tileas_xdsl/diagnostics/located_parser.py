@@ -7,7 +7,6 @@ them become a `LocatedParseError` that points to the token it is about.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
@@ -28,6 +27,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyExc
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.parse_errors import (
     LocatedParseError,
     decode_source,
@@ -36,6 +36,7 @@ from tileas_xdsl.diagnostics.parse_errors import (
     located_parse_error,
 )
 from tileas_xdsl.diagnostics.sources import SourceText, remember_source
+from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 _UNDEFINED_VALUES = "values used but not defined"
 _UNKNOWN_NAME = re.compile(r"^undefined symbol alias |' is not registered$")
@@ -95,7 +96,11 @@ class LocatedParser(Parser):
             raise error_at(self.source, _text_span(error), error.msg) from error
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """Parse the whole input.  Without any operation it is an empty module, as in MLIR."""
+        """Parse the whole input.  Without any operation it is an empty module, as in MLIR.
+
+        A module that the input does not write is located at the first token.
+        """
+        start = self._current_token.span.start
         try:
             module = self._parse_module(allow_implicit_module)
         except LocatedParseError:
@@ -103,7 +108,7 @@ class LocatedParser(Parser):
         except Exception as error:
             raise located_parse_error(error, self._current_token.span, self.source) from error
         if module.location is UNKNOWN_LOC:
-            module.location = self._location(0)
+            module.location = self._location(start)
         return module
 
     def _parse_module(self, allow_implicit_module: bool) -> ModuleOp:
@@ -149,6 +154,8 @@ class LocatedParser(Parser):
         if not isinstance(error, VerifyException) or len(self._op_names) <= depth:
             return ParseError(self._current_token.span, explain_exception(error))
         name = self._op_names[depth]
+        if isinstance(error, DiagnosticError):
+            return ParseError(name, explain_exception(error))
         op_name = name.text.strip('"')
         return ParseError(name, f"'{op_name}' op {explain_exception(error)}")
 
@@ -161,8 +168,16 @@ class LocatedParser(Parser):
         try:
             return super()._get_op_by_name(name)
         except ParseError as error:
-            hint = _similar(name, (op.name for op in self.ctx.loaded_ops))
+            hint = self._unknown_operation_hint(name)
             raise ParseError(self._op_names[-1], error.msg + hint) from error
+
+    def _unknown_operation_hint(self, name: str) -> str:
+        dialect, dot, _ = name.partition(".")
+        if hint := did_you_mean(name, (op.name for op in self.ctx.loaded_ops)):
+            return f"; {hint}"
+        if dot and dialect not in (known := list(self.ctx.registered_dialect_names)):
+            return f"; there is no dialect '{dialect}', {did_you_mean(dialect, known)}".rstrip(", ")
+        return ""
 
     def parse_optional_type(self) -> TypeAttribute | None:
         span = self._current_token.span
@@ -247,8 +262,3 @@ def _all_references(parser: Parser) -> list[Span[str]]:
 
 def _raise_undefined_block(reference: Span[str]) -> NoReturn:
     raise ParseError(reference, f"reference to an undefined block {reference.text}")
-
-
-def _similar(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=3)
-    return f"; did you mean {' or '.join(close)}?" if close else ""

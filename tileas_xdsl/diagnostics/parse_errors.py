@@ -34,6 +34,8 @@ def explain_exception(error: Exception) -> str:
     match error:
         case ParseError():
             return error.msg
+        case DiagnosticError():
+            return "; ".join(report.text for report in error.diagnostics)
         case VerifyException():
             return one_line(str(error))
         case RecursionError():

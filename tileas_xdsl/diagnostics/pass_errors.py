@@ -9,7 +9,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkException
+from xdsl.utils.exceptions import (
+    ArgSpecParseError,
+    DiagnosticException,
+    ParseError,
+    ShrinkException,
+)
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
 from tileas_xdsl.diagnostics.locations import location_of
@@ -33,17 +38,17 @@ def located_failures(where: str, module: Operation) -> Generator[None]:
         op = operation_in_flight(error, module)
         message = error.msg if isinstance(error, ParseError) else str(error)
         raise op_error(op, message, prefix=op is not module) from error
-    except Exception as error:
+    except (Exception, ArgSpecParseError) as error:
         op = operation_in_flight(error, module)
         raise internal_error(where, op, error) from error
 
 
-def internal_error(where: str, op: Operation, error: Exception) -> OpError:
+def internal_error(where: str, op: Operation, error: BaseException) -> OpError:
     """The error to raise for a bug in `where` that showed at `op`."""
     return op_error(op, internal_error_text(where, error), prefix=False)
 
 
-def internal_error_text(where: str, error: Exception) -> str:
+def internal_error_text(where: str, error: BaseException) -> str:
     """The sentence for a bug in `where`; prints the traceback if `TILEAS_TRACEBACK` asks for it."""
     text = f"internal error in {where}: {type(error).__name__}: {error}"
     if os.environ.get(TRACEBACK_VARIABLE, "0") in ("", "0"):
@@ -52,7 +57,7 @@ def internal_error_text(where: str, error: Exception) -> str:
     return text
 
 
-def operation_in_flight(error: Exception, module: Operation) -> Operation:
+def operation_in_flight(error: BaseException, module: Operation) -> Operation:
     """The operation named `op` in the innermost frame that has one, else `module`.
 
     Patterns, verifiers and passes call it `op` throughout xDSL, and the exception does not say.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +13,8 @@ from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline, par
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import type_repr
 from xdsl.utils.target import Target
+
+from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 _T = TypeVar("_T")
 _SpecT = TypeVar("_SpecT", bound=ArgSpecConvertible)
@@ -63,8 +64,7 @@ def _check_name(kind: str, name: str, known: Iterable[str]) -> None:
     known = list(known)
     if name in known:
         return
-    close = difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"--help lists every {kind}"
+    hint = did_you_mean(name, known) or f"--help lists every {kind}"
     raise UsageError(f"unknown {kind} '{name}'; {hint}")
 
 

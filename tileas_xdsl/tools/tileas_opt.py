@@ -36,6 +36,10 @@ from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
 
 PROGRAM = "tileas-opt"
+DESCRIPTION = (
+    "Run passes on a module, verify it before and after each one, and print the result. "
+    "Exit code 1 means that the input or a pass failed, 2 that the command line is wrong."
+)
 
 
 class TileasOptMain(xDSLOptMain):
@@ -208,7 +212,6 @@ class TileasOptMain(xDSLOptMain):
     def _write(self, text: str) -> None:
         if self.args.output_file is None:
             sys.stdout.write(text)
-            sys.stdout.flush()
             return
         try:
             write_output(self.args.output_file, text)
@@ -239,18 +242,27 @@ def _xdsl_unchanged() -> Generator[None]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool on `argv` (default: the command line) and return its exit code."""
     try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _discard_stdout()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
         with _xdsl_unchanged():
-            return TileasOptMain("Run passes on a module.", argv).execute()
+            return TileasOptMain(DESCRIPTION, argv).execute()
     except UsageError as error:
         sys.stderr.write(f"{PROGRAM}: error: {error}\n")
         return 2
     except SystemExit as leave:
-        return int(leave.code or 0)
-    except KeyboardInterrupt:
-        return 130
+        return leave.code if isinstance(leave.code, int) else 0 if leave.code is None else 1
     except BrokenPipeError:
-        _discard_stdout()
-        return 1
+        raise
     except Exception as error:
         sys.stderr.write(f"{PROGRAM}: error: {internal_error_text('this tool', error)}\n")
         return 1

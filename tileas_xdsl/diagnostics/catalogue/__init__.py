@@ -10,11 +10,12 @@ and each with `-fragment` for a part of a message that values are put before or 
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 _FILES = ("tileas.tsv", "cute.tsv")
 _ESCAPE = re.compile(r"\\(x20|[nt\\])")
@@ -67,9 +68,8 @@ def message(key: str) -> Message:
     """The text with this key; raises `UnknownMessageError`, with similar keys, if there is none."""
     if (entry := _by_key().get(key)) is not None:
         return entry.text
-    close = difflib.get_close_matches(key, _by_key(), n=3)
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    raise UnknownMessageError(f"the catalogue has no message '{key}'{hint}")
+    hint = did_you_mean(key, _by_key())
+    raise UnknownMessageError(f"the catalogue has no message '{key}'; {hint}".rstrip("; "))
 
 
 @cache

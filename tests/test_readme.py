@@ -1,0 +1,55 @@
+"""The README's examples print what it says they print, and its pictures are current."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from tileas_xdsl.tools.tileas import app
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
+    shown = re.findall(r"```console\n\$ tileas (.*)\n([^`]*)```", README)
+    assert shown
+    for command, output in shown:
+        args = [arg if arg != "tile.svg" else str(tmp_path / arg) for arg in shlex.split(command)]
+        result = CliRunner().invoke(app, args)
+        assert result.exit_code == 0
+        assert result.stdout == output
+    picture = (ROOT / "docs/images/swizzled-tile.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "tile.svg").read_text(encoding="utf-8") == picture
+
+
+def test_python_examples_run() -> None:
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert (failed, tried > 2) == (0, True)
+
+
+def test_every_command_is_in_the_table() -> None:
+    for command in app.registered_commands:
+        assert command.callback
+        assert f"| `tileas {command.callback.__name__}" in README
+
+
+def test_what_is_here_now_exists() -> None:
+    for folder, state in re.findall(r"\| `tileas_xdsl/(\w+)/` \|.*\| (\w+) \|", README):
+        assert (ROOT / "tileas_xdsl" / folder).is_dir() == (state in ("now", "begun"))
+
+
+def test_docstring_examples_run() -> None:
+    import tileas_xdsl.layout.int_tuple
+    import tileas_xdsl.layout.inverse
+    import tileas_xdsl.layout.layout
+
+    for module in (
+        tileas_xdsl.layout.int_tuple,
+        tileas_xdsl.layout.inverse,
+        tileas_xdsl.layout.layout,
+    ):
+        failed, tried = doctest.testmod(module)
+        assert (failed, tried > 0) == (0, True)
