@@ -91,7 +91,7 @@ def cases() -> list[Case]:
         "zipped_divide by (4, 4)": lambda: zipped_divide(Layout((16, 16)), (4, 4)),
         "tile_to_shape": lambda: tile_to_shape(Layout((8, 64), (64, 1)), (128, 128)),
         "invert (closed form with guard)": lambda: invert(sparse, {"thread": 64}),
-        "parse the seed literal": lambda: parse_layout(text),
+        "parse a layout literal": lambda: parse_layout(text),
         "print it": lambda: str(parse_layout(text)),
     }
 

@@ -12,6 +12,7 @@ from tileas_xdsl.layout import (
     Layout,
     LayoutError,
     append,
+    coprofile,
     coshape,
     cosize,
     domain_offset,
@@ -109,6 +110,8 @@ def test_identity_layouts_map_coordinates_to_themselves() -> None:
     assert str(identity) == "(2,(3,4)):(1@0,(1@0@1,1@1@1))"
     assert coshape(make_identity_layout((5, 7))) == (5, 7)
     assert coshape(Layout((4, 2))) == 8
+    assert coprofile(make_identity_layout((5, 7))) == (0, 0)
+    assert coprofile(Layout((4, 2))) == 0
     assert identity(1, (2, 3)) == E("0") + E("0@1", 2) + E("1@1", 3)
 
 

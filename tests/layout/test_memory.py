@@ -22,6 +22,8 @@ from tileas_xdsl.layout import (
     get_nonswizzle_portion,
     get_swizzle_portion,
     make_composed_layout,
+    make_layout_tv,
+    make_ordered_layout,
     parse_layout,
     size,
     table,
@@ -184,6 +186,19 @@ def test_fragments_that_cannot_be_are_refused() -> None:
     shuffled = np.random.default_rng(3).permutation(32).reshape(8, 4)
     with pytest.raises(LayoutError, match="no layout describes"):
         fragment_from_held(shuffled, (32,))
+
+
+@given(st.permutations([0, 1]), st.permutations([0, 1]), st.data())
+def test_a_tiled_copy_gives_each_thread_its_block(thread_order, value_order, data) -> None:
+    sizes = st.sampled_from([1, 2, 3, 4])
+    threads = make_ordered_layout((data.draw(sizes), data.draw(sizes)), tuple(thread_order))
+    values = make_ordered_layout((data.draw(sizes), data.draw(sizes)), tuple(value_order))
+    tile, tv = make_layout_tv(threads, values)
+    (t0, t1), (v0, v1) = threads.shape, values.shape
+    assert tile == (t0 * v0, t1 * v1)
+    for i, j, p, q in np.ndindex(t0, t1, v0, v1):
+        element = (p + v0 * i) + (q + v1 * j) * tile[0]
+        assert tv(threads(i, j), values(p, q)) == element
 
 
 def test_a_swizzle_on_the_left_of_a_composition() -> None:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tileas_xdsl.layout.algebra import right_inverse
 from tileas_xdsl.layout.axes import E, Offset
 from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.errors import LayoutError
@@ -20,6 +21,7 @@ from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.recovery import recover
 from tileas_xdsl.layout.simplify import coalesce
 from tileas_xdsl.layout.tables import Table, holds, table
+from tileas_xdsl.layout.tiling import raked_product
 
 THREAD = "thread"
 VALUE = "value"
@@ -113,6 +115,17 @@ def fragment_from_tv(tv: Layout, tile: tuple[int, ...]) -> Fragment:
     spread = composition(elements, Layout(tile))
     layout = make_layout(*spread, replicas) if replicas.size() > 1 else spread
     return Fragment(layout, tile, tv[0].size())
+
+
+def make_layout_tv(threads: Layout, values: Layout) -> tuple[tuple[int, ...], Layout]:
+    """The tile and the TV layout of a copy: `values` for each thread, interleaved over `threads`.
+
+    Both map tile coordinates, to a thread and to a register; the threads must be compact (their
+    offsets 0, 1, ...).  Source: CUTLASS make_tiled_copy; CuTe DSL make_layout_tv.
+    """
+    tile = raked_product(threads, values)
+    tv: Layout = composition(right_inverse(tile), Layout((threads.size(), values.size())))
+    return product_each(tile.shape), tv
 
 
 def _in_order(digits: list[tuple[int, int, Offset]], tv: Layout, tile: tuple[int, ...]) -> Layout:

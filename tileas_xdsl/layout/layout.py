@@ -306,10 +306,9 @@ def coshape(layout: Layout) -> Any:
     return tuple(spans.get(str(i), 1) for i in range(1 + builtins.max(int(a) for a in spans)))
 
 
-def flat_stride_order(layout: Layout) -> tuple[int, ...]:
-    """The leaves of `layout` (indices) sorted by the absolute value of their integer strides."""
-    strides = [abs(_plain(d)) for _, d in layout.leaves()]
-    return tuple(sorted(range(len(strides)), key=strides.__getitem__))
+def coprofile(layout: Layout) -> Any:
+    """0 in the profile of the codomain: an integer, or one 0 for each coordinate mode."""
+    return _map_leaves(lambda _: 0, coshape(layout))
 
 
 def transform_layout(a: Layout, b: Any, f: Any) -> Layout:

@@ -85,8 +85,3 @@ def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
     if old_bits % new_bits == 0:
         return downcast(layout, old_bits // new_bits)
     raise LayoutError(f"cannot recast {layout} from {old_bits}-bit to {new_bits}-bit elements")
-
-
-def scaled(layout: Layout, factor: int) -> Layout:
-    """`layout` with every offset multiplied by `factor`: element offsets become byte offsets."""
-    return _map(layout, lambda s, d: (s, d * factor))
