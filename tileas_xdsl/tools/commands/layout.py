@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.layout.memory import MemoryLayout
 
 ASSUMED_ELEMENT = "f16"
-LARGEST_GRID = 32
+LARGEST_GRID = 16
 """How many rows and columns of offsets are printed at most."""
 
 
@@ -54,7 +54,7 @@ def layout(
     if svg is not None:
         _write(svg, picture)
     print_facts(printed)
-    _print_offsets(subject)
+    _print_offsets(subject, bits)
 
 
 def _subject(text: str, elem: str | None) -> tuple[AnyLayout | MemoryLayout, int | None]:
@@ -93,16 +93,19 @@ def _write(path: Path, picture: str) -> None:
         fail(f"cannot write '{path}': {error.strerror or error}")
 
 
-def _print_offsets(layout: AnyLayout | MemoryLayout) -> None:
-    """The offsets as a grid, mode 0 down, where they fit a screen."""
+def _print_offsets(layout: AnyLayout | MemoryLayout, bits: int | None) -> None:
+    """Offsets, in memory byte addresses, as a grid with mode 0 down, where they fit a screen."""
     from tileas_xdsl.layout import Layout, MemoryLayout, table
     from tileas_xdsl.layout.int_tuple import product_each
 
-    function = layout.layout if isinstance(layout, MemoryLayout) else layout
-    sizes = product_each(function.shape)
+    sizes = product_each(layout.shape)
     if len(sizes) != 2 or max(sizes) > LARGEST_GRID:
         return
-    if isinstance(function, Layout) and set(function.axes()) - {""}:
+    if isinstance(layout, Layout) and set(layout.axes()) - {""}:
         return
-    typer.echo("\noffsets, mode 0 down and mode 1 right")
-    print_grid(table(function).reshape(sizes[1], sizes[0]).T.tolist())
+    if isinstance(layout, MemoryLayout):
+        what, values = "byte addresses", layout.addresses(bits or 8)
+    else:
+        what, values = "offsets", table(layout)
+    typer.echo(f"\n{what}, mode 0 down and mode 1 right")
+    print_grid(values.reshape(sizes[1], sizes[0]).T.tolist())
