@@ -106,7 +106,7 @@ def tuple_max(a: IntTuple) -> int:
 def inner_product(a: IntTuple, b: Stride) -> Any:
     """The sum of the products of the leaves of two congruent tuples."""
     if not is_tuple(a):
-        return a * b  # pyright: ignore[reportOperatorIssue]
+        return a * b
     return sum(inner_product(x, y) for x, y in zip_same(a, b, "inner_product"))
 
 

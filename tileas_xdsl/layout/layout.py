@@ -180,7 +180,7 @@ def _leaf_pairs(shape: Any, stride: Any) -> list[tuple[int, Offset]]:
 
 def _checked_shape(shape: Any) -> IntTuple:
     if is_tuple(shape):
-        return tuple([_checked_shape(x) for x in shape])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return tuple([_checked_shape(x) for x in shape])
     extent = _integer(shape, "an extent")
     if extent < 1:
         raise LayoutError(f"extent {extent} of a layout is not positive")
@@ -190,9 +190,9 @@ def _checked_shape(shape: Any) -> IntTuple:
 def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
     if not is_tuple(shape):
         return stride if isinstance(stride, AxisSum) else _integer(stride, "a stride")
-    if not is_tuple(stride) or len(stride) != len(shape):  # pyright: ignore[reportUnknownArgumentType]
+    if not is_tuple(stride) or len(stride) != len(shape):
         raise LayoutError(f"stride {show(stride)} is not congruent to shape {show(shape)}")
-    return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])
 
 
 def _integer(x: Any, what: str) -> int:
