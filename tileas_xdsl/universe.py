@@ -4,8 +4,21 @@ Factories are lazy: importing this module imports no dialect, no pass and no tar
 start quickly.  Keys equal the `name` of what their factory returns; a test checks it.
 """
 
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+
+
+def _nv_tileaa() -> Dialect:
+    from tileas_xdsl.dialects.nv_tileaa import NvTileaa
+
+    return NvTileaa
+
+
+def _nv_tileas() -> Dialect:
+    from tileas_xdsl.dialects.nv_tileas import NvTileas
+
+    return NvTileas
 
 
 def _verify_dominance() -> type[ModulePass]:
@@ -15,7 +28,10 @@ def _verify_dominance() -> type[ModulePass]:
 
 
 TILEAS_UNIVERSE = Universe(
-    all_dialects={},
+    all_dialects={
+        "nv_tileaa": _nv_tileaa,
+        "nv_tileas": _nv_tileas,
+    },
     all_passes={
         "verify-dominance": _verify_dominance,
     },

@@ -1,0 +1,1 @@
+"""The dialects, a folder each."""

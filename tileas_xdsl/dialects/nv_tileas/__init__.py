@@ -1,0 +1,65 @@
+"""The dialect of scheduled tile programs: async pipelines, tiled memory, TMA, tile compute.
+
+Operations are in the file of their family; each file ends with its tuple `OPERATIONS`.
+"""
+
+from xdsl.ir import Dialect
+
+from tileas_xdsl.dialects.nv_tileas import layout
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    AtomAttr,
+    BlockedEncoding,
+    DotOperandEncoding,
+    LayoutAttr,
+    LinearEncoding,
+    SharedEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.enums import (
+    MemScopeAttr,
+    MemSemanticAttr,
+    OobModeAttr,
+    RmwModeAttr,
+    SignednessAttr,
+    SpaceAttr,
+    SpecialPaddingAttr,
+    SwizzleModeAttr,
+)
+from tileas_xdsl.dialects.nv_tileas.types import (
+    AsyncTokenType,
+    ConsumerTokenType,
+    IteratorType,
+    MemTokenType,
+    ProducerTokenType,
+    TiledViewType,
+    TmaDescType,
+)
+
+FAMILIES = (layout,)
+
+NvTileas = Dialect(
+    "nv_tileas",
+    [op for family in FAMILIES for op in family.OPERATIONS],
+    [
+        AsyncTokenType,
+        AtomAttr,
+        BlockedEncoding,
+        ConsumerTokenType,
+        DotOperandEncoding,
+        IteratorType,
+        LayoutAttr,
+        LinearEncoding,
+        MemScopeAttr,
+        MemSemanticAttr,
+        MemTokenType,
+        OobModeAttr,
+        ProducerTokenType,
+        RmwModeAttr,
+        SharedEncoding,
+        SignednessAttr,
+        SpaceAttr,
+        SpecialPaddingAttr,
+        SwizzleModeAttr,
+        TiledViewType,
+        TmaDescType,
+    ],
+)

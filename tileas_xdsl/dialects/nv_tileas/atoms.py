@@ -1,0 +1,379 @@
+"""Atoms: the hardware instructions that move, multiply or reduce tiles, as data.
+
+An atom is written as a word and, where its facts are not in the word, parameters:
+
+    ldg  stg  ldgsts  unknown_copy  ldsm_m88  stsm_m88  tcgen05_ld  tcgen05_st
+    tma_load_2d<box = [64, 128], mode = tiled, multicast>  tma_store_2d<...>  tma_redg_2d<op = add>
+    mma_f16_f16_f32<shape = [64, 128, 16]>  wgmma_bf16_bf16_f32  tcgen05_e4m3_e4m3_f32
+    reduce_add  reduce_max
+
+Sources: PTX ISA (ld, st, cp.async, ldmatrix, cp.async.bulk.tensor, wgmma, tcgen05, mma, redux).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
+from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES
+
+G, S, T, R = Space.GMEM, Space.SMEM, Space.TMEM, Space.RMEM
+
+SpacePair: TypeAlias = tuple[Space, Space]
+
+
+class AtomError(ValueError):
+    """Text that names no atom; the message is a sentence."""
+
+
+class Atom(ABC):
+    """What every atom has."""
+
+    @property
+    @abstractmethod
+    def word(self) -> str:
+        """The atom's name in text."""
+
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """The name that verifiers speak of: `tma_load`, `ldg`, `mma`, ..."""
+
+    @property
+    @abstractmethod
+    def minimum_target(self) -> str:
+        """The first target that has the instruction."""
+
+    def parameters(self) -> dict[str, str]:
+        """The parameters as printed, in order."""
+        return {}
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{k} = {v}" if v else k for k, v in self.parameters().items())
+        return f"{self.word}<{inner}>" if inner else self.word
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFacts:
+    """A copy instruction: the spaces it connects, what alignment it needs, where it exists."""
+
+    spaces: tuple[SpacePair, ...]
+    alignment: int
+    """Bytes by which every access must be aligned."""
+    minimum_target: str
+
+
+COPY_ATOMS: Mapping[str, CopyFacts] = {
+    "ldg": CopyFacts(((G, R),), 1, "sm_90a"),
+    "stg": CopyFacts(((R, G),), 1, "sm_90a"),
+    "lds": CopyFacts(((S, R),), 1, "sm_90a"),
+    "sts": CopyFacts(((R, S),), 1, "sm_90a"),
+    "ldgsts": CopyFacts(((G, S),), 4, "sm_90a"),
+    "ldsm_m88": CopyFacts(((S, R),), 16, "sm_90a"),
+    "ldsm_m88_trans": CopyFacts(((S, R),), 16, "sm_90a"),
+    "ldsm_m816": CopyFacts(((S, R),), 16, "sm_100a"),
+    "stsm_m88": CopyFacts(((R, S),), 16, "sm_90a"),
+    "stsm_m88_trans": CopyFacts(((R, S),), 16, "sm_90a"),
+    "tcgen05_ld": CopyFacts(((T, R),), 4, "sm_100a"),
+    "tcgen05_st": CopyFacts(((R, T),), 4, "sm_100a"),
+    "tcgen05_cp": CopyFacts(((S, T),), 16, "sm_100a"),
+    "unknown_copy": CopyFacts(
+        ((G, R), (G, S), (R, G), (R, S), (R, T), (S, G), (S, R), (S, T), (T, R), (T, S)),
+        1,
+        "sm_90a",
+    ),
+}
+"""Copy atoms by word; `unknown_copy` stands until layout assignment has chosen one."""
+
+
+class CopyAtomInterface(Atom):
+    """An atom that moves tiles from one space to another."""
+
+    @property
+    @abstractmethod
+    def spaces(self) -> tuple[SpacePair, ...]:
+        """The (source, destination) pairs it serves."""
+
+    @property
+    @abstractmethod
+    def alignment(self) -> int:
+        """Bytes by which every access must be aligned."""
+
+
+@dataclass(frozen=True)
+class CopyAtom(CopyAtomInterface):
+    """A copy that is not TMA."""
+
+    name: str
+
+    @property
+    def word(self) -> str:
+        return self.name
+
+    @property
+    def family(self) -> str:
+        return self.name
+
+    @property
+    def spaces(self) -> tuple[SpacePair, ...]:
+        return COPY_ATOMS[self.name].spaces
+
+    @property
+    def alignment(self) -> int:
+        return COPY_ATOMS[self.name].alignment
+
+    @property
+    def minimum_target(self) -> str:
+        return COPY_ATOMS[self.name].minimum_target
+
+
+@dataclass(frozen=True, slots=True)
+class TmaFacts:
+    """A direction of TMA: its spaces and the modes a descriptor may have."""
+
+    spaces: tuple[SpacePair, ...]
+    modes: tuple[str, ...]
+
+
+TMA_ATOMS: Mapping[str, TmaFacts] = {
+    "tma_load": TmaFacts(((G, S), (G, T)), ("tiled", "im2col", "im2col_at", "tiled_at", "gather4")),
+    "tma_store": TmaFacts(((S, G),), ("tiled", "im2col", "scatter4")),
+    "tma_redg": TmaFacts(((S, G),), ("tiled", "im2col", "scatter4")),
+}
+"""TMA atoms by family; the first mode is the default.  `tiled_at` and `im2col_at` add an offset."""
+
+BLACKWELL_MODES = ("gather4", "scatter4")
+
+
+@dataclass(frozen=True)
+class TmaAtom(CopyAtomInterface):
+    """A bulk tensor copy of a box of `rank` dimensions; an empty box is not fixed yet.
+
+    `mode` is kept as written, so that a verifier can refuse one that its direction does not have.
+    """
+
+    direction: str
+    rank: int
+    box: tuple[int, ...] = ()
+    mode: str = "tiled"
+    multicast: bool = False
+    reduction: RmwMode | None = None
+
+    @property
+    def word(self) -> str:
+        return f"{self.direction}_{self.rank}d"
+
+    @property
+    def family(self) -> str:
+        return self.direction
+
+    @property
+    def spaces(self) -> tuple[SpacePair, ...]:
+        return TMA_ATOMS[self.direction].spaces
+
+    @property
+    def alignment(self) -> int:
+        return 16
+
+    @property
+    def box_rank(self) -> int:
+        """How many box extents a descriptor for this atom has."""
+        return self.rank
+
+    @property
+    def mode_is_known(self) -> bool:
+        """Whether the direction has this mode."""
+        return self.mode in TMA_ATOMS[self.direction].modes
+
+    @property
+    def minimum_target(self) -> str:
+        return "sm_100a" if self.mode in BLACKWELL_MODES else "sm_90a"
+
+    def parameters(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if self.box:
+            found["box"] = f"[{', '.join(map(str, self.box))}]"
+        if self.mode != "tiled":
+            found["mode"] = self.mode
+        if self.multicast:
+            found["multicast"] = ""
+        if self.reduction is not None:
+            found["op"] = self.reduction.value
+        return found
+
+
+MMA_TARGETS: Mapping[str, str] = {"mma": "sm_90a", "wgmma": "sm_90a", "tcgen05": "sm_100a"}
+"""The families of matrix instructions and where they begin."""
+
+
+@dataclass(frozen=True)
+class MmaAtom(Atom):
+    """A matrix instruction: element types of A, B and the accumulator; M, N, K where fixed.
+
+    `block_scaled` ones take a scale for every `scale_vector` elements of K.
+    """
+
+    instruction: str
+    a: str
+    b: str
+    d: str
+    shape: tuple[int, ...] = ()
+    scale_vector: int = 0
+    cta_group: int = 1
+
+    @property
+    def word(self) -> str:
+        return f"{self.instruction}_{self.a}_{self.b}_{self.d}"
+
+    @property
+    def family(self) -> str:
+        return self.instruction
+
+    @property
+    def minimum_target(self) -> str:
+        return "sm_100a" if self.scale_vector else MMA_TARGETS[self.instruction]
+
+    def parameters(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        if self.shape:
+            found["shape"] = f"[{', '.join(map(str, self.shape))}]"
+        if self.scale_vector:
+            found["scale_vector"] = str(self.scale_vector)
+        if self.cta_group != 1:
+            found["cta_group"] = str(self.cta_group)
+        return found
+
+
+REDUCTIONS = ("add", "mul", "min", "max", "and", "or", "xor")
+
+
+@dataclass(frozen=True)
+class ReduceAtom(Atom):
+    """A reduction or scan across the elements that one thread or warp holds."""
+
+    operation: str
+
+    @property
+    def word(self) -> str:
+        return f"reduce_{self.operation}"
+
+    @property
+    def family(self) -> str:
+        return "reduce"
+
+    @property
+    def minimum_target(self) -> str:
+        return "sm_90a"
+
+
+Parameter: TypeAlias = "int | str | tuple[int, ...] | None"
+"""A parameter as read: an integer, a word, a list of integers, or just present."""
+
+_TMA = re.compile(r"(tma_load|tma_store|tma_redg)_([1-5])d$")
+_MMA = re.compile(r"(mma|wgmma|tcgen05)_([a-z0-9]+)_([a-z0-9]+)_([a-z0-9]+)$")
+
+
+@dataclass
+class _Parameters:
+    """The parameters of one atom; what is left over after reading is refused."""
+
+    word: str
+    given: dict[str, Parameter]
+    read: set[str] = field(default_factory=set[str])
+
+    def ints(self, key: str) -> tuple[int, ...]:
+        value = self._take(key)
+        if value is None:
+            return ()
+        if not isinstance(value, tuple) or any(n < 1 for n in value):
+            raise AtomError(f"parameter '{key}' of atom '{self.word}' is a list of extents")
+        return value
+
+    def integer(self, key: str, default: int) -> int:
+        value = self._take(key)
+        if value is None:
+            return default
+        if not isinstance(value, int):
+            raise AtomError(f"parameter '{key}' of atom '{self.word}' is an integer")
+        return value
+
+    def text(self, key: str, default: str) -> str:
+        value = self._take(key)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise AtomError(f"parameter '{key}' of atom '{self.word}' is a word")
+        return value
+
+    def flag(self, key: str) -> bool:
+        self.read.add(key)
+        return key in self.given
+
+    def _take(self, key: str) -> Parameter:
+        self.read.add(key)
+        return self.given.get(key)
+
+    def check_all_read(self) -> None:
+        for key in self.given:
+            if key not in self.read:
+                raise AtomError(f"atom '{self.word}' has no parameter '{key}'")
+
+
+def make_atom(word: str, parameters: Mapping[str, Parameter] | None = None) -> Atom:
+    """The atom that `word` and its parameters name; `AtomError` says what is wrong with them."""
+    given = _Parameters(word, dict(parameters or {}))
+    atom = _from_word(word, given)
+    given.check_all_read()
+    return atom
+
+
+def _from_word(word: str, given: _Parameters) -> Atom:
+    if word in COPY_ATOMS:
+        return CopyAtom(word)
+    if match := _TMA.match(word):
+        return _tma(match[1], int(match[2]), given)
+    if match := _MMA.match(word):
+        return _mma(match, given)
+    if word.startswith("reduce_") and word.removeprefix("reduce_") in REDUCTIONS:
+        return ReduceAtom(word.removeprefix("reduce_"))
+    raise AtomError(
+        f"unknown atom '{word}'; atoms are {', '.join(COPY_ATOMS)}, tma_(load|store|redg)_Nd, "
+        f"(mma|wgmma|tcgen05)_A_B_D, reduce_({'|'.join(REDUCTIONS)})"
+    )
+
+
+def _tma(direction: str, rank: int, given: _Parameters) -> TmaAtom:
+    box = given.ints("box")
+    if box and len(box) != rank:
+        raise AtomError(f"the box of atom '{given.word}' has {len(box)} extents, not {rank}")
+    operation = given.text("op", "add") if direction == "tma_redg" else None
+    return TmaAtom(
+        direction,
+        rank,
+        box,
+        given.text("mode", "tiled"),
+        given.flag("multicast"),
+        None if operation is None else RmwMode(operation),
+    )
+
+
+def _mma(match: re.Match[str], given: _Parameters) -> MmaAtom:
+    for name in match.groups()[1:]:
+        if ALIASES.get(name, name) not in ELEMENT_TYPES:
+            raise AtomError(f"atom '{given.word}' multiplies '{name}', which is no element type")
+    shape = given.ints("shape")
+    if shape and len(shape) != 3:
+        raise AtomError(f"the shape of atom '{given.word}' is [M, N, K]")
+    return MmaAtom(
+        match[1],
+        match[2],
+        match[3],
+        match[4],
+        shape,
+        given.integer("scale_vector", 0),
+        given.integer("cta_group", 1),
+    )

@@ -1,0 +1,74 @@
+"""What the types of the dialect have in common: shape, element, and where the value lives."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import MemRefType, NoneAttr, TensorType
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    TENSOR_MEMORY_AXES,
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+    SharedEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
+
+Tile: TypeAlias = TensorType[Attribute]
+View: TypeAlias = TiledViewType | AATiledViewType | MemRefType[Attribute]
+MemToken: TypeAlias = MemTokenType | AAMemTokenType
+OrderingToken: TypeAlias = MemTokenType | AAMemTokenType | AsyncTokenType
+
+
+def space_of(type_: Attribute) -> Space | None:
+    """Where a value of this type lives; None where the type does not say.
+
+    A tensor without encoding is not laid out yet; a `memref` without memory space is global.
+    """
+    match type_:
+        case TiledViewType():
+            return type_.space
+        case TensorType():
+            return _space_of_encoding(type_.encoding)
+        case MemRefType():
+            space = type_.memory_space
+            if isinstance(space, SpaceAttr):
+                return space.data
+            return Space.GMEM if isinstance(space, NoneAttr) else None
+        case _:
+            return None
+
+
+def _space_of_encoding(encoding: Attribute) -> Space | None:
+    match encoding:
+        case SpaceAttr():
+            return encoding.data
+        case SharedEncoding():
+            return Space.SMEM
+        case LinearEncoding() if set(encoding.data.axes()) & TENSOR_MEMORY_AXES:
+            return Space.TMEM
+        case BlockedEncoding() | DotOperandEncoding() | LinearEncoding():
+            return Space.RMEM
+        case _:
+            return None
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...] | None:
+    """The extents of a tile or view; None for other types."""
+    if isinstance(type_, TensorType | MemRefType | TiledViewType | AATiledViewType):
+        return tuple(type_.get_shape())
+    return None
+
+
+def element_of(type_: Attribute) -> Attribute | None:
+    """The element type of a tile or view; None for other types."""
+    match type_:
+        case TensorType() | MemRefType() | TiledViewType() | AATiledViewType():
+            element: Attribute = type_.get_element_type()
+            return element
+        case _:
+            return None
