@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "backend": IR,
     "frontend": IR,
     "pipelines": set(),
+    "printing": set(),
     "universe": None,
     "compiler": None,
     "runtime": None,

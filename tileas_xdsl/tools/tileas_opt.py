@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import IO, NoReturn
 
@@ -27,13 +27,14 @@ from tileas_xdsl.diagnostics.chunks import SEPARATOR, split_chunks
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.expected import check_expected
 from tileas_xdsl.diagnostics.inputs import input_name, read_input
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.located_parser import LocatedParser
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
 from tileas_xdsl.diagnostics.pass_errors import internal_error_text, located_failures
 from tileas_xdsl.diagnostics.pass_specs import UsageError, check_target, parse_passes
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.printing import module_text
 
 PROGRAM = "tileas-opt"
 DESCRIPTION = (
@@ -47,19 +48,18 @@ class TileasOptMain(xDSLOptMain):
 
     version_format = PROGRAM + " (xDSL {xdsl_version})"
     _line_offset = 0
+    _aliases: Mapping[str, Attribute]
+    """The aliases that the chunk being processed defines; the output uses them too."""
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
         self.available_frontends["mlir"] = self._parse_mlir
 
     def _parse_mlir(self, source: IO[bytes]) -> ModuleOp:
-        return parse_module(
-            self.ctx,
-            source.read(),
-            self.get_input_name(),
-            line_offset=self._line_offset,
-            implicit_module=not self.args.no_implicit_module,
-        )
+        parser = LocatedParser(self.ctx, source.read(), self.get_input_name(), self._line_offset)
+        module = parser.parse_module(not self.args.no_implicit_module)
+        self._aliases = parser.attribute_aliases
+        return module
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
@@ -128,6 +128,7 @@ class TileasOptMain(xDSLOptMain):
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
     ) -> ModuleOp | None:
         self._line_offset = start_offset
+        self._aliases = {}
         return super().parse_chunk(chunk, file_extension, start_offset)
 
     def apply_passes(self, prog: ModuleOp) -> None:
@@ -155,7 +156,15 @@ class TileasOptMain(xDSLOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         with located_failures(f"target '{self.args.target}'", prog):
+            if self._aliases and self._prints_plain_mlir():
+                generic: bool = self.args.print_op_generic
+                return module_text(prog, self._aliases, self.ctx.loaded_dialects, generic=generic)
             return super().output_resulting_program(prog)
+
+    def _prints_plain_mlir(self) -> bool:
+        args = self.args
+        special = args.print_debuginfo or args.print_no_properties or args.syntax_highlight
+        return args.target == "mlir" and not special
 
     def run(self) -> None:
         """Process the input and leave with the exit code, if it is not 0."""
@@ -254,6 +263,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
+        _check_options(sys.argv[1:] if argv is None else argv)
         with _xdsl_unchanged():
             return TileasOptMain(DESCRIPTION, argv).execute()
     except UsageError as error:
@@ -266,6 +276,13 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:
         sys.stderr.write(f"{PROGRAM}: error: {internal_error_text('this tool', error)}\n")
         return 1
+
+
+def _check_options(argv: Sequence[str]) -> None:
+    """argparse takes the value of `--option=--` for the end of the options and loses it."""
+    for arg in argv:
+        if arg.startswith("-") and arg.endswith("=--"):
+            raise UsageError(f"argument {arg.removesuffix('=--')}: '--' is no value")
 
 
 def _discard_stdout() -> None:

@@ -1,0 +1,75 @@
+"""Modules as text, with the aliases that their file defined."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Dialect
+from xdsl.printer import Printer
+
+
+class AliasPrinter(Printer):
+    """A printer that writes an attribute by its alias and remembers which aliases it used."""
+
+    _names: dict[Attribute, str]
+    used: dict[str, Attribute]
+    """The aliases written so far and what they stand for."""
+
+    def __init__(self, aliases: Mapping[str, Attribute], **options: Any) -> None:
+        super().__init__(**options)
+        self._names = {aliases[name]: name for name in reversed(list(aliases))}
+        self.used = {}
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        name = self._names.get(attribute)
+        if name is None:
+            super().print_attribute(attribute)
+            return
+        self.used[name] = attribute
+        self.print_string(name)
+
+    @contextmanager
+    def _spelling_out(self, attribute: Attribute) -> Generator[None]:
+        name = self._names.pop(attribute)
+        try:
+            yield
+        finally:
+            self._names[attribute] = name
+
+    def definition(self, name: str, attribute: Attribute) -> str:
+        """The line that defines an alias; aliases inside it are used."""
+        stream, self.stream = self.stream, StringIO()
+        try:
+            with self._spelling_out(attribute):
+                self.print_string(f"{name} = ")
+                self.print_attribute(attribute)
+            return self.stream.getvalue()
+        finally:
+            self.stream = stream
+
+
+def module_text(
+    module: ModuleOp,
+    aliases: Mapping[str, Attribute],
+    dialects: Iterable[Dialect] = (),
+    *,
+    generic: bool = False,
+) -> str:
+    """The module, after the definitions of the aliases it uses, in the order of `aliases`.
+
+    `dialects` are asked for the resources that the module refers to.
+    """
+    body = StringIO()
+    printer = AliasPrinter(aliases, stream=body, print_generic_format=generic)
+    printer.print_op(module)
+    printer.print_metadata(dialects)
+    lines: dict[str, str] = {}
+    while missing := [name for name in printer.used if name not in lines]:
+        for name in missing:
+            lines[name] = printer.definition(name, printer.used[name])
+    definitions = "".join(f"{lines[name]}\n" for name in aliases if name in lines)
+    return f"{definitions}{body.getvalue()}\n"
