@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test lint format types unit filecheck bench clean
+.PHONY: demo test lint format types unit filecheck mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -33,8 +33,12 @@ unit: $(VENV)/.installed-dev
 filecheck: $(VENV)/.installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -j2 -q tests/filecheck
 
+mutate: $(VENV)/.installed-dev
+	@$(BIN)/python tests/mutate_messages.py
+
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/layouts.py
+	@$(BIN)/python benchmarks/ir.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)

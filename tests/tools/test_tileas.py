@@ -144,6 +144,17 @@ def test_the_catalogue_is_listed_with_emitter_and_condition() -> None:
     assert len(literal) == 1 + sum(entry.is_literal for entry in catalogue())
 
 
+def test_dialects_are_counted() -> None:
+    from tileas_xdsl.diagnostics.catalogue import emitted_keys
+    from tileas_xdsl.dialects.nv_tileas import NvTileas
+
+    shown = run("dialects").stdout
+    assert re.search(rf"^nv_tileas +{len(list(NvTileas.operations))} ", shown, re.MULTILINE)
+    assert f"{len(catalogue())} messages listed, {len(emitted_keys())} of them emitted" in shown
+    emitted = run("diagnostics", "--emitted").stdout.splitlines()
+    assert len(emitted) == 1 + len(emitted_keys())
+
+
 def test_passes_and_pipelines_are_listed() -> None:
     shown = run("passes").stdout
     assert len(shown.splitlines()) == 1 + len(TILEAS_UNIVERSE.all_passes)

@@ -12,7 +12,7 @@ import typer
 
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.layout import layout
-from tileas_xdsl.tools.commands.listings import diagnostics, passes, pipelines
+from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
 
 app = typer.Typer(
     help="An open compiler for GPU tile kernels.",
@@ -43,7 +43,7 @@ def root(
     del show_version
 
 
-for command in (layout, passes, pipelines, diagnostics, doctor):
+for command in (layout, dialects, passes, pipelines, diagnostics, doctor):
     app.command()(command)
 
 

@@ -83,6 +83,20 @@ def _by_key() -> dict[str, CatalogueEntry]:
     return {entry.key: entry for entry in catalogue()}
 
 
+_USE = re.compile(r"\bmessage\(\s*\"([^\"]+)\"")
+
+
+@cache
+def emitted_keys() -> frozenset[str]:
+    """The keys that the source of this package asks for: the messages that something emits."""
+    package = Path(__file__).parents[2]
+    found: set[str] = set()
+    for path in package.rglob("*.py"):
+        if path != Path(__file__):
+            found.update(_USE.findall(path.read_text(encoding="utf-8")))
+    return frozenset(found)
+
+
 def _read(name: str) -> list[CatalogueEntry]:
     content = Path(__file__).with_name(name).read_text(encoding="utf-8")
     rows = (line.split("\t") for line in content.split("\n")[1:] if line)

@@ -1,4 +1,4 @@
-"""`tileas passes`, `tileas pipelines`, `tileas diagnostics`: what there is."""
+"""`tileas dialects`, `passes`, `pipelines`, `diagnostics`: what there is."""
 
 from __future__ import annotations
 
@@ -61,20 +61,43 @@ def diagnostics(
     literal: Annotated[
         bool, typer.Option("--literal", help="Only messages that are published word for word.")
     ] = False,
+    emitted: Annotated[
+        bool, typer.Option("--emitted", help="Only messages that something here emits.")
+    ] = False,
 ) -> None:
     """List the catalogue of verbatim messages: message, who emits it, and when.
 
     Outer blanks are written \\x20, newlines \\n.
     """
-    from tileas_xdsl.diagnostics.catalogue import catalogue, escape
+    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_keys, escape
 
-    rows = [
-        (escape(entry.text), entry.emitter, entry.condition)
+    used = emitted_keys()
+    entries = [
+        entry
         for entry in catalogue()
-        if entry.is_literal or not literal
+        if (entry.is_literal or not literal) and (entry.key in used or not emitted)
     ]
+    rows = [(escape(entry.text), entry.emitter, entry.condition) for entry in entries]
     if pattern is not None:
         rows = [row for row in rows if any(pattern.lower() in cell.lower() for cell in row)]
     if not rows:
-        fail(f"no message has '{pattern}' in it")
+        fail(f"no message has '{pattern}' in it" if pattern else "there is no such message")
     print_table(("message", "emitter", "condition"), rows)
+
+
+def dialects() -> None:
+    """Count what there is: operations, types and attributes of each dialect, and messages."""
+    from xdsl.ir import TypeAttribute
+
+    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_keys
+    from tileas_xdsl.universe import TILEAS_UNIVERSE
+
+    rows: list[tuple[str, ...]] = []
+    for name, factory in sorted(TILEAS_UNIVERSE.all_dialects.items()):
+        dialect = factory()
+        attributes = list(dialect.attributes)
+        types = [a for a in attributes if issubclass(a, TypeAttribute)]
+        counts = (len(list(dialect.operations)), len(types), len(attributes) - len(types))
+        rows.append((name, *map(str, counts)))
+    print_table(("dialect", "operations", "types", "attributes"), rows)
+    typer.echo(f"\n{len(catalogue())} messages listed, {len(emitted_keys())} of them emitted")

@@ -1,0 +1,71 @@
+"""How fast `nv_tileas` text is parsed, verified and printed (`make bench`); medians of five runs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.context import Context
+
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.verify import verify_errors
+from tileas_xdsl.printing import module_text
+
+OPERATIONS = 5000
+
+HEAD = """
+#smem = #nv_tileas.shared<(128,64),(64,1),swizzle<3,4,3>>
+!view = !nv_tileas.tiled_view<128x64xf16, gmem>
+!tile = tensor<128x64xf16>
+func.func @kernel(%src: !view, %i: index) {
+"""
+
+BODY = """
+  %t{n} = nv_tileas.tiled_load %src[%i, %i] {{atom = #nv_tileas<atom ldg>}} : !view -> !tile
+  %c{n} = nv_tileas.convert_layout %t{n} : !tile -> tensor<128x64xf16, #smem>
+  %s{n} = nv_tileas.extract_slice %c{n}[0, 0][64, 64][1, 1] : tensor<128x64xf16, #smem> to tensor<64x64xf16, #smem>
+  %e{n} = nv_tileas.convert_layout %s{n} : tensor<64x64xf16, #smem> -> tensor<64x64xf16>
+"""
+
+
+def context() -> Context:
+    from xdsl.universe import Universe
+
+    ctx = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def median_of_five(run: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def main() -> None:
+    count = OPERATIONS // 4
+    text = HEAD + "".join(BODY.format(n=n) for n in range(count)) + "  func.return\n}\n"
+    ctx = context()
+    module = parse_module(ctx, text, "bench.mlir")
+    assert not verify_errors(module)
+    steps = {
+        "parse": lambda: parse_module(ctx, text, "bench.mlir"),
+        "verify, dominance included": lambda: verify_errors(module),
+        "print": lambda: module_text(module, {}),
+        "clone": lambda: module.clone(),
+    }
+    operations = sum(1 for _ in module.walk())
+    print(f"{operations} operations, {len(text) / 1e6:.2f} MB")
+    for name, run in steps.items():
+        seconds = median_of_five(run)
+        print(f"{name:28} {seconds * 1000:8.1f} ms {operations / seconds:10.0f} op/s")
+
+
+if __name__ == "__main__":
+    main()

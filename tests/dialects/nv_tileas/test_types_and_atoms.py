@@ -1,0 +1,178 @@
+"""Types and attributes made in Python equal those read from text; atoms know their facts."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.layouts import layouts
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, Builtin, TensorType, TupleType, f16, f32
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+
+from tileas_xdsl.dialects.nv_tileaa import NvTileaa
+from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
+from tileas_xdsl.dialects.nv_tileas import NvTileas
+from tileas_xdsl.dialects.nv_tileas.atoms import (
+    COPY_ATOMS,
+    AtomError,
+    CopyAtom,
+    CopyAtomInterface,
+    MmaAtom,
+    ReduceAtom,
+    TmaAtom,
+    make_atom,
+)
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    AtomAttr,
+    BlockedEncoding,
+    LayoutAttr,
+    LinearEncoding,
+    SharedEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.types import (
+    AsyncTokenType,
+    IteratorType,
+    MemTokenType,
+    TiledViewType,
+)
+from tileas_xdsl.layout import BYTE_SWIZZLES, Layout, MemoryLayout, parse_cute_layout
+
+
+def context() -> Context:
+    ctx = Context()
+    for dialect in (Builtin, NvTileaa, NvTileas):
+        ctx.load_dialect(dialect)
+    return ctx
+
+
+CONTEXT = context()
+
+
+def read(text: str):
+    parser = Parser(CONTEXT, text)
+    return parser.parse_attribute() if text.startswith("#") else parser.parse_type()
+
+
+TILE = TensorType(f16, [128, 64])
+SMEM = MemoryLayout(Layout((128, 64), (64, 1)), BYTE_SWIZZLES["128B"])
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (AsyncTokenType(), "!nv_tileas.token"),
+        (AsyncTokenType(TILE), "!nv_tileas.token<tile<128x64xf16>>"),
+        (IteratorType(TILE), "!nv_tileas.async.pipeline.iterator<tile<128x64xf16>>"),
+        (
+            IteratorType(TupleType(ArrayAttr([TILE, f32])), 3, Space.SMEM),
+            "!nv_tileas.async.pipeline.iterator<tuple<tensor<128x64xf16>, f32>, 3, smem>",
+        ),
+        (
+            TiledViewType([128, 64], f16, Space.SMEM, LayoutAttr(SMEM)),
+            "!nv_tileas.tiled_view<128x64xf16, smem, <(128,64),(64,1),swizzle<3,4,3>>>",
+        ),
+        (
+            TiledViewType([DYNAMIC_INDEX, 64], f16, Space.GMEM),
+            "!nv_tileas.tiled_view<?x64xf16, gmem>",
+        ),
+        (AATiledViewType([2, 8], f16), "!nv_tileaa.tiled_view<2x8xf16>"),
+        (AtomAttr.of("tma_load_2d", box=(64, 64)), "#nv_tileas<atom tma_load_2d<box = [64, 64]>>"),
+        (SpaceAttr(Space.TMEM), "#nv_tileas<space tmem>"),
+        (SharedEncoding(SMEM), "#nv_tileas.shared<(128,64),(64,1),swizzle<3,4,3>>"),
+        (
+            KernelSpecAttr(KernelSpec(num_warps=12, cluster_dim=(2, 1, 1))),
+            "#nv_tileaa.kernel_spec<num_warps = 12, cluster_dim = [2, 1, 1]>",
+        ),
+    ],
+)
+def test_made_in_python_equals_read_from_text(made, text: str) -> None:
+    assert read(text) == made
+    assert read(str(made)) == made
+
+
+@given(layouts(), st.sampled_from([None, *BYTE_SWIZZLES.values()]))
+def test_shared_encodings_round_trip(layout: Layout, swizzle) -> None:
+    encoding = SharedEncoding(MemoryLayout(layout, swizzle))
+    assert read(str(encoding)) == encoding
+
+
+@settings(max_examples=50)
+@given(st.text(alphabet='(),:@<>"4 thread', max_size=30))
+def test_random_encodings_are_read_or_refused_with_a_place(text: str) -> None:
+    for form in (f"#nv_tileas.shared<{text}>", f'#nv_tileas.blocked<"{text}">'):
+        try:
+            attribute = read(form)
+        except ParseError as error:
+            assert 0 <= error.span.start <= len(form)
+            continue
+        assert read(str(attribute)) == attribute
+
+
+def test_spaces_shapes_and_elements() -> None:
+    view = TiledViewType([128, 64], f16, Space.SMEM)
+    assert (space_of(view), shape_of(view), element_of(view)) == (Space.SMEM, (128, 64), f16)
+    tmem = LinearEncoding(parse_cute_layout("(128,64):(1@lane,1@column)"))
+    blocked = BlockedEncoding(parse_cute_layout("(32,4):(1@thread,1@value)"))
+    for encoding, space in (
+        (SharedEncoding(SMEM), Space.SMEM),
+        (SpaceAttr(Space.TMEM), Space.TMEM),
+        (tmem, Space.TMEM),
+        (blocked, Space.RMEM),
+    ):
+        assert space_of(TensorType(f16, [128, 64], encoding)) == space
+    assert space_of(TILE) is None
+    assert space_of(read("memref<8xf16>")) == Space.GMEM
+    assert space_of(read("memref<8xf16, #nv_tileas<space smem>>")) == Space.SMEM
+    assert space_of(read("memref<8xf16, 3 : i32>")) is None
+    assert space_of(MemTokenType()) is None
+    assert shape_of(f16) is None
+    assert element_of(AATiledViewType([2, 8], f16)) == f16
+
+
+# Atoms
+
+
+@pytest.mark.parametrize("word", COPY_ATOMS)
+def test_copy_atoms_know_their_spaces(word: str) -> None:
+    atom = make_atom(word)
+    assert isinstance(atom, CopyAtom)
+    assert (str(atom), atom.family) == (word, word)
+    assert atom.spaces == COPY_ATOMS[word].spaces
+    assert atom.minimum_target in ("sm_90a", "sm_100a")
+    assert ("tcgen05" in word) == (atom.minimum_target == "sm_100a" and "ldsm" not in word)
+
+
+def test_tma_atoms() -> None:
+    atom = make_atom("tma_load_3d", {"box": (1, 64, 64), "mode": "im2col", "multicast": None})
+    assert atom == TmaAtom("tma_load", 3, (1, 64, 64), "im2col", multicast=True)
+    assert isinstance(atom, CopyAtomInterface)
+    assert (atom.family, atom.box_rank, atom.mode_is_known) == ("tma_load", 3, True)
+    assert str(atom) == "tma_load_3d<box = [1, 64, 64], mode = im2col, multicast>"
+    assert make_atom("tma_load_2d", {"mode": "gather4"}).minimum_target == "sm_100a"
+    assert not TmaAtom("tma_store", 2, mode="gather4").mode_is_known
+    reduce = make_atom("tma_redg_2d", {"op": "max"})
+    assert isinstance(reduce, TmaAtom)
+    assert reduce.reduction is RmwMode.MAX
+    assert reduce.spaces == ((Space.SMEM, Space.GMEM),)
+
+
+def test_mma_and_reduce_atoms() -> None:
+    atom = make_atom("tcgen05_mxf4_mxf4_f32", {"scale_vector": 32, "cta_group": 2})
+    assert atom == MmaAtom("tcgen05", "mxf4", "mxf4", "f32", (), 32, 2)
+    assert atom.minimum_target == "sm_100a"
+    assert make_atom("wgmma_bf16_bf16_f32").family == "wgmma"
+    assert make_atom("mma_e4m3_e5m2_f32").minimum_target == "sm_90a"
+    assert make_atom("reduce_min") == ReduceAtom("min")
+
+
+@given(st.text(max_size=20), st.dictionaries(st.text(max_size=5), st.integers(), max_size=2))
+def test_any_other_word_is_refused(word: str, parameters) -> None:
+    try:
+        atom = make_atom(word, parameters)
+    except AtomError as error:
+        assert word in str(error) or not word
+        return
+    assert atom.word == word

@@ -1,0 +1,103 @@
+"""Delete and alter every message that the dialects emit: each time some filecheck test must fail.
+
+`make mutate` runs it.  Each mutant is a fresh process whose catalogue has one text changed before
+any dialect is loaded; the files that expect the text are run as their RUN line says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import multiprocessing
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tileas_xdsl.diagnostics import catalogue
+
+FILECHECK = Path(__file__).parent / "filecheck"
+FLAGS = "--verify-diagnostics"
+
+
+class Mutant(NamedTuple):
+    key: str
+    what: str
+    text: str
+    """What the message becomes."""
+
+
+class Verdict(NamedTuple):
+    mutant: Mutant
+    killer: str | None
+    """The test file that failed; None if the mutant lived."""
+
+
+def test_files() -> list[Path]:
+    """Every filecheck file of a dialect or a pass that checks diagnostics."""
+    folders = (FILECHECK / "dialects", FILECHECK / "transforms")
+    files = sorted(path for folder in folders for path in folder.rglob("*.mlir"))
+    return [path for path in files if FLAGS in path.read_text(encoding="utf-8")]
+
+
+def options_of(path: Path) -> list[str]:
+    """The options of the RUN line that checks diagnostics."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if "RUN: tileas-opt" in line and FLAGS in line:
+            words = line.split("tileas-opt", 1)[1].split("|")[0].split()
+            return [word.strip("'\"") for word in words if word != "%s"]
+    return [FLAGS, "--split-input-file"]
+
+
+def passes(path: Path) -> bool:
+    """Run one file as its RUN line says."""
+    from tileas_xdsl.tools.tileas_opt import main
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return main([str(path), *options_of(path)]) == 0
+
+
+def mutants() -> list[Mutant]:
+    """Two for each message that something emits: a character exchanged, and nothing at all."""
+    found: list[Mutant] = []
+    for entry in catalogue.catalogue():
+        if entry.key in catalogue.emitted_keys():
+            text = str(entry.text)
+            middle = len(text) // 2
+            found.append(Mutant(entry.key, "altered", f"{text[:middle]}\u00a4{text[middle + 1 :]}"))
+            found.append(Mutant(entry.key, "deleted", ""))
+    return found
+
+
+def judge(mutant: Mutant) -> Verdict:
+    """Run the files that expect the message, then, if it still lives, all others."""
+    entries = catalogue._by_key()
+    original = str(entries[mutant.key].text)
+    changed = catalogue.Message(mutant.text)
+    entries[mutant.key] = entries[mutant.key]._replace(text=changed)
+    files = test_files()
+    likely = [p for p in files if original.strip() in p.read_text(encoding="utf-8")]
+    for path in (*likely, *(p for p in files if p not in likely)):
+        if not passes(path):
+            return Verdict(mutant, str(path.relative_to(FILECHECK)))
+    return Verdict(mutant, None)
+
+
+def main() -> int:
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        files = test_files()
+        broken = [p for p, ok in zip(files, pool.map(passes, files, 1), strict=True) if not ok]
+    if broken:
+        print("these files fail already:", *broken, sep="\n  ")
+        return 1
+    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        verdicts = pool.map(judge, mutants(), 1)
+    alive = [v for v in verdicts if v.killer is None]
+    for verdict in alive:
+        print(f"lived: {verdict.mutant.key} ({verdict.mutant.what})")
+    messages = len(catalogue.emitted_keys())
+    print(f"{messages} messages, {len(verdicts)} mutants, {len(verdicts) - len(alive)} killed")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
