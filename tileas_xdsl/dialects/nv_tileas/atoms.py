@@ -139,6 +139,9 @@ class TmaFacts:
     modes: tuple[str, ...]
 
 
+TMA_REDUCTIONS = ("add", "min", "max", "and", "or", "xor")
+"""What `cp.reduce.async.bulk.tensor` can do, besides inc and dec (PTX ISA)."""
+
 TMA_ATOMS: Mapping[str, TmaFacts] = {
     "tma_load": TmaFacts(((G, S), (G, T)), ("tiled", "im2col", "im2col_at", "tiled_at", "gather4")),
     "tma_store": TmaFacts(((S, G),), ("tiled", "im2col", "scatter4")),
@@ -249,6 +252,7 @@ class MmaAtom(Atom):
 
 
 REDUCTIONS = ("add", "mul", "min", "max", "and", "or", "xor")
+"""The operations of reduce and scan."""
 
 
 @dataclass(frozen=True)
@@ -351,6 +355,9 @@ def _tma(direction: str, rank: int, given: _Parameters) -> TmaAtom:
     if box and len(box) != rank:
         raise AtomError(f"the box of atom '{given.word}' has {len(box)} extents, not {rank}")
     operation = given.text("op", "add") if direction == "tma_redg" else None
+    if operation is not None and operation not in TMA_REDUCTIONS:
+        known = ", ".join(TMA_REDUCTIONS)
+        raise AtomError(f"atom '{given.word}' reduces with {known}, not {operation}")
     return TmaAtom(
         direction,
         rank,

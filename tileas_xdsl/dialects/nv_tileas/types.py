@@ -113,9 +113,7 @@ class IteratorType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         if self.stages is not None and self.stages < 1:
-            raise VerifyException(
-                f"an iterator rotates through at least one stage, not {self.stages}"
-            )
+            raise VerifyException(f"an iterator has at least one stage, not {self.stages}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -185,7 +183,7 @@ class TiledViewType(ParametrizedAttribute, TypeAttribute):
         layout: LayoutAttr | NoneAttr = NoneAttr()
         with parser.in_angle_brackets():
             shape, element = parse_shape_and_element(parser)
-            parser.parse_punctuation(",")
+            parser.parse_punctuation(",", ": a view says where it lives, gmem, smem, tmem or rmem")
             space = SpaceAttr(parser.parse_str_enum(Space))
             if parser.parse_optional_punctuation(","):
                 layout = LayoutAttr(LayoutAttr.parse_parameter(parser))
