@@ -1,0 +1,1 @@
+"""What programs mean: `tile` runs `nv_tileas` on numpy tiles."""
