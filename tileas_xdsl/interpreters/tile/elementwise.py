@@ -1,0 +1,90 @@
+"""The meaning of every operation of `arith` and `math`, on scalars and tiles alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.interpreters.tile.conversions import CONVERSIONS, convert
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.floats import (
+    FLOAT_RULES,
+    compare_floats,
+    float_op,
+    float_power,
+)
+from tileas_xdsl.interpreters.tile.integers import (
+    BIT_COUNTERS,
+    INTEGER_RULES,
+    Value,
+    compare_integers,
+    count_bits,
+    element_of_type,
+    extended_product,
+    extended_sum,
+    integer_op,
+    integer_power,
+    width_of,
+    wrap,
+)
+from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of
+from tileas_xdsl.interpreters.tile.numerics import cast as cast_elements
+
+Meaning: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
+"""An operation and its operands give its results."""
+
+
+def _one(compute: Callable[[Any, Sequence[Value]], Value]) -> Meaning:
+    return lambda op, operands: (compute(op, operands),)
+
+
+def constant_value(op: arith.ConstantOp) -> Value:
+    """The value of a constant; a dense one is a tile."""
+    return attribute_value(op, op.value, op.result.type)
+
+
+def attribute_value(op: Operation, value: Attribute, type_: Attribute) -> Value:
+    """The value of a typed attribute; a fault where it has none."""
+    width = width_of(type_)
+    if isinstance(value, IntegerAttr):
+        assert width is not None
+        return wrap(value.value.data, width)
+    if isinstance(value, FloatAttr):
+        return np.asarray(cast_elements(np.asarray(value.value.data), element_of_type(type_)))
+    if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(type_, TensorType):
+        raise fault(op, f"{value} is no number or tile of numbers")
+    element, shape = element_of_type(type_), cast("TensorType[Attribute]", type_).get_shape()
+    items = np.asarray(cast("Sequence[Any]", value.get_values()))
+    stored = wrap(items.astype(np.int64), width) if width else cast_elements(items, element)
+    return np.broadcast_to(stored, shape) if stored.size == 1 else stored.reshape(shape)
+
+
+def select(op: arith.SelectOp, operands: Sequence[Value]) -> Value:
+    """One value or the other; a tile of conditions chooses by element."""
+    condition, one, other = operands
+    if not isinstance(op.cond.type, TensorType):
+        return one if bool(condition) else other
+    result: Array = np.where(condition, one, other)
+    return result.astype(dtype_of(element_of_type(op.result.type)))
+
+
+MEANINGS: Mapping[type[Operation], Meaning] = {
+    **dict.fromkeys(INTEGER_RULES, _one(integer_op)),
+    **dict.fromkeys(FLOAT_RULES, _one(float_op)),
+    **dict.fromkeys(BIT_COUNTERS, _one(count_bits)),
+    **dict.fromkeys(CONVERSIONS, _one(lambda op, operands: convert(op, operands[0]))),
+    arith.AddUIExtendedOp: extended_sum,
+    arith.CmpfOp: _one(compare_floats),
+    arith.CmpiOp: _one(compare_integers),
+    arith.ConstantOp: _one(lambda op, _: constant_value(op)),
+    arith.MulSIExtendedOp: extended_product,
+    arith.MulUIExtendedOp: extended_product,
+    arith.SelectOp: _one(select),
+    math.FPowIOp: _one(float_power),
+    math.IPowIOp: _one(integer_power),
+}

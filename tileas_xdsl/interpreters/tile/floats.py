@@ -1,0 +1,162 @@
+"""Floats of `arith` and `math` on scalars and tiles: computed wide, then rounded to the type.
+
+f64 is computed in f64, everything else in f32: for sums, products, quotients and square roots of
+types of at most 11 significant bits, rounding the f32 result again gives the nearest value.  A
+fused multiply-add is computed in f64.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.interpreters.tile.integers import Value, element_of_type
+from tileas_xdsl.interpreters.tile.numerics import Array, cast, float_format
+
+Compute: TypeAlias = Callable[..., Any]
+
+
+def wide_of(value: Value, type_: Attribute) -> Array:
+    """A float value in the type it is computed in."""
+    known = float_format(element_of_type(type_))
+    is_double = known is not None and known.dtype == np.float64
+    return np.asarray(value).astype(np.float64 if is_double else np.float32)
+
+
+def _minnum(a: Array, b: Array) -> Array:
+    """The smaller, a number rather than NaN; -0 is smaller than +0."""
+    return _ordered_zeros(np.fmin(a, b), a, b, np.signbit(a) | np.signbit(b))
+
+
+def _maxnum(a: Array, b: Array) -> Array:
+    return _ordered_zeros(np.fmax(a, b), a, b, np.signbit(a) & np.signbit(b))
+
+
+def _minimum(a: Array, b: Array) -> Array:
+    """The smaller, NaN if either is; -0 is smaller than +0."""
+    return _ordered_zeros(np.minimum(a, b), a, b, np.signbit(a) | np.signbit(b))
+
+
+def _maximum(a: Array, b: Array) -> Array:
+    return _ordered_zeros(np.maximum(a, b), a, b, np.signbit(a) & np.signbit(b))
+
+
+def _ordered_zeros(result: Array, a: Array, b: Array, negative: Array) -> Array:
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros, np.where(negative, -0.0, 0.0).astype(result.dtype), result)
+
+
+def _round_half_away(a: Array) -> Array:
+    """The nearest integer; a half goes away from zero.  `trunc(a + 0.5)` would round the sum."""
+    whole = np.trunc(a)
+    return np.where(np.abs(a - whole) >= 0.5, whole + np.copysign(1, a), whole).astype(a.dtype)
+
+
+def _erf(a: Array) -> Array:
+    import math as scalar
+
+    return np.vectorize(scalar.erf, otypes=[np.float64])(a)
+
+
+def _fma(a: Array, b: Array, c: Array) -> Array:
+    return a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
+
+
+FLOAT_RULES: Mapping[type[Operation], Compute] = {
+    arith.AddfOp: operator.add,
+    arith.SubfOp: operator.sub,
+    arith.MulfOp: operator.mul,
+    arith.DivfOp: operator.truediv,
+    arith.NegfOp: operator.neg,
+    arith.MinimumfOp: _minimum,
+    arith.MaximumfOp: _maximum,
+    arith.MinnumfOp: _minnum,
+    arith.MaxnumfOp: _maxnum,
+    math.AbsFOp: np.abs,
+    math.AcosOp: np.arccos,
+    math.AcoshOp: np.arccosh,
+    math.AsinOp: np.arcsin,
+    math.AsinhOp: np.arcsinh,
+    math.Atan2Op: np.arctan2,
+    math.AtanOp: np.arctan,
+    math.AtanhOp: np.arctanh,
+    math.CbrtOp: np.cbrt,
+    math.CeilOp: np.ceil,
+    math.CopySignOp: np.copysign,
+    math.CosOp: np.cos,
+    math.CoshOp: np.cosh,
+    math.ErfOp: _erf,
+    math.Exp2Op: np.exp2,
+    math.ExpM1Op: np.expm1,
+    math.ExpOp: np.exp,
+    math.FloorOp: np.floor,
+    math.FmaOp: _fma,
+    math.Log10Op: np.log10,
+    math.Log1pOp: np.log1p,
+    math.Log2Op: np.log2,
+    math.LogOp: np.log,
+    math.PowFOp: np.power,
+    math.RoundEvenOp: np.rint,
+    math.RoundOp: _round_half_away,
+    math.RsqrtOp: lambda a: 1 / np.sqrt(a),
+    math.SinOp: np.sin,
+    math.SinhOp: np.sinh,
+    math.SqrtOp: np.sqrt,
+    math.TanOp: np.tan,
+    math.TanhOp: np.tanh,
+    math.TruncOp: np.trunc,
+}
+"""Operations whose operands and result have one float type."""
+
+
+def float_op(op: Operation, operands: Sequence[Value]) -> Array:
+    """The result of an operation of `FLOAT_RULES`, rounded; specials follow IEEE 754."""
+    type_ = op.results[0].type
+    wide = [wide_of(operand, type_) for operand in operands]
+    with np.errstate(all="ignore"):
+        result = FLOAT_RULES[type(op)](*wide)
+    return np.asarray(cast(np.asarray(result), element_of_type(type_)))
+
+
+def float_power(op: Operation, operands: Sequence[Value]) -> Array:
+    """`math.fpowi`: a float to the power of an integer."""
+    type_ = op.results[0].type
+    base = wide_of(operands[0], type_).astype(np.float64)
+    with np.errstate(all="ignore"):
+        result = np.power(base, np.asarray(operands[1]).astype(np.float64))
+    return np.asarray(cast(np.asarray(result), element_of_type(type_)))
+
+
+_ORDERED: tuple[Compute, ...] = (
+    operator.eq,
+    operator.gt,
+    operator.ge,
+    operator.lt,
+    operator.le,
+    operator.ne,
+)
+
+
+def compare_floats(op: arith.CmpfOp, operands: Sequence[Value]) -> Array:
+    """`arith.cmpf`: predicates 1 to 7 need both operands ordered, 8 to 14 hold for NaN too."""
+    predicate = op.predicate.value.data
+    a, b = (wide_of(operand, op.lhs.type) for operand in operands)
+    unordered = np.isnan(a) | np.isnan(b)
+    match predicate:
+        case 0:
+            return np.zeros_like(unordered)
+        case 15:
+            return np.ones_like(unordered)
+        case 7:
+            return ~unordered
+        case 14:
+            return unordered
+        case _ if predicate < 7:
+            return _ORDERED[predicate - 1](a, b) & ~unordered
+        case _:
+            return _ORDERED[predicate - 8](a, b) | unordered
