@@ -154,19 +154,14 @@ def test_integers_compare(predicate: int):
     assert run(op, a, b)[0].tolist() == wanted
 
 
-@pytest.mark.parametrize(
-    ("predicate", "less", "equal", "greater", "unordered"),
-    [
-        (name, "lt" in name or "le" in name or name in ("one", "une", "ord", "true"),
-         name in ("oeq", "ueq", "oge", "ole", "uge", "ule", "ord", "true"),
-         "gt" in name or "ge" in name or name in ("one", "une", "ord", "true"),
-         name[0] == "u" or name == "true")
-        for name in ["false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"]
-    ],
-)  # fmt: skip
-def test_floats_compare(predicate: str, less: bool, equal: bool, greater: bool, unordered: bool):
-    names = ["false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"]
-    attribute = IntegerAttr(names.index(predicate), i64)
+@pytest.mark.parametrize("predicate", arith.CMPF_COMPARISON_OPERATIONS)
+def test_floats_compare(predicate: str):
+    everywhere = predicate in ("one", "une", "ord", "true")
+    less = "lt" in predicate or "le" in predicate or everywhere
+    equal = predicate in ("oeq", "ueq", "oge", "ole", "uge", "ule", "ord", "true")
+    greater = "gt" in predicate or "ge" in predicate or everywhere
+    unordered = predicate[0] == "u" or predicate == "true"
+    attribute = IntegerAttr(arith.CMPF_COMPARISON_OPERATIONS.index(predicate), i64)
     tile = TensorType(f32, [5])
     op = make(arith.CmpfOp, [tile, tile], TensorType(i1, [5]), predicate=attribute)
     a = np.array([1, 0.0, 2, np.nan, np.inf], np.float32)

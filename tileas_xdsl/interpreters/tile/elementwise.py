@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.interpreters.tile.conversions import CONVERSIONS, convert
 from tileas_xdsl.interpreters.tile.faults import fault
@@ -56,9 +57,9 @@ def attribute_value(op: Operation, value: Attribute, type_: Attribute) -> Value:
         return wrap(value.value.data, width)
     if isinstance(value, FloatAttr):
         return np.asarray(cast_elements(np.asarray(value.value.data), element_of_type(type_)))
-    if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(type_, TensorType):
+    if not isinstance(value, DenseIntOrFPElementsAttr) or not isa(type_, TensorType[Attribute]):
         raise fault(op, f"{value} is no number or tile of numbers")
-    element, shape = element_of_type(type_), cast("TensorType[Attribute]", type_).get_shape()
+    element, shape = type_.element_type, type_.get_shape()
     items = np.asarray(cast("Sequence[Any]", value.get_values()))
     stored = wrap(items.astype(np.int64), width) if width else cast_elements(items, element)
     return np.broadcast_to(stored, shape) if stored.size == 1 else stored.reshape(shape)
@@ -69,7 +70,7 @@ def select(op: arith.SelectOp, operands: Sequence[Value]) -> Value:
     condition, one, other = operands
     if not isinstance(op.cond.type, TensorType):
         return one if bool(condition) else other
-    result: Array = np.where(condition, one, other)
+    result = cast("Array", np.where(condition, one, other))
     return result.astype(dtype_of(element_of_type(op.result.type)))
 
 

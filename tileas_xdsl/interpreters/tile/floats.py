@@ -63,16 +63,20 @@ def _erf(a: Array) -> Array:
     return np.vectorize(scalar.erf, otypes=[np.float64])(a)
 
 
+def _rsqrt(a: Array) -> Array:
+    return 1 / np.sqrt(a)
+
+
 def _fma(a: Array, b: Array, c: Array) -> Array:
     return a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
 
 
 FLOAT_RULES: Mapping[type[Operation], Compute] = {
-    arith.AddfOp: operator.add,
-    arith.SubfOp: operator.sub,
-    arith.MulfOp: operator.mul,
-    arith.DivfOp: operator.truediv,
-    arith.NegfOp: operator.neg,
+    arith.AddfOp: np.add,
+    arith.SubfOp: np.subtract,
+    arith.MulfOp: np.multiply,
+    arith.DivfOp: np.divide,
+    arith.NegfOp: np.negative,
     arith.MinimumfOp: _minimum,
     arith.MaximumfOp: _maximum,
     arith.MinnumfOp: _minnum,
@@ -103,7 +107,7 @@ FLOAT_RULES: Mapping[type[Operation], Compute] = {
     math.PowFOp: np.power,
     math.RoundEvenOp: np.rint,
     math.RoundOp: _round_half_away,
-    math.RsqrtOp: lambda a: 1 / np.sqrt(a),
+    math.RsqrtOp: _rsqrt,
     math.SinOp: np.sin,
     math.SinhOp: np.sinh,
     math.SqrtOp: np.sqrt,

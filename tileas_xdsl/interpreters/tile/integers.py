@@ -18,12 +18,13 @@ from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.numerics import Array, unsigned, wrap_integer
+from tileas_xdsl.interpreters.tile.numerics import Array, is_array, unsigned, wrap_integer
 
 Value: TypeAlias = Any
 """A Python int or bool for a scalar, an array for a tile or a float."""
 
 Compute: TypeAlias = Callable[..., Any]
+Binary: TypeAlias = Callable[[Any, Any], Any]
 
 INDEX_BITS = 64
 
@@ -31,7 +32,7 @@ INDEX_BITS = 64
 def element_of_type(type_: Attribute) -> Attribute:
     """The element type of a tile, a scalar type itself."""
     if isinstance(type_, TensorType):
-        return type_.get_element_type()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        return type_.get_element_type()  # pyright: ignore[reportUnknownVariableType]
     return type_
 
 
@@ -48,7 +49,7 @@ def width_of(type_: Attribute) -> int | None:
 
 def wrap(value: Value, width: int) -> Value:
     """A wide integer, or an array of them, wrapped to `width` bits."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         wide = value.view(np.int64) if value.dtype == np.uint64 else value
         return wrap_integer(wide, width)
     if width == 1:
@@ -59,7 +60,7 @@ def wrap(value: Value, width: int) -> Value:
 
 def signed_of(value: Value, width: int) -> Value:
     """A value read as a wide signed integer; a set `i1` is -1."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         wide = value.astype(np.int64)
         return -wide if width == 1 else wide
     return -int(value) if width == 1 else int(value)
@@ -67,7 +68,7 @@ def signed_of(value: Value, width: int) -> Value:
 
 def unsigned_of(value: Value, width: int) -> Value:
     """A value read as a wide unsigned integer."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return unsigned(value, width)
     return int(value) & ((1 << width) - 1)
 
@@ -83,10 +84,10 @@ class IntegerRule:
 
 
 def _truncated_quotient(a: Value, b: Value) -> Value:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        a, b = np.asarray(a), np.asarray(b)
-        quotient = np.abs(a).view(np.uint64) // np.abs(b).view(np.uint64)
-        return np.where((a < 0) != (b < 0), -quotient.view(np.int64), quotient.view(np.int64))
+    if is_array(a) or is_array(b):
+        magnitudes = (np.abs(np.asarray(side, np.int64)).view(np.uint64) for side in (a, b))
+        quotient = np.floor_divide(*magnitudes).view(np.int64)
+        return np.where((a < 0) != (b < 0), -quotient, quotient)
     quotient = abs(a) // abs(b)
     return -quotient if (a < 0) != (b < 0) else quotient
 
@@ -96,59 +97,59 @@ def _remainder(a: Value, b: Value) -> Value:
 
 
 def _ceiling_quotient(a: Value, b: Value) -> Value:
-    quotient = a // b
+    quotient: Value = a // b
     return quotient + (a - quotient * b != 0)
 
 
 def _least(a: Value, b: Value) -> Value:
-    return np.minimum(a, b) if isinstance(a, np.ndarray) else min(a, b)
+    return np.minimum(a, b) if is_array(a) else min(a, b)
 
 
 def _greatest(a: Value, b: Value) -> Value:
-    return np.maximum(a, b) if isinstance(a, np.ndarray) else max(a, b)
+    return np.maximum(a, b) if is_array(a) else max(a, b)
 
 
 def _shift_left(a: Value, b: Value, width: int) -> Value:
-    if isinstance(a, np.ndarray):
+    if is_array(a):
         return np.where(b < width, a << np.minimum(b, width - 1), np.zeros_like(a))
     return a << b if b < width else 0
 
 
 def _shift_right(a: Value, b: Value, width: int) -> Value:
-    if isinstance(a, np.ndarray):
+    if is_array(a):
         return np.where(b < width, a >> np.minimum(b, width - 1), np.zeros_like(a))
     return a >> b if b < width else 0
 
 
 def _shift_right_signed(a: Value, b: Value, width: int) -> Value:
     """The amount is unsigned; as a signed number it is past the width or negative."""
-    if isinstance(a, np.ndarray):
+    if is_array(a):
         return a >> np.where((b < 0) | (b >= width), width - 1, b)
     return a >> (b if 0 <= b < width else width - 1)
 
 
-def _signed(compute: Compute, *, divides: bool = False) -> IntegerRule:
+def _signed(compute: Binary, *, divides: bool = False) -> IntegerRule:
     return IntegerRule(compute, divides=divides)
 
 
-def _unsigned(compute: Compute, *, divides: bool = False) -> IntegerRule:
+def _unsigned(compute: Binary, *, divides: bool = False) -> IntegerRule:
     return IntegerRule(compute, is_unsigned=True, divides=divides)
 
 
 INTEGER_RULES: Mapping[type[Operation], IntegerRule] = {
-    arith.AddiOp: _signed(operator.add),
-    arith.SubiOp: _signed(operator.sub),
-    arith.MuliOp: _signed(operator.mul),
-    arith.AndIOp: _signed(operator.and_),
-    arith.OrIOp: _signed(operator.or_),
-    arith.XOrIOp: _signed(operator.xor),
+    arith.AddiOp: _signed(lambda a, b: a + b),
+    arith.SubiOp: _signed(lambda a, b: a - b),
+    arith.MuliOp: _signed(lambda a, b: a * b),
+    arith.AndIOp: _signed(lambda a, b: a & b),
+    arith.OrIOp: _signed(lambda a, b: a | b),
+    arith.XOrIOp: _signed(lambda a, b: a ^ b),
     arith.DivSIOp: _signed(_truncated_quotient, divides=True),
-    arith.DivUIOp: _unsigned(operator.floordiv, divides=True),
-    arith.FloorDivSIOp: _signed(operator.floordiv, divides=True),
+    arith.DivUIOp: _unsigned(lambda a, b: a // b, divides=True),
+    arith.FloorDivSIOp: _signed(lambda a, b: a // b, divides=True),
     arith.CeilDivSIOp: _signed(_ceiling_quotient, divides=True),
     arith.CeilDivUIOp: _unsigned(_ceiling_quotient, divides=True),
     arith.RemSIOp: _signed(_remainder, divides=True),
-    arith.RemUIOp: _unsigned(operator.mod, divides=True),
+    arith.RemUIOp: _unsigned(lambda a, b: a % b, divides=True),
     arith.MinSIOp: _signed(_least),
     arith.MaxSIOp: _signed(_greatest),
     arith.MinUIOp: _unsigned(_least),
@@ -156,7 +157,7 @@ INTEGER_RULES: Mapping[type[Operation], IntegerRule] = {
     arith.ShLIOp: IntegerRule(_shift_left, is_unsigned=True, needs_width=True),
     arith.ShRUIOp: IntegerRule(_shift_right, is_unsigned=True, needs_width=True),
     arith.ShRSIOp: IntegerRule(_shift_right_signed, needs_width=True),
-    math.AbsIOp: _signed(abs),
+    math.AbsIOp: IntegerRule(abs),
 }
 """Operations whose operands and result have one integer type."""
 
@@ -220,7 +221,7 @@ def extended_sum(op: Operation, operands: Sequence[Value]) -> tuple[Value, Value
 
 def _as_objects(value: Value) -> Value:
     """Arrays of Python ints, which have any size."""
-    return value.astype(object) if isinstance(value, np.ndarray) else value
+    return value.astype(object) if is_array(value) else value
 
 
 def _halves(value: Value, width: int) -> tuple[Value, Value]:
@@ -229,7 +230,7 @@ def _halves(value: Value, width: int) -> tuple[Value, Value]:
 
 def _narrow(value: Value, width: int) -> Value:
     """Python ints of any size, alone or in an array, wrapped to the storage type of `width`."""
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         return wrap(value, width)
     sign = 1 << (width - 1)
     small: Array = (((value & ((1 << width) - 1)) ^ sign) - sign).astype(np.int64)
@@ -242,7 +243,7 @@ def count_bits(op: Operation, operands: Sequence[Value]) -> Value:
     assert width is not None
     counter = BIT_COUNTERS[type(op)]
     value = unsigned_of(operands[0], width)
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         return wrap(counter(value, width), width)
     counts = np.fromiter((counter(int(item), width) for item in value.flat), np.int64, value.size)
     return wrap(counts.reshape(value.shape), width)
@@ -262,7 +263,7 @@ def integer_power(op: Operation, operands: Sequence[Value]) -> Value:
     width = width_of(op.results[0].type)
     assert width is not None
     base, power = (signed_of(operand, width) for operand in operands)
-    if not isinstance(base, np.ndarray):
+    if not is_array(base):
         return wrap(_power(op, base, power, width), width)
     pairs = zip(base.flat, np.broadcast_to(power, base.shape).flat, strict=True)
     items = [wrap(_power(op, int(b), int(p), width), width) for b, p in pairs]

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
@@ -26,6 +27,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 Array: TypeAlias = NDArray[Any]
+
+
+def is_array(value: Any) -> TypeIs[Array]:
+    """Whether a value is an array: a tile, or a float."""
+    return isinstance(value, np.ndarray)
+
 
 TF32_DROPPED_BITS = 13
 """Mantissa bits of f32 that tf32 does not have."""
