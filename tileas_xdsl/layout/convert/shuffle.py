@@ -16,6 +16,7 @@ import numpy as np
 
 from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
+from tileas_xdsl.layout.convert.letters import Letters, ways_to_pack
 from tileas_xdsl.layout.convert.origins import Origins
 from tileas_xdsl.layout.convert.plan import (
     Cost,
@@ -28,7 +29,7 @@ from tileas_xdsl.layout.convert.plan import (
     warps_of,
     words_of,
 )
-from tileas_xdsl.layout.convert.rounds import Delivery, Rounds, schedules
+from tileas_xdsl.layout.convert.rounds import Rounds, schedules
 from tileas_xdsl.layout.fragment import Fragment
 
 
@@ -123,19 +124,12 @@ def lower_bound(origins: Origins, elem_bits: int) -> int:
     away = sender != reader
     if not away.any():
         return 0
-    per = per_word(elem_bits)
-    wanted = np.unique(np.stack([reader[away], sender[away], register[away]]), axis=1)
-    pairs, elements = np.unique(wanted[:2], axis=1, return_counts=True)
-    received = np.bincount(pairs[0], weights=-(-elements // per))
-    sent = np.bincount(np.unique(wanted[1:], axis=1)[0])
+    per, lanes, values = per_word(elem_bits), len(origins.thread), int(register.max()) + 1
+    wanted = np.unique((reader[away] * lanes + sender[away]) * values + register[away])
+    pairs, elements = np.unique(wanted // values, return_counts=True)
+    received = np.bincount(pairs // lanes, weights=-(-elements // per))
+    sent = np.bincount(np.unique(wanted % (lanes * values)) // values)
     return max(int(received.max()), -(-int(sent.max()) // per))
-
-
-class _Letter(NamedTuple):
-    """A delivery and the registers that travel in it."""
-
-    delivery: Delivery
-    registers: tuple[int, ...]
 
 
 def plan_shuffles(
@@ -143,75 +137,29 @@ def plan_shuffles(
 ) -> ShufflePlan:
     """The cheapest schedule found for origins in the same warp."""
     bound = lower_bound(origins, elem_bits)
-    plans = (
-        _assembled(source, target, elem_bits, origins, weights, letters, rounds, bound)
-        for letters in _ways_to_pack(origins, elem_bits)
-        for rounds in _block_schedules(letters)
-    )
-    return min(plans, key=lambda plan: plan.cost.cycles)
+    best: ShufflePlan | None = None
+    for letters in ways_to_pack(origins, elem_bits):
+        for rounds in _block_schedules(letters):
+            fewest = Cost(shuffles=_count(rounds) * words_of(elem_bits))
+            fewest = fewest.estimated(warps_of(source), weights)
+            if best is not None and fewest.cycles >= best.cost.cycles:
+                continue
+            plan = _assembled(source, target, elem_bits, origins, weights, letters, rounds, bound)
+            if best is None or plan.cost.cycles < best.cost.cycles:
+                best = plan
+    assert best is not None, "there is always a first schedule"
+    return best
 
 
-def _ways_to_pack(origins: Origins, elem_bits: int) -> Iterator[list[list[_Letter]]]:
-    """For each warp what must be delivered: whole source words, or words packed for a reader."""
-    warps = [slice(w, w + WARP) for w in range(0, len(origins.thread), WARP)]
-    per = per_word(elem_bits)
-    yield [_whole_words(origins.thread[w], origins.register[w], w.start, per) for w in warps]
-    if per == 1:
-        return
-    numbers: dict[tuple[int, ...], int] = {}
-    yield [
-        _packed_words(origins.thread[w], origins.register[w], w.start, per, numbers) for w in warps
-    ]
+def _count(rounds: Sequence[Rounds]) -> int:
+    return max((max(of_warp, default=-1) + 1 for of_warp in rounds), default=0)
 
 
-def _needs(thread: Ints, register: Ints, start: int) -> Iterator[tuple[int, int, int, int]]:
-    """`(reader lane, slot, sender lane, register)` of everything that lies in another lane."""
-    away = (thread >= 0) & (thread - start != np.arange(len(thread))[:, None])
-    readers, slots = np.nonzero(away)
-    return zip(
-        readers.tolist(),
-        slots.tolist(),
-        (thread[away] - start).tolist(),
-        register[away].tolist(),
-        strict=True,
-    )
-
-
-def _whole_words(thread: Ints, register: Ints, start: int, per: int) -> list[_Letter]:
-    letters: dict[tuple[int, int, int], _Letter] = {}
-    for reader, slot, sender, reg in _needs(thread, register, start):
-        word = reg // per
-        letter = _Letter(
-            Delivery(sender, word, reader, slot), tuple(range(word * per, word * per + per))
-        )
-        letters.setdefault((reader, sender, word), letter)
-    return list(letters.values())
-
-
-def _packed_words(
-    thread: Ints, register: Ints, start: int, per: int, numbers: dict[tuple[int, ...], int]
-) -> list[_Letter]:
-    """Words packed for one reader; `numbers` gives equal numbers to equal registers."""
-    pairs: dict[tuple[int, int], dict[int, int]] = {}
-    for reader, slot, sender, reg in _needs(thread, register, start):
-        pairs.setdefault((reader, sender), {}).setdefault(reg, slot)
-    letters: list[_Letter] = []
-    for (reader, sender), slots in pairs.items():
-        wanted = list(slots)
-        for k in range(0, len(wanted), per):
-            packed = tuple(wanted[k : k + per])
-            message = numbers.setdefault(packed, len(numbers))
-            letters.append(_Letter(Delivery(sender, message, reader, slots[packed[0]]), packed))
-    return letters
-
-
-def _block_schedules(warps: Sequence[list[_Letter]]) -> Iterator[list[Rounds]]:
+def _block_schedules(warps: Sequence[Letters]) -> Iterator[list[Rounds]]:
     """The same kind of schedule for all warps; warps that are alike share the work."""
-    keys = [tuple(letter.delivery for letter in letters) for letters in warps]
-    known = {key: list(schedules(key)) for key in dict.fromkeys(keys)}
-    ways = len(known[keys[0]])
-    for way in range(ways):
-        yield [known[key][way] for key in keys]
+    known = {letters: list(schedules(letters.deliveries())) for letters in dict.fromkeys(warps)}
+    for way in range(len(known[warps[0]])):
+        yield [known[letters][way] for letters in warps]
 
 
 def _assembled(
@@ -220,32 +168,45 @@ def _assembled(
     elem_bits: int,
     origins: Origins,
     weights: Weights,
-    warps: Sequence[list[_Letter]],
+    warps: Sequence[Letters],
     rounds: Sequence[Rounds],
     bound: int,
 ) -> ShufflePlan:
     per, threads = per_word(elem_bits), source.threads
-    count = max((r + 1 for of_warp in rounds for r in of_warp), default=0)
-    reads = np.tile(np.arange(threads, dtype=np.int64), (count, 1))
-    offered = np.full((count, threads, per), -1, dtype=np.int64)
-    brings: dict[tuple[int, int, int], int] = {}
+    reads = np.tile(np.arange(threads, dtype=np.int64), (_count(rounds), 1))
+    offered = np.full((len(reads), threads, per), -1, dtype=np.int64)
+    assembly = origins.register.copy()
     offset = _file_offset(source.values, elem_bits)
     for warp, (letters, of_warp) in enumerate(zip(warps, rounds, strict=True)):
-        for letter, r in zip(letters, of_warp, strict=True):
-            sender = letter.delivery.sender + warp * WARP
-            reader = letter.delivery.receiver + warp * WARP
-            reads[r, reader] = sender
-            offered[r, sender, : len(letter.registers)] = letter.registers
-            for place, register in enumerate(letter.registers):
-                brings[reader, sender, register] = offset + r * per + place
+        start, in_round = warp * WARP, np.array(of_warp, dtype=np.int64)
+        reads[in_round, start + letters.receiver] = start + letters.sender
+        packed = letters.registers >= 0
+        letter, place = np.nonzero(packed)
+        rows = in_round[letter], start + letters.sender[letter], place
+        offered[rows] = letters.registers[packed]
+        lanes = slice(start, start + WARP)
+        _fill(assembly[lanes], origins.thread[lanes] - start, letters, offset + in_round * per)
     offered[offered >= source.values] = -1
-    assembly = origins.register.copy()
-    away = (origins.thread >= 0) & (origins.thread != np.arange(threads)[:, None])
-    for reader, slot in np.argwhere(away).tolist():
-        key = (reader, int(origins.thread[reader, slot]), int(origins.register[reader, slot]))
-        assembly[reader, slot] = brings[key]
     alu = assembly_cost(offered.transpose(1, 0, 2).reshape(threads, -1), elem_bits)
     alu += assembly_cost(assembly, elem_bits)
-    cost = Cost(shuffles=count * words_of(elem_bits), alu=alu)
+    cost = Cost(shuffles=len(reads) * words_of(elem_bits), alu=alu)
     cost = cost.estimated(warps_of(source), weights)
     return ShufflePlan(source, target, elem_bits, cost, reads, offered, assembly, bound)
+
+
+def _fill(registers: Ints, sender: Ints, letters: Letters, word: Ints) -> None:
+    """Replace registers of other lanes by their places in the received words of one warp.
+
+    `registers` is the warp's part of the assembly, `sender` the lane of each, negative for none;
+    `word` is the first place of each letter's word.
+    """
+    away = (sender >= 0) & (sender != np.arange(len(sender))[:, None])
+    reader, _ = np.nonzero(away)
+    letter, place = np.nonzero(letters.registers >= 0)
+    brought = letters.registers[letter, place]
+    base = int(max(registers.max(initial=0), brought.max(initial=0))) + 1
+    keys = (letters.receiver[letter] * WARP + letters.sender[letter]) * base + brought
+    order = np.argsort(keys)
+    wanted = (reader * WARP + sender[away]) * base + registers[away]
+    found = order[np.searchsorted(keys[order], wanted)]
+    registers[away] = (word[letter] + place)[found]
