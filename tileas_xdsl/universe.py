@@ -21,6 +21,18 @@ def _nv_tileas() -> Dialect:
     return NvTileas
 
 
+def _tile() -> Dialect:
+    from tileas_xdsl.dialects.tile import Tile
+
+    return Tile
+
+
+def _tileas_canonicalize() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_canonicalize import TileasCanonicalize
+
+    return TileasCanonicalize
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -31,8 +43,10 @@ TILEAS_UNIVERSE = Universe(
     all_dialects={
         "nv_tileaa": _nv_tileaa,
         "nv_tileas": _nv_tileas,
+        "tile": _tile,
     },
     all_passes={
+        "tileas-canonicalize": _tileas_canonicalize,
         "verify-dominance": _verify_dominance,
     },
     all_targets={},

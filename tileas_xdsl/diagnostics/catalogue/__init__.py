@@ -83,7 +83,7 @@ def _by_key() -> dict[str, CatalogueEntry]:
     return {entry.key: entry for entry in catalogue()}
 
 
-_USE = re.compile(r"\bmessage\(\s*\"([^\"]+)\"")
+_USE = re.compile(r"""\bmessage\(\s*["']([^"']+)["']""")
 
 
 @cache

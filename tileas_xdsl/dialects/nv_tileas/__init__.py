@@ -5,7 +5,21 @@ Operations are in the file of their family; each file ends with its tuple `OPERA
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.nv_tileas import layout
+from tileas_xdsl.dialects.nv_tileas import (
+    agents,
+    compute,
+    control,
+    layout,
+    memory,
+    memory_access,
+    memory_copy,
+    pipeline,
+    slices,
+    sugar,
+    tma,
+    tma_descriptor,
+    tokens,
+)
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,
     BlockedEncoding,
@@ -34,7 +48,21 @@ from tileas_xdsl.dialects.nv_tileas.types import (
     TmaDescType,
 )
 
-FAMILIES = (layout,)
+FAMILIES = (
+    agents,
+    compute,
+    control,
+    layout,
+    memory,
+    memory_access,
+    memory_copy,
+    pipeline,
+    slices,
+    sugar,
+    tma,
+    tma_descriptor,
+    tokens,
+)
 
 NvTileas = Dialect(
     "nv_tileas",

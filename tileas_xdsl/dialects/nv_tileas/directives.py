@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
     CustomDirective,
     ParsingState,
     PrintingState,
@@ -15,6 +18,14 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
+
+from tileas_xdsl.dialects.nv_tileas.enums import (
+    MemScope,
+    MemScopeAttr,
+    MemSemantic,
+    MemSemanticAttr,
+)
 
 _INDEX = IndexType()
 
@@ -63,3 +74,31 @@ def _print_coordinate(printer: Printer, value: SSAValue) -> None:
     if value.type != _INDEX:
         printer.print_string(" : ")
         printer.print_attribute(value.type)
+
+
+@irdl_custom_directive
+class Ordering(CustomDirective):
+    """`relaxed gpu`: the semantic and the scope of a memory access, as far as they are given."""
+
+    semantic: AttributeVariable
+    scope: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        if (semantic := _parse_optional_word(parser, MemSemantic)) is not None:
+            self.semantic.set(state, MemSemanticAttr(semantic))
+        if (scope := _parse_optional_word(parser, MemScope)) is not None:
+            self.scope.set(state, MemScopeAttr(scope))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        for attribute in (self.semantic.get(op), self.scope.get(op)):
+            if isinstance(attribute, MemSemanticAttr | MemScopeAttr):
+                state.print_whitespace(printer)
+                printer.print_string(attribute.data.value)
+
+
+WordT = TypeVar("WordT", bound=StrEnum)
+
+
+def _parse_optional_word(parser: Parser, words: type[WordT]) -> WordT | None:
+    """The word of `words` that comes next, None if something else does."""
+    return next((word for word in words if parser.parse_optional_keyword(word.value)), None)

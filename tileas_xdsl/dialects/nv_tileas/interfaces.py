@@ -28,8 +28,8 @@ class Producer(ABC):
 
     @property
     @abstractmethod
-    def producing_region(self) -> Region:
-        """The region that fills the stage."""
+    def producing_region(self) -> Region | None:
+        """The region that fills the stage; None for a bare `producer_write`."""
 
 
 class AgentLike(ABC):

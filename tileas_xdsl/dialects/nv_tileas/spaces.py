@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import MemRefType, NoneAttr, TensorType
 from xdsl.ir import Attribute
+from xdsl.irdl import base
 
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -20,6 +21,9 @@ from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, T
 
 Tile: TypeAlias = TensorType[Attribute]
 View: TypeAlias = TiledViewType | AATiledViewType | MemRefType[Attribute]
+TILE = base(TensorType[Attribute])
+"""The constraint of an operand or result that is a tile."""
+
 MemToken: TypeAlias = MemTokenType | AAMemTokenType
 OrderingToken: TypeAlias = MemTokenType | AAMemTokenType | AsyncTokenType
 

@@ -44,7 +44,7 @@ def tileas_op(cls: type[OpT]) -> type[OpT]:
     verify: Callable[[Any], None] = defined.verify_
 
     def parse_with_sugar(_: type[Any], parser: Parser) -> Any:
-        with _sugar(parser):
+        with reading_sugar(parser):
             return parse(parser)
 
     def verify_structure_first(op: TileasOp) -> None:
@@ -57,7 +57,7 @@ def tileas_op(cls: type[OpT]) -> type[OpT]:
 
 
 @contextmanager
-def _sugar(parser: Parser) -> Generator[None]:
+def reading_sugar(parser: Parser) -> Generator[None]:
     """Make `parser` read the sugar; nested operations find it in place already."""
     if "parse_optional_type" in parser.__dict__:
         yield

@@ -1,0 +1,79 @@
+// What control and metadata refuse, with the nearest thing that they accept.
+
+// RUN: tileas-opt %s --split-input-file --verify-diagnostics
+
+// The yield of tile bodies belongs to tile bodies.
+
+func.func @f() {
+  // expected-error@+1 {{'nv_tileas.yield' op ends the body of a reduce, scan, generate or pragma, not of 'func.func'}}
+  nv_tileas.yield
+}
+nv_tileas.pragma {ocgEnterDirectives = "one"} {
+  nv_tileas.yield
+}
+
+// -----
+
+// A pragma says something, of strings.
+
+// expected-error@+1 {{'nv_tileas.pragma' op needs ocgEnterDirectives or ocgLeaveDirectives}}
+"nv_tileas.pragma"() : () -> ()
+// expected-error@+1 {{'nv_tileas.pragma' op ocgEnterDirectives is a string or a list of strings, not 1 : i32}}
+nv_tileas.pragma {ocgEnterDirectives = 1 : i32}
+// expected-error@+1 {{'nv_tileas.pragma' op ocgLeaveDirectives is a string or a list of strings, not ["one", 2 : i64]}}
+nv_tileas.pragma {ocgLeaveDirectives = ["one", 2]}
+
+nv_tileas.pragma {ocgLeaveDirectives = ["one", "two"]}
+
+// -----
+
+// Its body takes nothing, and yields the results.
+
+%x = "test.op"() : () -> f32
+// expected-error@+1 {{'nv_tileas.pragma' op has results, but no body that yields them}}
+%1 = nv_tileas.pragma {ocgEnterDirectives = "one"} -> f32
+// expected-error@+1 {{'nv_tileas.pragma' op gives its body no arguments, but it takes 1}}
+nv_tileas.pragma {ocgEnterDirectives = "one"} {
+^bb0(%y: f32):
+  nv_tileas.yield
+}
+// expected-error@+1 {{'nv_tileas.pragma' op has a body that ends with 'nv_tileas.yield'}}
+nv_tileas.pragma {ocgEnterDirectives = "one"} {
+  "test.termop"() : () -> ()
+}
+// expected-error@+1 {{'nv_tileas.pragma' op gives [f32], but its body yields []}}
+%2 = nv_tileas.pragma {ocgEnterDirectives = "one"} -> f32 {
+  nv_tileas.yield
+}
+// expected-error@+1 {{'nv_tileas.pragma' op has at most one body, but got 2}}
+"nv_tileas.pragma"() <{ocgEnterDirectives = "one"}> ({
+  nv_tileas.yield
+}, {
+  nv_tileas.yield
+}) : () -> ()
+// expected-error@+1 {{'nv_tileas.pragma' op has a body of one block, but got 0}}
+"nv_tileas.pragma"() <{ocgEnterDirectives = "one"}> ({}) : () -> ()
+
+%ok = nv_tileas.pragma {ocgEnterDirectives = "one"} -> f32 {
+  nv_tileas.yield %x : f32
+}
+
+// -----
+
+// Program ids are i32, one for each axis; then perhaps whether there was a block to take.
+
+// expected-error@+1 {{'nv_tileas.cancel_next_program_id' op gives one to 3 program ids of type i32, then perhaps an i1, but got (i64)}}
+%1 = nv_tileas.cancel_next_program_id : i64
+// expected-error@+1 {{'nv_tileas.cancel_next_program_id' op gives one to 3 program ids of type i32, then perhaps an i1, but got (i1)}}
+%2 = nv_tileas.cancel_next_program_id : i1
+// expected-error@+1 {{'nv_tileas.cancel_next_program_id' op gives one to 3 program ids of type i32, then perhaps an i1, but got (i32, i32, i32, i32)}}
+%3, %4, %5, %6 = nv_tileas.cancel_next_program_id : i32, i32, i32, i32
+// expected-error@+1 {{'nv_tileas.cancel_next_program_id' op gives one to 3 program ids of type i32, then perhaps an i1, but got ()}}
+"nv_tileas.cancel_next_program_id"() : () -> ()
+// expected-error@+1 {{'nv_tileas.async.cancel_next_program_id' op gives one to 3 program ids of type i32, then perhaps an i1, but got (f32)}}
+%7 = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<f32>
+// expected-error@+1 {{'nv_tileas.async.cancel_next_program_id' op makes an async token, not i32}}
+%8 = "nv_tileas.async.cancel_next_program_id"() : () -> i32
+
+%x, %y, %z, %valid = nv_tileas.cancel_next_program_id : i32, i32, i32, i1
+%t = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<tuple<i32, i1>>

@@ -1,0 +1,73 @@
+// Control and metadata: directives, and the next piece of work.
+
+// RUN: tileas-opt %s | filecheck %s
+// RUN: tileas-opt %s | tileas-opt | filecheck %s
+// RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s
+// RUN: xdsl-opt %s --print-op-generic | xdsl-opt | filecheck %s --check-prefix=XDSL
+
+
+// A pragma without a body holds from here on, one with a body for its operations.
+
+func.func @pragma(%x: f32) {
+  nv_tileas.pragma {ocgEnterDirectives = "one"}
+  nv_tileas.pragma {ocgLeaveDirectives = ["one"]}
+  nv_tileas.pragma {ocgEnterDirectives = ["one", "two"], ocgLeaveDirectives = []} {
+    "test.op"() : () -> ()
+    nv_tileas.yield
+  }
+  %y, %n = nv_tileas.pragma {ocgEnterDirectives = "one"} -> f32, i32 {
+    %m = "test.op"() : () -> i32
+    nv_tileas.yield %x, %m : f32, i32
+  }
+  func.return
+}
+
+// XDSL: nv_tileas.pragma {ocgEnterDirectives = "one"}
+
+// CHECK-LABEL: func.func @pragma(%x: f32) {
+// CHECK-NEXT:    nv_tileas.pragma {ocgEnterDirectives = "one"}
+// CHECK-NEXT:    nv_tileas.pragma {ocgLeaveDirectives = ["one"]}
+// CHECK-NEXT:    nv_tileas.pragma {ocgEnterDirectives = ["one", "two"], ocgLeaveDirectives = []} {
+// CHECK-NEXT:      "test.op"() : () -> ()
+// CHECK-NEXT:      nv_tileas.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %y, %n = nv_tileas.pragma {ocgEnterDirectives = "one"} -> f32, i32 {
+// CHECK-NEXT:      %m = "test.op"() : () -> i32
+// CHECK-NEXT:      nv_tileas.yield %x, %m : f32, i32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// A persistent kernel takes the place of blocks that have not begun: ids, then whether there is one.
+
+func.func @cancel() {
+  %id = nv_tileas.cancel_next_program_id : i32
+  %x, %valid = nv_tileas.cancel_next_program_id : i32, i1
+  %a, %b, %c, %found = nv_tileas.cancel_next_program_id : i32, i32, i32, i1
+  func.return
+}
+
+// CHECK-LABEL: func.func @cancel() {
+// CHECK-NEXT:    %id = nv_tileas.cancel_next_program_id : i32
+// CHECK-NEXT:    %x, %valid = nv_tileas.cancel_next_program_id : i32, i1
+// CHECK-NEXT:    %a, %b, %c, %found = nv_tileas.cancel_next_program_id : i32, i32, i32, i1
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// The answer may come later.
+
+func.func @async_cancel() {
+  %bare = nv_tileas.async.cancel_next_program_id : !nv_tileas.token
+  %one = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<i32>
+  %answer = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<tuple<i32, i1>>
+  %id, %valid = nv_tileas.async.future_wait %answer : !nv_tileas.token<tuple<i32, i1>> -> i32, i1
+  func.return
+}
+
+// CHECK-LABEL: func.func @async_cancel() {
+// CHECK-NEXT:    %bare = nv_tileas.async.cancel_next_program_id : !nv_tileas.token
+// CHECK-NEXT:    %one = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<i32>
+// CHECK-NEXT:    %answer = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<tuple<i32, i1>>
+// CHECK-NEXT:    %id, %valid = nv_tileas.async.future_wait %answer : !nv_tileas.token<tuple<i32, i1>> -> i32, i1
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }

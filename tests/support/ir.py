@@ -1,0 +1,43 @@
+"""Small programs for tests of constructors and builders: values to begin with, and the text."""
+
+from textwrap import dedent
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import test
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import InsertPoint
+from xdsl.universe import Universe
+
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.verify import verify_module
+
+
+def program(*types: Attribute) -> tuple[ModuleOp, Builder, tuple[SSAValue, ...]]:
+    """A module whose first operation gives values of these types, and a builder at its end."""
+    module = ModuleOp([])
+    builder = Builder(InsertPoint.at_end(module.body.block))
+    values = builder.insert(test.TestOp(result_types=types)).results if types else ()
+    return module, builder, tuple(values)
+
+
+def assert_prints(module: ModuleOp, text: str) -> None:
+    """The module is valid, and what follows its first operation prints as `text`.
+
+    The text may be broken into lines anywhere.
+    """
+    verify_module(module)
+    lines = str(module).splitlines()[1:-1]
+    printed = "\n".join(line for line in lines if "test.op" not in line)
+    assert printed.split() == text.split(), printed
+
+
+def parse(text: str) -> ModuleOp:
+    """The module that `text` is, verified; every dialect is known."""
+    ctx = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(name, factory)
+    module = parse_module(ctx, dedent(text))
+    verify_module(module)
+    return module

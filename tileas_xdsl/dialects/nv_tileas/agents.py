@@ -1,0 +1,142 @@
+"""Agents: the warps of a block divide the work, one body for each agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.ir import Block, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    opt_prop_def,
+    prop_def,
+    var_region_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    VariadicRegionVariable,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
+
+from tileas_xdsl.dialects.nv_tileas.agent_checks import check_agents, int_values
+from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike
+from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp
+from tileas_xdsl.dialects.nv_tileas.pipeline_base import PipelineOp, operation_state
+from tileas_xdsl.dialects.nv_tileas.pipeline_family import AGENT_SWITCH, PipelineEntry
+from tileas_xdsl.dialects.nv_tileas.syntax import tileas_op
+
+_LABEL = "agent"
+
+
+@irdl_custom_directive
+class AgentBodies(CustomDirective):
+    """`agent 0 {...}, agent 1 {...}`; labels and the empty yields at the end may be left out."""
+
+    bodies: VariadicRegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        regions = [_parse_agent(parser, 0)]
+        while parser.parse_optional_punctuation(","):
+            regions.append(_parse_agent(parser, len(regions)))
+        self.bodies.set(state, regions)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        for index, region in enumerate(self.bodies.get(op)):
+            printer.print_string(f"{',' if index else ''} {_LABEL} {index} ")
+            printer.print_region(region, print_block_terminators=not _ends_plainly(region))
+
+
+def _parse_agent(parser: Parser, index: int) -> Region:
+    start = parser.pos
+    if parser.parse_optional_keyword(_LABEL):
+        label = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        if label != index:
+            parser.raise_error(f"this is agent {index}, not {label}", start, parser.pos)
+    region = parser.parse_region()
+    end_agent_body(region)
+    return region
+
+
+def end_agent_body(region: Region) -> None:
+    """Add the empty yield at the end of the body of an agent, if there is no terminator."""
+    if not region.blocks:
+        region.add_block(Block())
+    last_block = region.blocks[-1]
+    last = last_block.last_op
+    if last is None or not last.has_trait(IsTerminator):
+        last_block.add_op(PipelineYieldOp())
+
+
+def _ends_plainly(region: Region) -> bool:
+    block = region.blocks.last
+    last = None if block is None else block.last_op
+    return isinstance(last, PipelineYieldOp) and not (last.operands or last.attributes)
+
+
+@tileas_op
+class AgentSwitchOp(PipelineOp, AgentLike):
+    """The warps of the block split into agents; each runs the body with its number.
+
+    `max_regs` is the register budget of a thread of each agent, 0 to inherit it.  Once execution
+    units are mapped, `num_warps` and `warp_id` say which warps an agent has; holes between them
+    stay idle.  The bodies of an isolated switch see no value from outside.
+    """
+
+    ENTRY: ClassVar[PipelineEntry] = AGENT_SWITCH
+    name = AGENT_SWITCH.op_name
+
+    bodies = var_region_def()
+    num_agents_per_group = prop_def(IntegerAttr)
+    max_regs = prop_def(DenseArrayBase)
+    isolated = prop_def(IntegerAttr)
+    num_warps = opt_prop_def(DenseArrayBase)
+    warp_id = opt_prop_def(DenseArrayBase)
+    agent_strides = opt_prop_def(DenseArrayBase)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    custom_directives = (AgentBodies,)
+    assembly_format = "attr-dict custom<AgentBodies>($bodies)"
+
+    def __init__(
+        self,
+        bodies: Sequence[Region],
+        max_regs: Sequence[int],
+        *,
+        num_agents_per_group: int = 1,
+        isolated: bool = False,
+        num_warps: Sequence[int] | None = None,
+        warp_id: Sequence[int] | None = None,
+        agent_strides: Sequence[int] | None = None,
+    ) -> None:
+        for body in bodies:
+            end_agent_body(body)
+        attributes = {
+            "num_agents_per_group": num_agents_per_group,
+            "max_regs": max_regs,
+            "isolated": isolated,
+            "num_warps": num_warps,
+            "warp_id": warp_id,
+            "agent_strides": agent_strides,
+        }
+        super().__init__(operation_state(self.ENTRY, [], bodies=bodies, attributes=attributes))
+
+    @property
+    def agent_bodies(self) -> Sequence[Region]:
+        return self.bodies
+
+    @property
+    def agent_warps(self) -> Sequence[int] | None:
+        return int_values(self, "num_warps")
+
+    def verify_(self) -> None:
+        check_agents(self)
+
+
+OPERATIONS = (AgentSwitchOp,)

@@ -1,0 +1,147 @@
+"""Builders of tiled accesses: the view and the operation that reads or writes a tile of it.
+
+Coordinates, offsets and indices are values of any integer type or Python integers; they become
+`index` values.  Leading ones may be left out, they are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_arguments import Padding, Value, atom_attribute
+from tileas_xdsl.dialects.nv_tileas.memory_checks import coordinate_count
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+
+Coordinate: TypeAlias = SSAValue | Operation | int
+
+
+@dataclass(frozen=True)
+class TileView:
+    """A view to make: its type, and the element of the source where it begins."""
+
+    type: Attribute
+    indices: Sequence[Coordinate] = ()
+
+
+def build_view_then_load(
+    builder: Builder,
+    source: Value,
+    view: TileView,
+    coords: Sequence[Coordinate] = (),
+    *,
+    atom: AtomAttr | str,
+    result_type: Attribute | None = None,
+    offsets: Sequence[Coordinate] = (),
+    token: Value | None = None,
+    mask: Value | None = None,
+    semantic: MemSemantic | str | None = None,
+    scope: MemScope | str | None = None,
+    in_bounds: Sequence[bool] | None = None,
+    padding: Padding | None = None,
+    allow_tma: bool | None = None,
+) -> TiledLoadOp:
+    """Insert a view of `source` and the load of a tile of it; gives the load."""
+    place = _place(builder, source, view, coords, offsets, atom)
+    return builder.insert(
+        TiledLoadOp(
+            place.view,
+            place.coords,
+            atom=atom,
+            result_type=result_type,
+            offsets=place.offsets,
+            token=token,
+            mask=mask,
+            semantic=semantic,
+            scope=scope,
+            in_bounds=in_bounds,
+            padding=padding,
+            allow_tma=allow_tma,
+        )
+    )
+
+
+def build_view_then_store(
+    builder: Builder,
+    value: Value,
+    destination: Value,
+    view: TileView,
+    coords: Sequence[Coordinate] = (),
+    *,
+    atom: AtomAttr | str,
+    offsets: Sequence[Coordinate] = (),
+    token: Value | None = None,
+    semantic: MemSemantic | str | None = None,
+    scope: MemScope | str | None = None,
+    in_bounds: Sequence[bool] | None = None,
+    padding: Padding | None = None,
+    allow_tma: bool | None = None,
+) -> TiledStoreOp:
+    """Insert a view of `destination` and the store of a tile of it; gives the store."""
+    place = _place(builder, destination, view, coords, offsets, atom)
+    return builder.insert(
+        TiledStoreOp(
+            value,
+            place.view,
+            place.coords,
+            atom=atom,
+            offsets=place.offsets,
+            token=token,
+            semantic=semantic,
+            scope=scope,
+            in_bounds=in_bounds,
+            padding=padding,
+            allow_tma=allow_tma,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    view: SSAValue
+    coords: Sequence[SSAValue]
+    offsets: Sequence[SSAValue]
+
+
+def _place(
+    builder: Builder,
+    buffer: Value,
+    view: TileView,
+    coords: Sequence[Coordinate],
+    offsets: Sequence[Coordinate],
+    atom: AtomAttr | str,
+) -> _Place:
+    """The view, and coordinates and offsets as many as it needs."""
+    count = coordinate_count(view.type, atom_attribute(atom))
+    indices = _as_indices(builder, view.indices, len(shape_of(SSAValue.get(buffer).type) or ()))
+    made = builder.insert(ViewOp(buffer, view.type, indices))
+    return _Place(
+        made.result,
+        _as_indices(builder, coords or [0], count),
+        _as_indices(builder, offsets, count),
+    )
+
+
+def _as_indices(builder: Builder, values: Sequence[Coordinate], count: int) -> list[SSAValue]:
+    """`values` as `index` values, with zeros before them if they are fewer than `count`."""
+    missing = count - len(values) if values else 0
+    return [_as_index(builder, value) for value in (*[0] * missing, *values)]
+
+
+def _as_index(builder: Builder, value: Coordinate) -> SSAValue:
+    if isinstance(value, int):
+        return builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+    given = SSAValue.get(value)
+    if isinstance(given.type, IndexType):
+        return given
+    return builder.insert(arith.IndexCastOp(given, IndexType())).result

@@ -1,0 +1,412 @@
+"""Tile compute: matrix products, reductions and scans."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    ParsePropInAttrDict,
+    base,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+)
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.block_scaled import (
+    BlockScaledConfiguration,
+    BlockScaledTypes,
+    BlockScaleError,
+    block_scaled_configuration,
+)
+from tileas_xdsl.dialects.nv_tileas.combiners import check_axis, check_combiner
+from tileas_xdsl.dialects.nv_tileas.dot_checks import (
+    DotTypes,
+    check_atom_shape,
+    check_dot,
+    check_element_of_atom,
+    check_mma_atom,
+    check_result,
+    check_shapes,
+    check_spaces,
+)
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
+from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.slices import delivered_tile, tile_of
+from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile
+from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.tile_operands import optional_tile_operand, tile_operand
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
+
+
+def as_atom(atom: AtomAttr | str) -> AtomAttr:
+    """An atom given as attribute or by its word."""
+    return AtomAttr.of(atom) if isinstance(atom, str) else atom
+
+
+def as_signedness(signedness: SignednessAttr | Signedness | str | None) -> SignednessAttr | None:
+    """A signedness given as attribute, enum or word."""
+    if signedness is None or isinstance(signedness, SignednessAttr):
+        return signedness
+    return SignednessAttr(Signedness(signedness))
+
+
+def _signedness(attribute: SignednessAttr | None) -> Signedness | None:
+    return None if attribute is None else attribute.data
+
+
+class DotPatterns(HasCanonicalizationPatternsTrait):
+    """Products of a selected operand."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.nv_tileas import DOT_PATTERNS
+
+        return DOT_PATTERNS
+
+
+@tileas_op
+class DotOp(TileasOp):
+    """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
+
+    Integers are signed or unsigned as `signedness_a` and `signedness_b` (or the atom) say.
+    """
+
+    name = "nv_tileas.dot"
+
+    a = tile_operand()
+    b = tile_operand()
+    c = tile_operand()
+    atom = prop_def(AtomAttr)
+    signedness_a = opt_prop_def(SignednessAttr)
+    signedness_b = opt_prop_def(SignednessAttr)
+    result = result_def(TILE)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure(), DotPatterns())
+
+    assembly_format = (
+        "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue | Operation,
+        b: SSAValue | Operation,
+        c: SSAValue | Operation,
+        atom: AtomAttr | str,
+        *,
+        signedness_a: SignednessAttr | Signedness | str | None = None,
+        signedness_b: SignednessAttr | Signedness | str | None = None,
+        result_type: Attribute | None = None,
+    ) -> None:
+        """Without `result_type`, the result has the type of `c`."""
+        super().__init__(
+            operands=[a, b, c],
+            properties={
+                "atom": as_atom(atom),
+                "signedness_a": as_signedness(signedness_a),
+                "signedness_b": as_signedness(signedness_b),
+            },
+            result_types=[SSAValue.get(c).type if result_type is None else result_type],
+        )
+
+    def verify_(self) -> None:
+        types = DotTypes(
+            self.a.type,
+            self.b.type,
+            self.c.type,
+            self.result.type,
+            _signedness(self.signedness_a),
+            _signedness(self.signedness_b),
+        )
+        check_dot(self, self.atom.data, types)
+
+
+@tileas_op
+class AsyncDotOp(TileasOp):
+    """A matrix product in the background: the token delivers D.
+
+    C may be the token of an earlier product: the products of a chain run in order.  A, B and C must
+    not change before the token was waited for.
+    """
+
+    name = "nv_tileas.async.dot"
+
+    a = tile_operand()
+    b = tile_operand()
+    c = operand_def(TILE | base(AsyncTokenType))
+    atom = prop_def(AtomAttr)
+    signedness_a = opt_prop_def(SignednessAttr)
+    signedness_b = opt_prop_def(SignednessAttr)
+    result = result_def(AsyncTokenType)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryConsistency())
+
+    assembly_format = (
+        "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue | Operation,
+        b: SSAValue | Operation,
+        c: SSAValue | Operation,
+        atom: AtomAttr | str,
+        *,
+        signedness_a: SignednessAttr | Signedness | str | None = None,
+        signedness_b: SignednessAttr | Signedness | str | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[a, b, c],
+            properties={
+                "atom": as_atom(atom),
+                "signedness_a": as_signedness(signedness_a),
+                "signedness_b": as_signedness(signedness_b),
+            },
+            result_types=[AsyncTokenType(tile_of(SSAValue.get(c).type))],
+        )
+
+    def verify_(self) -> None:
+        c, d = tile_of(self.c.type), delivered_tile(self.result.type)
+        if c is None:
+            raise op_error(self, "accumulates onto a tile or onto a token that carries one")
+        if d is None:
+            raise op_error(self, "the token carries the product, a tile")
+        types = DotTypes(
+            self.a.type,
+            self.b.type,
+            c,
+            d,
+            _signedness(self.signedness_a),
+            _signedness(self.signedness_b),
+        )
+        check_dot(self, self.atom.data, types)
+
+
+@tileas_op
+class BlockScaledMmaOp(TileasOp):
+    """D = (A * sfa) * (B * sfb) + C, where every `vecSize` elements along K share a scale.
+
+    A is MxK, B is KxN, sfa is Mx(K/vecSize), sfb is (K/vecSize)xN; `cta_group` CTAs work together.
+    """
+
+    name = "nv_tileas.block_scaled_mma"
+
+    a = tile_operand()
+    b = tile_operand()
+    c = tile_operand()
+    sfa = optional_tile_operand()
+    sfb = optional_tile_operand()
+    atom = prop_def(AtomAttr)
+    cta_group = opt_prop_def(IntegerAttr.constr(i32))
+    result = result_def(TILE)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$a `,` $b `,` $c (`scales` `(` $sfa^ `:` type($sfa) `,` $sfb `:` type($sfb) `)`)? "
+        "attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue | Operation,
+        b: SSAValue | Operation,
+        c: SSAValue | Operation,
+        sfa: SSAValue | Operation | None,
+        sfb: SSAValue | Operation | None,
+        atom: AtomAttr | str,
+        *,
+        cta_group: int = 1,
+        result_type: Attribute | None = None,
+    ) -> None:
+        """Without `result_type`, the result has the type of `c`."""
+        super().__init__(
+            operands=[a, b, c, sfa, sfb],
+            properties={"atom": as_atom(atom), "cta_group": IntegerAttr(cta_group, 32)},
+            result_types=[SSAValue.get(c).type if result_type is None else result_type],
+        )
+
+    @property
+    def ctas(self) -> int:
+        """How many CTAs work together."""
+        return 1 if self.cta_group is None else self.cta_group.value.data
+
+    @property
+    def configuration(self) -> BlockScaledConfiguration:
+        """The instruction of this product; raises `BlockScaleError` where there is none."""
+        atom = self.atom.data
+        shape = atom.shape if isinstance(atom, MmaAtom) else ()
+        types = BlockScaledTypes(
+            self.a.type, self.b.type, self.c.type, _type(self.sfa), _type(self.sfb)
+        )
+        return block_scaled_configuration(
+            types, cta_group=self.ctas, atom_k=shape[2] if shape else None
+        )
+
+    def verify_(self) -> None:
+        try:
+            configuration = self.configuration
+        except BlockScaleError as error:
+            raise op_error(self, str(error)) from error
+        a, b, c = self.a.type, self.b.type, self.c.type
+        check_shapes(self, a, b, c)
+        check_result(self, c, self.result.type)
+        self._check_scale_shapes(a, b, configuration.vector_size)
+        self._check_atom(configuration.vector_size)
+
+    def _check_scale_shapes(self, a: Tile, b: Tile, vector_size: int) -> None:
+        *rows, k = a.get_shape()
+        *batch, _, columns = b.get_shape()
+        wanted = {
+            "sfa": (*rows, k // vector_size),
+            "sfb": (*batch, k // vector_size, columns),
+        }
+        for name, scale in (("sfa", _type(self.sfa)), ("sfb", _type(self.sfb))):
+            if scale is not None and scale.get_shape() != wanted[name]:
+                shape = "x".join(map(str, wanted[name]))
+                raise op_error(self, f"{name} is {shape} for scales of {vector_size}, not {scale}")
+
+    def _check_atom(self, vector_size: int) -> None:
+        atom = check_mma_atom(self, self.atom.data)
+        for name, tile, wanted in (
+            ("A", self.a.type, atom.a),
+            ("B", self.b.type, atom.b),
+            ("C", self.c.type, atom.d),
+        ):
+            check_element_of_atom(self, atom, name, element_name(tile.element_type), wanted)
+        if atom.scale_vector not in (0, vector_size):
+            raise op_error(
+                self, f"the atom scales {atom.scale_vector} elements, the operands {vector_size}"
+            )
+        check_atom_shape(self, atom, self.a.type, self.b.type)
+        check_spaces(self, atom, self.a.type, self.b.type, self.c.type)
+
+
+def _type(value: SSAValue[Tile] | None) -> Tile | None:
+    return None if value is None else value.type
+
+
+@tileas_op
+class ReduceOp(TileasOp):
+    """A tile without dimension `axis`: the body combines an accumulator and the next element.
+
+    The order of combination is not fixed.  With an atom, the body does what the atom says.
+    """
+
+    name = "nv_tileas.reduce"
+
+    source = tile_operand()
+    axis = prop_def(IntegerAttr.constr(i32))
+    atom = opt_prop_def(AtomAttr)
+    result = result_def(TILE)
+    body = region_def("single_block")
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryConsistency())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result) $body"
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        axis: int,
+        body: Region | Block,
+        *,
+        atom: AtomAttr | str | None = None,
+        result_type: Attribute | None = None,
+    ) -> None:
+        """Without `result_type`, the result is not laid out."""
+        if result_type is None:
+            type_ = SSAValue.get(source, type=TensorType[Attribute]).type
+            result_type = TensorType(type_.element_type, _without(type_, axis))
+        super().__init__(
+            operands=[source],
+            properties={
+                "axis": IntegerAttr(axis, 32),
+                "atom": None if atom is None else as_atom(atom),
+            },
+            result_types=[result_type],
+            regions=[Region(body) if isinstance(body, Block) else body],
+        )
+
+    def verify_(self) -> None:
+        source, result, axis = self.source.type, self.result.type, self.axis.value.data
+        check_axis(self, source, axis)
+        wanted = TensorType(source.element_type, _without(source, axis))
+        if TensorType(result.element_type, result.get_shape()) != wanted:
+            raise op_error(self, f"gives {wanted}, not {result}")
+        atom = None if self.atom is None else self.atom.data
+        check_combiner(self, self.body, source.element_type, atom)
+
+
+@tileas_op
+class ScanOp(TileasOp):
+    """A tile of running combinations along `axis`, each including its own element.
+
+    With `reverse`, it runs from the last element to the first.
+    """
+
+    name = "nv_tileas.scan"
+
+    source = tile_operand()
+    axis = prop_def(IntegerAttr.constr(i32))
+    reverse = opt_prop_def(UnitAttr)
+    atom = opt_prop_def(AtomAttr)
+    result = result_def(TILE)
+    body = region_def("single_block")
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryConsistency())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result) $body"
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        axis: int,
+        body: Region | Block,
+        *,
+        reverse: bool = False,
+        atom: AtomAttr | str | None = None,
+        result_type: Attribute | None = None,
+    ) -> None:
+        """Without `result_type`, the result has the type of the source."""
+        super().__init__(
+            operands=[source],
+            properties={
+                "axis": IntegerAttr(axis, 32),
+                "reverse": UnitAttr() if reverse else None,
+                "atom": None if atom is None else as_atom(atom),
+            },
+            result_types=[SSAValue.get(source).type if result_type is None else result_type],
+            regions=[Region(body) if isinstance(body, Block) else body],
+        )
+
+    def verify_(self) -> None:
+        source, result = self.source.type, self.result.type
+        check_axis(self, source, self.axis.value.data)
+        if (source.element_type, source.get_shape()) != (result.element_type, result.get_shape()):
+            raise op_error(self, f"a scan keeps shape and elements of {source}, unlike {result}")
+        atom = None if self.atom is None else self.atom.data
+        check_combiner(self, self.body, source.element_type, atom)
+
+
+def _without(tile: Tile, axis: int) -> tuple[int, ...]:
+    shape = tile.get_shape()
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+OPERATIONS = (AsyncDotOp, BlockScaledMmaOp, DotOp, ReduceOp, ScanOp)

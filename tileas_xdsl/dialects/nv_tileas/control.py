@@ -1,0 +1,208 @@
+"""Control and metadata: the end of a tile body, optimiser directives, the next piece of work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    opt_prop_def,
+    opt_region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import IsTerminator, Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.nv_tileas.pipeline_base import Operand, types_text
+from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.tokens import delivered_types, expect_async_token
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
+
+YIELDING = frozenset(
+    {"nv_tileas.reduce", "nv_tileas.scan", "nv_tileas.generate", "nv_tileas.pragma"}
+)
+"""The operations whose bodies end with `nv_tileas.yield`."""
+
+MAX_AXES = 3
+"""The axes of a grid, at most."""
+
+
+@tileas_op
+class YieldOp(TileasOp):
+    """The end of the body of `reduce`, `scan`, `generate` or `pragma`, and what it gives."""
+
+    name = "nv_tileas.yield"
+
+    arguments = var_operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+
+    def __init__(self, *arguments: Operand) -> None:
+        super().__init__(operands=[arguments])
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        if parent is not None and parent.name not in YIELDING:
+            text = "ends the body of a reduce, scan, generate or pragma"
+            raise op_error(self, f"{text}, not of '{name_of(parent)}'")
+
+
+_DIRECTIVES = ("ocgEnterDirectives", "ocgLeaveDirectives")
+
+
+@tileas_op
+class PragmaOp(TileasOp):
+    """Directives for the compiler of the machine code.
+
+    With a body they hold for its operations: those of `ocgEnterDirectives` from its entry, those of
+    `ocgLeaveDirectives` from its end; results are what the body yields.  Without one they hold from
+    here on, and another pragma ends them.
+    """
+
+    name = "nv_tileas.pragma"
+
+    values = var_result_def()
+    body = opt_region_def()
+    enter_directives = opt_prop_def(prop_name="ocgEnterDirectives")
+    leave_directives = opt_prop_def(prop_name="ocgLeaveDirectives")
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict (`->` type($values)^)? ($body^)?"
+
+    def __init__(
+        self,
+        enter: str | Sequence[str] | None = None,
+        leave: str | Sequence[str] | None = None,
+        *,
+        body: Region | None = None,
+    ) -> None:
+        last = None if body is None or body.blocks.last is None else body.blocks.last.last_op
+        super().__init__(
+            result_types=[[value.type for value in last.operands] if last else []],
+            properties={
+                "ocgEnterDirectives": _directives(enter),
+                "ocgLeaveDirectives": _directives(leave),
+            },
+            regions=[body],
+        )
+
+    def check_structure(self) -> None:
+        given = [name for name in _DIRECTIVES if name in self.properties]
+        if not given:
+            raise op_error(self, f"needs {' or '.join(_DIRECTIVES)}")
+        for name in given:
+            if not _are_directives(value := self.properties[name]):
+                raise op_error(self, f"{name} is a string or a list of strings, not {value}")
+        if len(self.regions) > 1:
+            raise op_error(self, f"has at most one body, but got {len(self.regions)}")
+        for region in self.regions:
+            if (blocks := len(region.blocks)) != 1:
+                raise op_error(self, f"has a body of one block, but got {blocks}")
+
+    def verify_(self) -> None:
+        results = [result.type for result in self.values]
+        if self.body is None:
+            if results:
+                raise op_error(self, "has results, but no body that yields them")
+            return
+        block = self.body.block
+        if block.args:
+            raise op_error(self, f"gives its body no arguments, but it takes {len(block.args)}")
+        last = block.last_op
+        if not isinstance(last, YieldOp):
+            raise op_error(self, f"has a body that ends with '{YieldOp.name}'")
+        if (yielded := [value.type for value in last.operands]) != results:
+            text = f"gives [{types_text(results)}], but its body yields"
+            raise op_error(self, f"{text} [{types_text(yielded)}]")
+
+
+def _are_directives(value: Attribute) -> bool:
+    if not isinstance(value, ArrayAttr):
+        return isinstance(value, StringAttr)
+    return all(isinstance(item, StringAttr) for item in cast("ArrayAttr[Attribute]", value))
+
+
+def _directives(given: str | Sequence[str] | None) -> Attribute | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return StringAttr(given)
+    return ArrayAttr([StringAttr(directive) for directive in given])
+
+
+@tileas_op
+class CancelNextProgramIdOp(TileasOp):
+    """Take the place of a block that has not begun: its program ids, and whether there was one.
+
+    `%x, %y, %found = nv_tileas.cancel_next_program_id : i32, i32, i1`; one id for each axis that
+    the kernel uses.  Without the last result validity is asked of the first id.
+    """
+
+    name = "nv_tileas.cancel_next_program_id"
+
+    taken = var_result_def()
+
+    assembly_format = "attr-dict `:` type($taken)"
+
+    def __init__(self, axes: int = 1, *, with_validity: bool = True) -> None:
+        super().__init__(result_types=[claim_types(axes, with_validity=with_validity)])
+
+    @property
+    def program_ids(self) -> Sequence[SSAValue]:
+        """The ids, one for each axis."""
+        return [value for value in self.taken if value.type == i32]
+
+    @property
+    def valid(self) -> SSAValue | None:
+        """Whether there was a block to take, None if it is not asked here."""
+        return next((value for value in self.taken if value.type == i1), None)
+
+    def verify_(self) -> None:
+        _check_claim(self, [value.type for value in self.taken])
+
+
+@tileas_op
+class AsyncCancelNextProgramIdOp(TileasOp):
+    """Ask for the place of a block that has not begun; the token delivers the answer, if typed.
+
+    The payload is that of `cancel_next_program_id`: `!nv_tileas.token<tuple<i32, i1>>`.
+    """
+
+    name = "nv_tileas.async.cancel_next_program_id"
+
+    token = result_def(AsyncTokenType)
+
+    assembly_format = "attr-dict `:` type($token)"
+
+    def __init__(self, token_type: AsyncTokenType | None = None) -> None:
+        super().__init__(result_types=[token_type or AsyncTokenType()])
+
+    def check_structure(self) -> None:
+        expect_async_token(self)
+
+    def verify_(self) -> None:
+        if types := delivered_types(self.token.type):
+            _check_claim(self, types)
+
+
+def claim_types(axes: int, *, with_validity: bool = True) -> Sequence[Attribute]:
+    """What taking the place of a block gives: program ids, then a flag."""
+    return [i32] * axes + [i1] * with_validity
+
+
+def _check_claim(op: TileasOp, types: Sequence[Attribute]) -> None:
+    ids = types[:-1] if types and types[-1] == i1 else types
+    if not 1 <= len(ids) <= MAX_AXES or any(type_ != i32 for type_ in ids):
+        text = f"gives one to {MAX_AXES} program ids of type i32, then perhaps an i1"
+        raise op_error(op, f"{text}, but got ({types_text(types)})")
+
+
+OPERATIONS = (YieldOp, PragmaOp, CancelNextProgramIdOp, AsyncCancelNextProgramIdOp)

@@ -1,0 +1,175 @@
+"""What a matrix product must satisfy: its atom, element types, accumulator and shapes, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import Atom, MmaAtom
+from tileas_xdsl.dialects.nv_tileas.element_names import (
+    NARROW_FLOATS,
+    canonical_name,
+    element_name,
+)
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, Space
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+
+ACCUMULATORS: Mapping[str, tuple[str, ...]] = {
+    "f16": ("f32", "f16"),
+    "f64": ("f64",),
+    **dict.fromkeys(NARROW_FLOATS, ("f32", "f16")),
+    **dict.fromkeys(("i1", "i4", "i8"), ("i32",)),
+}
+"""The accumulators of an element type, the usual one first; other floats have f32 only.
+
+PTX ISA: mma, wgmma and tcgen05 accumulate f16 and narrow floats in f16 too.
+"""
+
+OPERAND_SPACES: Mapping[str, tuple[tuple[Space, ...], tuple[Space, ...], tuple[Space, ...]]] = {
+    "mma": ((Space.RMEM, Space.SMEM), (Space.RMEM, Space.SMEM), (Space.RMEM,)),
+    "wgmma": ((Space.SMEM, Space.RMEM), (Space.SMEM,), (Space.RMEM,)),
+    "tcgen05": ((Space.SMEM, Space.TMEM), (Space.SMEM,), (Space.TMEM,)),
+}
+"""By family of atom, where A, B and C may be (PTX ISA: mma, wgmma, tcgen05).
+
+`mma` reads registers; tiles in shared memory are loaded for it when layouts are assigned.
+"""
+
+_STORED_AS = {"tf32": ("tf32", "f32")}
+"""Atom elements that tiles hold under more than their own name."""
+
+_SIGNEDNESS = {"s": Signedness.SIGNED, "u": Signedness.UNSIGNED}
+
+
+@dataclass(frozen=True)
+class DotTypes:
+    """The tiles of a product D = A * B + C, and how integers are read."""
+
+    a: Tile
+    b: Tile
+    c: Tile
+    d: Tile
+    signedness_a: Signedness | None = None
+    signedness_b: Signedness | None = None
+
+
+def check_dot(op: Operation, atom: Atom, types: DotTypes) -> None:
+    """Raise the first thing that is wrong with a product."""
+    mma = check_mma_atom(op, atom)
+    _check_elements(op, mma, types)
+    _check_accumulator(op, mma, types)
+    _check_signedness(op, "a", types.a, mma.a, types.signedness_a)
+    _check_signedness(op, "b", types.b, mma.b, types.signedness_b)
+    check_shapes(op, types.a, types.b, types.c)
+    check_result(op, types.c, types.d)
+    check_atom_shape(op, mma, types.a, types.b)
+    check_spaces(op, mma, types.a, types.b, types.c)
+
+
+def check_mma_atom(op: Operation, atom: Atom) -> MmaAtom:
+    """The atom, if it is one that multiplies."""
+    if not isinstance(atom, MmaAtom):
+        raise op_error(op, f"the atom of a product multiplies matrices; '{atom.word}' does not")
+    return atom
+
+
+def _check_elements(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
+    a, b = (element_name(tile.element_type) for tile in (types.a, types.b))
+    if a != b and not {a, b} <= set(NARROW_FLOATS):
+        raise op_error(op, f"multiplies elements of one type, not {a} by {b}")
+    for name, given, wanted in (("A", a, atom.a), ("B", b, atom.b)):
+        check_element_of_atom(op, atom, name, given, wanted)
+
+
+def check_element_of_atom(
+    op: Operation, atom: MmaAtom, operand: str, given: str, wanted: str
+) -> None:
+    """The elements of an operand are those that its atom multiplies."""
+    wanted = canonical_name(wanted)
+    if given not in _STORED_AS.get(wanted, (wanted,)):
+        raise op_error(op, f"{operand} has elements {given}, but '{atom.word}' takes {wanted}")
+
+
+def _check_accumulator(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
+    a, c = element_name(types.a.element_type), element_name(types.c.element_type)
+    if a.startswith("i") and a not in ACCUMULATORS:
+        raise op_error(op, f"no matrix instruction multiplies elements of type {a}")
+    allowed = ACCUMULATORS.get(a, ("f32",))
+    if c not in allowed:
+        if allowed[0] == "f32":
+            text = message("expects-c-element-type-to-be-f32-but-got")
+            raise op_error(op, f"{text}{types.c.element_type}")
+        raise op_error(op, f"accumulates {a} in {allowed[0]}, not in {c}")
+    check_element_of_atom(op, atom, "C", c, atom.d)
+
+
+def _check_signedness(
+    op: Operation, operand: str, tile: Tile, of_atom: str, given: Signedness | None
+) -> None:
+    """Integers are signed or not as their attribute says, or else the name in the atom."""
+    element = element_name(tile.element_type)
+    if not element.startswith("i"):
+        if given is not None:
+            raise op_error(op, f"signedness_{operand} is for integers; the operand has {element}")
+        return
+    named = _SIGNEDNESS.get(of_atom[0])
+    if given is None and named is None and element != "i1":
+        raise op_error(op, f"signedness_{operand} must say how to read elements of type {element}")
+    if given is not None and named is not None and given is not named:
+        raise op_error(
+            op, f"signedness_{operand} is {given.value}, but the atom multiplies {of_atom}"
+        )
+
+
+def check_shapes(op: Operation, a: Tile, b: Tile, c: Tile) -> None:
+    """A is [L x] M x K, B is [L x] K x N, C is [L x] M x N."""
+    ranks = tuple(len(tile.get_shape()) for tile in (a, b, c))
+    if ranks not in ((2, 2, 2), (3, 3, 3)):
+        listed = "{}, {} and {}".format(*ranks)
+        raise op_error(
+            op, f"multiplies tiles that are all of rank 2 or all of rank 3, not {listed}"
+        )
+    (*batch, m, k), (*batch_b, k_b, n) = a.get_shape(), b.get_shape()
+    if k != k_b:
+        raise op_error(op, f"K is {k} in A, but {k_b} in B")
+    if batch != batch_b:
+        raise op_error(op, f"A has a batch of {batch[0]}, but B one of {batch_b[0]}")
+    wanted = (*batch, m, n)
+    if c.get_shape() != wanted:
+        raise op_error(op, f"C is {_extents(wanted)}, not {_extents(c.get_shape())}")
+
+
+def check_result(op: Operation, c: Tile, d: Tile) -> None:
+    """The result is like the accumulator; only its layout may differ."""
+    if (d.get_shape(), d.element_type) != (c.get_shape(), c.element_type):
+        raise op_error(op, f"the result is like the accumulator {c}, not {d}")
+
+
+def check_atom_shape(op: Operation, atom: MmaAtom, a: Tile, b: Tile) -> None:
+    """An atom with a shape covers the product without a rest."""
+    if not atom.shape:
+        return
+    m, k, n = *a.get_shape()[-2:], b.get_shape()[-1]
+    if any(extent % step for extent, step in zip((m, n, k), atom.shape, strict=True)):
+        raise op_error(
+            op, f"a product of {m}x{n}x{k} is no multiple of the atom's {_extents(atom.shape)}"
+        )
+
+
+def check_spaces(op: Operation, atom: MmaAtom, *tiles: Tile) -> None:
+    """Where a tile says where it is, the instruction can use it there."""
+    for name, tile, allowed in zip("ABC", tiles, OPERAND_SPACES[atom.instruction], strict=True):
+        space = space_of(tile)
+        if space is not None and space not in allowed:
+            places = " or ".join(place.value for place in allowed)
+            raise op_error(
+                op, f"{name} of '{atom.word}' is in {places}, but the tile is in {space.value}"
+            )
+
+
+def _extents(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))

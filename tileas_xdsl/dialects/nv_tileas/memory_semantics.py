@@ -1,0 +1,142 @@
+"""Steps of the verifiers of memory operations: ordering, bounds, padding, atomic modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseArrayBase,
+    FixedBitwidthType,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.enums import (
+    MemScopeAttr,
+    MemSemantic,
+    MemSemanticAttr,
+    RmwMode,
+    SpecialPaddingAttr,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+
+Bounds: TypeAlias = DenseArrayBase[IntegerType]
+
+W, X, A, R, AR = (
+    MemSemantic.WEAK,
+    MemSemantic.RELAXED,
+    MemSemantic.ACQUIRE,
+    MemSemantic.RELEASE,
+    MemSemantic.ACQ_REL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """The semantics that a kind of access may have, and how its verifier spells the attributes."""
+
+    allowed: frozenset[MemSemantic]
+    scope_with_weak: str = message("mem-scope-not-supported-when-mem-semantic-is-weak")
+    scope_missing: str = message("mem-scope-required-when-mem-semantic-is-not-weak")
+
+
+TILED = Ordering(frozenset((W, X)))
+LOAD = Ordering(frozenset((W, X, A)))
+STORE = Ordering(frozenset((W, X, R)))
+ATOMIC = Ordering(
+    frozenset((W, X, A, R, AR)),
+    message("mem-scope-not-supported-when-mem-semantic-is-weak-camel-case"),
+    message("mem-scope-required-when-mem-semantic-is-not-weak-camel-case"),
+)
+
+_UNSUPPORTED: Mapping[MemSemantic, str] = {
+    A: message("unsupported-mem-semantic-acquire"),
+    R: message("unsupported-mem-semantic-release"),
+    AR: message("unsupported-mem-semantic-acq-rel"),
+}
+
+
+def check_ordering(
+    op: Operation,
+    ordering: Ordering,
+    semantic: MemSemanticAttr | None,
+    scope: MemScopeAttr | None,
+) -> None:
+    """A semantic that the access may have, and a scope iff it is not weak."""
+    word = W if semantic is None else semantic.data
+    if word not in ordering.allowed:
+        raise op_error(op, _UNSUPPORTED[word])
+    if word is W and scope is not None:
+        raise op_error(op, ordering.scope_with_weak)
+    if word is not W and scope is None:
+        raise op_error(op, ordering.scope_missing)
+
+
+def check_in_bounds(op: Operation, in_bounds: Bounds | None, tile: Attribute) -> None:
+    """One flag for each dimension of the tile; by default nothing is known to stay inside."""
+    rank = len(shape_of(tile) or ())
+    if in_bounds is not None and len(in_bounds) != rank:
+        expected = message("incorrect-number-of-in-bounds-elements-expected")
+        raise op_error(op, f"{expected}{rank}{message('but-found')}{len(in_bounds)}")
+
+
+def check_padding_type(op: Operation, padding: Attribute | None, element: Attribute | None) -> None:
+    """A value of the element type, or a special one where elements are floats."""
+    if padding is None:
+        return
+    if isinstance(padding, SpecialPaddingAttr):
+        if not isinstance(element, AnyFloat):
+            raise op_error(
+                op,
+                message("special-padding-values-nan-pos-inf-neg-inf-neg-zero-only-for-float"),
+            )
+        return
+    if not isa(padding, IntegerAttr | FloatAttr) or padding.type != element:
+        raise op_error(op, f"expects a padding value of type {element}, but got {padding}")
+
+
+def check_load_padding(op: Operation, padding: Attribute | None, in_bounds: Bounds | None) -> None:
+    """Only an access that may leave its bounds is padded."""
+    if padding is not None and in_bounds is not None and all(in_bounds.get_values()):
+        raise op_error(op, message("padding-value-is-allowed-only-when-in-bounds-is-false"))
+
+
+def check_store_padding(op: Operation, padding: Attribute | None, in_bounds: Bounds | None) -> None:
+    """Where `in_bounds` is given, it is true without padding and false with it."""
+    if in_bounds is None:
+        return
+    flags = in_bounds.get_values()
+    if padding is None and not all(flags):
+        raise op_error(op, message("inbounds-must-be-true-when-padding-value-is-not-set"))
+    if padding is not None and any(flags):
+        raise op_error(op, message("inbounds-must-be-false-when-padding-value-is-set"))
+
+
+_HALF_MODES = frozenset((RmwMode.ADD, RmwMode.MAX, RmwMode.MIN))
+_INTEGER_MODES = frozenset((RmwMode.AND, RmwMode.OR, RmwMode.XOR, RmwMode.UMIN, RmwMode.UMAX))
+
+
+def check_atomic(op: Operation, mode: RmwMode, element: Attribute | None) -> None:
+    """The element types and modes that atomics on tiles do not have."""
+    bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
+    floating = isinstance(element, AnyFloat)
+    if bits == 8:
+        raise op_error(op, message("tiled-atomic-rmw-not-supported-for-8-bit-types"))
+    if bits == 16 and not floating:
+        raise op_error(op, message("tiled-atomic-rmw-not-supported-for-16-bit-integer"))
+    if bits == 16 and mode not in _HALF_MODES:
+        raise op_error(op, message("tiled-atomic-rmw-for-16-bit-float-only-supports-add-max-min"))
+    if mode is RmwMode.ADDF:
+        raise op_error(op, message("tiled-atomic-rmw-op-cannot-use-fadd-operation-please-use-add"))
+    if mode is RmwMode.XCHG:
+        raise op_error(op, message("tiled-atomic-rmw-op-cannot-use-xchg-operation"))
+    if floating and mode in _INTEGER_MODES:
+        raise op_error(op, f"rmw_mode '{mode.value}' is for integers, but elements are {element}")

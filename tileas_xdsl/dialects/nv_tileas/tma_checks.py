@@ -1,0 +1,300 @@
+"""Steps of the verifiers of TMA operations: atoms, boxes, layouts, multicast, padding.
+
+A box starts with the innermost dimension, as in the CUDA driver; a shape ends with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    FixedBitwidthType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TMA_ATOMS, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr, SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode, OobModeAttr, Space, SwizzleMode
+from tileas_xdsl.dialects.nv_tileas.memory_atoms import check_mode, check_rank, is_zero
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_size import size_mismatch
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
+from tileas_xdsl.layout.elements import element_type
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tma_box import tma_box
+
+DESCRIPTOR_ALIGNMENT = 128
+MULTICAST_BYTES = 128
+ROWS_OF_AN_INSTRUCTION = 4
+MAX_MULTICAST = 16
+"""The most thread blocks that a cluster has."""
+
+ROW_BITS = 128
+"""A row of a box is a multiple of 16 bytes."""
+
+Box = tuple[int | None, ...]
+"""The extents of a box, None for one that is not constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """What is known of the descriptor that an operation uses."""
+
+    atom: TmaAtom
+    box: Box
+    element: Attribute | None
+    swizzle: SwizzleMode | None
+
+
+EXPECTED_FAMILY: Mapping[str, str] = {
+    "tma_load": message("expect-a-tma-load-atom-type"),
+    "tma_store": message("expect-a-tma-store-atom-type"),
+    "tma_redg": message("expect-a-tma-redg-atom-type"),
+}
+
+
+def tma_atom(op: Operation, atom: AtomAttr, family: str | None = None) -> TmaAtom:
+    """The TMA atom, of `family` if one is named."""
+    data = atom.data
+    if family is not None and data.family != family:
+        raise op_error(op, EXPECTED_FAMILY[family])
+    if not isinstance(data, TmaAtom):
+        raise op_error(op, message("invalid-tma-atom-type"))
+    return data
+
+
+def check_descriptor(op: Operation, atom: TmaAtom, descriptor: Descriptor | None) -> None:
+    """The operation moves what its descriptor describes."""
+    if descriptor is None:
+        return
+    made = descriptor.atom
+    if (made.direction, made.rank, made.mode) != (atom.direction, atom.rank, atom.mode):
+        raise op_error(op, f"uses atom {atom}, but its descriptor is for {made}")
+    if atom.box and not _fits(descriptor.box, atom.box):
+        raise op_error(op, message("tma-box-dim-and-copy-atom-box-dim-mismatch"))
+
+
+def _fits(box: Box, extents: tuple[int, ...]) -> bool:
+    return len(box) == len(extents) and all(
+        extent in (None, other) for extent, other in zip(box, extents, strict=True)
+    )
+
+
+def check_global(op: Operation, view: Attribute, atom: TmaAtom) -> None:
+    """A view of global memory, or one whose place is not decided yet, of the rank of the atom."""
+    elsewhere = space_of(view) not in (None, Space.GMEM)
+    if shape_of(view) is None or isinstance(view, TensorType) or elsewhere:
+        raise op_error(op, f"expects a view of global memory, but got {view}")
+    check_rank(op, atom, view)
+
+
+def check_descriptor_mode(op: Operation, atom: TmaAtom, mode: StringAttr | None) -> None:
+    """The mode of a descriptor is one that its atom has, and the one that it is written with."""
+    word = atom.mode if mode is None else mode.data
+    check_mode(op, atom, word, TMA_ATOMS[atom.direction].modes)
+    if word != atom.mode and atom.mode != TMA_ATOMS[atom.direction].modes[0]:
+        raise op_error(op, f"has mode '{word}', but its atom has '{atom.mode}'")
+
+
+def check_nan_fill(op: Operation, mode: OobModeAttr | None, element: Attribute | None) -> None:
+    """Only floats are filled with NaN."""
+    if mode is not None and mode.data is OobMode.NAN and not isinstance(element, AnyFloat):
+        raise op_error(op, f"fills with NaN what is out of bounds, but elements are {element}")
+
+
+def check_box(op: Operation, box: Box, atom: TmaAtom, element: Attribute | None) -> None:
+    """The box of a descriptor is that of its atom, and its rows are multiples of 16 bytes."""
+    if len(box) != atom.box_rank:
+        raise op_error(op, message("tma-box-dim-and-atom-box-dim-length-mismatch"))
+    if atom.box and not _fits(box, atom.box):
+        raise op_error(op, message("tma-box-dim-and-atom-box-dim-mismatch"))
+    inner = box[0] if box[0] is not None else next(iter(atom.box), None)
+    if inner is not None and inner * bits_of(element) % ROW_BITS:
+        raise op_error(
+            op,
+            message("tma-box-dims-0-elem-type-bit-width-is-not-a-multiple-of-16-bytes"),
+        )
+
+
+def bits_of(element: Attribute | None) -> int:
+    """The bits of an element; an `index` has 64."""
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
+
+
+def number_of(attribute: Attribute | None) -> int | None:
+    """The number that an attribute holds."""
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def constant_of(value: SSAValue) -> int | None:
+    """The number that a value always has, None if it is not constant."""
+    constant = value.owner
+    if isinstance(constant, ConstantOp) and isinstance(constant.value, IntegerAttr):
+        return constant.value.value.data
+    return None
+
+
+def check_element_stride(op: Operation, view: Attribute) -> None:
+    """Some dimension of global memory has adjacent elements."""
+    strides = _strides(view)
+    if strides and all(stride is not None and stride != 1 for stride in strides):
+        raise op_error(op, message("only-support-element-stride-1-tma-desc"))
+
+
+def _strides(view: Attribute) -> Sequence[int | None]:
+    """The strides of a view as far as they are constants; nothing where elements are adjacent."""
+    if isinstance(view, TiledViewType) and isinstance(view.layout, LayoutAttr):
+        return [d if isinstance(d, int) else None for _, d in view.layout.data.layout.leaves()]
+    if isinstance(view, MemRefType) and isinstance(view.layout, StridedLayoutAttr):
+        return view.layout.get_strides()
+    return ()
+
+
+def check_alignment(op: Operation, alignment: int | None) -> None:
+    """A descriptor is where the hardware can read it."""
+    if alignment is None:
+        return
+    if alignment < DESCRIPTOR_ALIGNMENT:
+        text = message("expected-tma-descriptor-pointer-to-have-alignment-at-least")
+        raise op_error(op, f"{text}{DESCRIPTOR_ALIGNMENT}")
+    if alignment & (alignment - 1):
+        raise op_error(op, f"alignments are powers of two, not {alignment}")
+
+
+def check_shared(op: Operation, buffer: Attribute, role: str) -> None:
+    """A buffer in shared memory, or one whose place is not decided yet."""
+    if shape_of(buffer) is None or space_of(buffer) not in (None, Space.SMEM):
+        raise op_error(op, f"expects a {role} in shared memory, but got {buffer}")
+    if DYNAMIC_INDEX in (shape_of(buffer) or ()):
+        raise op_error(op, f"expects a {role} with constant extents, but got {buffer}")
+
+
+def check_shared_box(op: Operation, buffer: Attribute, atom: TmaAtom) -> None:
+    """The buffer holds the box of the atom, in rows of multiples of 16 bytes."""
+    shape = shape_of(buffer)
+    assert shape is not None
+    row = next(iter(atom.box), shape[-1] if shape else 1)
+    if row * bits_of(element_of(buffer)) % ROW_BITS:
+        raise op_error(op, message("tma-leading-box-dim-bit-width-is-not-16-bytes-aligned"))
+    if not atom.box:
+        return
+    if atom.mode in BLACKWELL_MODES:
+        if atom.box[:1] != shape[-1:]:
+            raise op_error(op, message("requires-the-same-shape-for-tile-size-and-tensor-value"))
+        return
+    if (mismatch := size_mismatch(tuple(reversed(atom.box)), shape)) is not None:
+        raise op_error(op, mismatch)
+
+
+def check_shared_layout(op: Operation, buffer: Attribute, swizzle: SwizzleMode | None) -> None:
+    """TMA can fill the buffer as it is laid out, with the swizzle of the descriptor."""
+    layout = shared_layout(buffer)
+    if layout is None:
+        return
+    mode = next(name for name, s in BYTE_SWIZZLES.items() if s == layout.byte_swizzle)
+    try:
+        bits = element_type(layout.elem).bits if layout.elem else bits_of(element_of(buffer))
+        tma_box(layout.layout, bits, mode)
+    except (TargetError, LayoutError) as error:
+        raise op_error(op, message("smem-layout-is-not-tma-compatible")) from error
+    if swizzle is not None and swizzle.value != mode:
+        raise op_error(
+            op, f"the descriptor swizzles by {swizzle.value}, but the buffer is laid out by {mode}"
+        )
+
+
+def shared_layout(buffer: Attribute) -> MemoryLayout | None:
+    """How a buffer is laid out, None where its type does not say."""
+    if isinstance(buffer, TiledViewType) and isinstance(buffer.layout, LayoutAttr):
+        return buffer.layout.data
+    if isinstance(buffer, TensorType) and isinstance(buffer.encoding, SharedEncoding):
+        return buffer.encoding.data
+    return None
+
+
+def check_shared_elements(op: Operation, buffer: Attribute, element: Attribute | None) -> None:
+    """The buffer has the elements that TMA moves, as far as they are known."""
+    found = element_of(buffer)
+    if element is not None and element != found:
+        text = message("view-element-type-not-equal-with-tensor-element-type")
+        raise op_error(op, f"{text}{element}{message('not-equal-sign')}{found}")
+
+
+def check_rows(op: Operation, rows: Attribute, buffer: Attribute) -> None:
+    """One row number for each row of the buffer, four rows at a time."""
+    count = prod((shape_of(buffer) or ())[:-1])
+    if not isinstance(element_of(rows), IndexType | IntegerType) or shape_of(rows) != (count,):
+        raise op_error(op, f"expects {count} row numbers for {buffer}, but got {rows}")
+    if count % ROWS_OF_AN_INSTRUCTION:
+        raise op_error(
+            op, f"moves {ROWS_OF_AN_INSTRUCTION} rows by one instruction, but there are {count}"
+        )
+
+
+def check_multicast(
+    op: Operation, atom: TmaAtom, number: int | None, tile_bits: int | None
+) -> None:
+    """Multicast is asked for iff the atom has it, with at least 128 bytes per atom."""
+    if not atom.multicast:
+        if number is not None:
+            text = message("but-the-return-tma-load-type-does-not-support-multicast")
+            raise op_error(op, f"num_multicast is {number},{text}")
+        return
+    if number is None or not 1 <= number <= MAX_MULTICAST:
+        raise op_error(op, message("missing-or-invalid-num-multicast-for-a-multicast-tma-load"))
+    if tile_bits is not None and tile_bits < MULTICAST_BYTES * 8:
+        raise op_error(
+            op,
+            message("mcast-is-not-supported-for-tma-load-with-less-than-128bytes-per"),
+        )
+
+
+def tile_bits(extents: Sequence[int | None], element: Attribute | None) -> int | None:
+    """The bits of a tile, None where an extent is not constant."""
+    known = [extent for extent in extents if extent is not None and extent != DYNAMIC_INDEX]
+    return prod(known) * bits_of(element) if len(known) == len(extents) else None
+
+
+def check_zero_padding(
+    op: Operation, padding: Attribute | None, element: Attribute | None, text: str
+) -> None:
+    """Only floats are padded, and only with zeros; else the error is `text`."""
+    if padding is None:
+        return
+    if not isinstance(element, AnyFloat):
+        raise op_error(op, f"pads floating-point elements only, not {element}")
+    if not is_zero(padding):
+        raise op_error(op, text)
+
+
+def check_tx_count(op: Operation, count: int | None, bits: int | None) -> None:
+    """The barrier is told of as many bytes as the tile has."""
+    if count is not None and bits is not None and count * 8 != bits:
+        raise op_error(op, f"tx_count is {count}, but the tile has {bits // 8} bytes")
+
+
+def check_delivery(op: Operation, token: AsyncTokenType, buffer: Attribute) -> None:
+    """A token that delivers a tile delivers one like the buffer."""
+    tile = token.delivered
+    if tile is None or isinstance(tile, NoneAttr):
+        return
+    if (shape_of(tile), element_of(tile)) != (shape_of(buffer), element_of(buffer)):
+        raise op_error(op, f"fills {buffer}, but delivers {tile}")

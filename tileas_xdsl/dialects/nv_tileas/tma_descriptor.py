@@ -1,0 +1,171 @@
+"""Descriptors of tensors in global memory, as TMA reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    ParsePropInAttrDict,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.directives import Coordinates
+from tileas_xdsl.dialects.nv_tileas.enums import (
+    OobMode,
+    OobModeAttr,
+    SwizzleMode,
+    SwizzleModeAttr,
+)
+from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory_arguments import (
+    Value,
+    atom_attribute,
+    integer_attribute,
+)
+from tileas_xdsl.dialects.nv_tileas.memory_checks import check_index_types
+from tileas_xdsl.dialects.nv_tileas.memory_structure import MemoryOp, memory_op
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem
+from tileas_xdsl.dialects.nv_tileas.tma_checks import (
+    Box,
+    Descriptor,
+    check_alignment,
+    check_box,
+    check_descriptor_mode,
+    check_element_stride,
+    check_global,
+    check_multicast,
+    check_nan_fill,
+    constant_of,
+    number_of,
+    tile_bits,
+    tma_atom,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_index import (
+    TMA_INDEX,
+    check_tma_index,
+    has_descriptors,
+    is_host_code,
+)
+from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
+
+
+@memory_op
+class MakeTiledTmaDescOp(MemoryOp):
+    """A descriptor of a tensor in global memory and of the box of it that one instruction moves.
+
+    `box` starts with the innermost dimension.  What it depends on can be captured before the
+    kernel runs: nothing that control flow merges.
+    """
+
+    name = "nv_tileas.make_tiled_tma_desc"
+
+    view = operand_def()
+    box = var_operand_def()
+    result = result_def(TmaDescType)
+
+    atom = prop_def(AtomAttr)
+    mode = opt_prop_def(StringAttr)
+    swizzle_mode = opt_prop_def(SwizzleModeAttr)
+    oob_mode = opt_prop_def(OobModeAttr)
+    tma_internal_type = opt_prop_def(TypeAttribute)
+    num_multicast = opt_prop_def(IntegerAttr.constr(i32))
+    alignment = opt_prop_def(IntegerAttr.constr(i32))
+    tma_index = opt_prop_def(IntegerAttr.constr(i32), prop_name=TMA_INDEX)
+
+    traits = traits_def(MemoryConsistency())
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    custom_directives = (Coordinates,)
+    assembly_format = (
+        "$view `box` `` custom<Coordinates>($box, type($box)) attr-dict"
+        " `:` type($view) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        view: Value,
+        box: Sequence[Value],
+        *,
+        atom: AtomAttr | str,
+        mode: str | None = None,
+        swizzle: SwizzleMode | str | None = None,
+        oob: OobMode | str | None = None,
+        internal_type: Attribute | None = None,
+        num_multicast: int | None = None,
+        alignment: int | None = None,
+        tma_index: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[view, box],
+            result_types=[TmaDescType()],
+            properties={
+                "atom": atom_attribute(atom),
+                "mode": None if mode is None else StringAttr(mode),
+                "swizzle_mode": None if swizzle is None else SwizzleModeAttr(SwizzleMode(swizzle)),
+                "oob_mode": None if oob is None else OobModeAttr(OobMode(oob)),
+                "tma_internal_type": internal_type,
+                "num_multicast": integer_attribute(num_multicast),
+                "alignment": integer_attribute(alignment),
+                TMA_INDEX: integer_attribute(tma_index),
+            },
+        )
+
+    @property
+    def element_type(self) -> Attribute | None:
+        """The elements that TMA moves."""
+        return self.tma_internal_type or element_of(self.view.type)
+
+    @property
+    def box_extents(self) -> Box:
+        """The extents of the box, innermost first, as far as they are constants."""
+        return tuple(constant_of(extent) for extent in self.box)
+
+    @property
+    def load_mode(self) -> str | None:
+        """The mode: its own, or else that of the atom."""
+        if self.mode is not None:
+            return self.mode.data
+        return self.atom.data.mode if isinstance(self.atom.data, TmaAtom) else None
+
+    def verify_(self) -> None:
+        view, element, box = self.view.type, self.element_type, self.box_extents
+        atom = tma_atom(self, self.atom)
+        check_global(self, view, atom)
+        check_box(self, box, atom, element)
+        check_index_types(self, self.box)
+        check_descriptor_mode(self, atom, self.mode)
+        check_element_stride(self, view)
+        check_alignment(self, number_of(self.alignment))
+        check_multicast(
+            self, atom, number_of(self.num_multicast), tile_bits(atom.box or box, element)
+        )
+        check_nan_fill(self, self.oob_mode, element)
+        if has_descriptors(self):
+            check_tma_index(self, self.result)
+        if (problem := capture_problem(self, for_host=is_host_code(self))) is not None:
+            raise op_error(self, problem)
+
+
+def descriptor_of(value: SSAValue) -> Descriptor | None:
+    """What is known of a descriptor: all if the kernel builds it, nothing if it is an argument."""
+    made = value.owner
+    if not isinstance(made, MakeTiledTmaDescOp) or not isinstance(made.atom.data, TmaAtom):
+        return None
+    swizzle = None if made.swizzle_mode is None else made.swizzle_mode.data
+    atom = replace(made.atom.data, mode=made.load_mode or "tiled")
+    return Descriptor(atom, made.box_extents, made.element_type, swizzle)
+
+
+OPERATIONS = (MakeTiledTmaDescOp,)

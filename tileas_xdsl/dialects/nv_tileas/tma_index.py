@@ -1,0 +1,100 @@
+"""Indices of TMA descriptors: which entry of the host's or the device's table an operation uses.
+
+A function that has been given its descriptors, as arguments marked `cute_nvgpu.grid_constant`,
+says how many: `nv_tileas.num-host-tmas` and `nv_tileas.num-device-tmas`.  A descriptor that the
+kernel builds is in the device's table; of the arguments, the last ones are the host's and those
+before them the device's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.traits import CallableOpInterface
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+
+HOST_TMAS = "nv_tileas.num-host-tmas"
+DEVICE_TMAS = "nv_tileas.num-device-tmas"
+TMA_INDEX = "tmaIdx"
+HOST_CODE = "nv_tileas.host-code"
+GRID_CONSTANT = "cute_nvgpu.grid_constant"
+
+
+@dataclass(frozen=True, slots=True)
+class TmaCounts:
+    """How many descriptors a function has from the host and from the device."""
+
+    host: int
+    device: int
+
+
+def tma_counts(op: Operation) -> TmaCounts | None:
+    """What the function around `op` says, None if it says nothing."""
+    function = _function(op)
+    if function is None or not {HOST_TMAS, DEVICE_TMAS} & function.attributes.keys():
+        return None
+    return TmaCounts(_count(function, HOST_TMAS), _count(function, DEVICE_TMAS))
+
+
+def is_host_code(op: Operation) -> bool:
+    """Whether the function around `op` is the one that builds descriptors on the host."""
+    function = _function(op)
+    return function is not None and HOST_CODE in function.attributes
+
+
+def _function(op: Operation) -> Operation | None:
+    parent = op.parent_op()
+    while parent is not None and not parent.has_trait(CallableOpInterface):
+        parent = parent.parent_op()
+    return parent
+
+
+def _count(function: Operation, name: str) -> int:
+    number = function.attributes.get(name)
+    return number.value.data if isinstance(number, IntegerAttr) else 0
+
+
+def has_descriptors(op: Operation) -> bool:
+    """Whether the function around `op` has been given its descriptors, or says that it has."""
+    return tma_counts(op) is not None or _has_grid_constants(_function(op))
+
+
+def _has_grid_constants(function: Operation | None) -> bool:
+    arguments = None if function is None else function.properties.get("arg_attrs")
+    return isa(arguments, ArrayAttr[DictionaryAttr]) and any(
+        GRID_CONSTANT in argument.data for argument in arguments
+    )
+
+
+def check_tma_index(op: Operation, descriptor: SSAValue) -> None:
+    """Once the function has its descriptors, the operation has an index below their number.
+
+    Raises `OpError` where it has none, where it is too large, or where the function has no counts.
+    """
+    counts = tma_counts(op)
+    if counts is None:
+        raise op_error(op, message("func-op-lack-tma-device-num-and-tma-host-num-attr"))
+    index = op.properties.get(TMA_INDEX)
+    if not isinstance(index, IntegerAttr):
+        raise op_error(op, message("not-find-tma-idx"))
+    number = index.value.data
+    if number < 0:
+        raise op_error(op, f"{TMA_INDEX} is {number}, but tables start with 0")
+    if is_device_descriptor(descriptor, counts):
+        if number >= counts.device:
+            raise op_error(op, message("tma-idx-exceed-tma-device-num"))
+    elif number >= counts.host:
+        raise op_error(op, message("tma-idx-exceed-tma-host-num"))
+
+
+def is_device_descriptor(descriptor: SSAValue, counts: TmaCounts) -> bool:
+    """Whether a descriptor is in the device's table."""
+    if not isinstance(descriptor, BlockArgument):
+        return True
+    from_last = len(descriptor.block.args) - descriptor.index
+    return counts.host < from_last <= counts.host + counts.device

@@ -1,0 +1,1 @@
+"""Canonicalisation by dialect; operations load the patterns of their own when they are asked."""

@@ -1,0 +1,52 @@
+"""The safe-rewrite walk: what a rewrite may look through, and what it must not cross."""
+
+from __future__ import annotations
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import MemoryEffectKind, get_effects
+
+from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
+from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
+
+
+def orders_memory(op: Operation) -> bool:
+    """Whether `op`, or anything inside it, takes part in the order of memory effects.
+
+    Operations that write, or whose effects are not known, do.
+    """
+    if any(is_memory_consistency(inner) for inner in op.walk()):
+        return True
+    effects = get_effects(op)
+    return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
+
+
+def crosses_nothing(start: Operation, end: Operation) -> bool:
+    """Whether `start` and `end` are in one block with nothing between them that orders memory."""
+    if start.parent is not end.parent:
+        return False
+    op = start.next_op
+    while op is not None and op is not end:
+        if orders_memory(op):
+            return False
+        op = op.next_op
+    return op is end
+
+
+def insert_chain(value: SSAValue, block: Block) -> tuple[list[InsertSliceOp], SSAValue]:
+    """The `insert_slice` operations of `block` that lead to `value`, first one first, and the value
+    that they begin with."""
+    chain: list[InsertSliceOp] = []
+    while isinstance(op := value.owner, InsertSliceOp) and op.parent is block:
+        chain.append(op)
+        value = op.destination
+    return chain[::-1], value
+
+
+def constant_of(value: SSAValue) -> int | None:
+    """The number that `value` is, None if it is not known."""
+    op = value.owner
+    if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    return None

@@ -1,0 +1,24 @@
+"""The pass `tileas-canonicalize`: the patterns on slices, loops and branches, to a fixed point."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.transforms.canonicalization.nv_tileas import PATTERNS
+
+
+@dataclass(frozen=True)
+class TileasCanonicalize(ModulePass):
+    """Simplify slices, and give loops and branches tiles of their own.
+
+    The patterns rooted at `extract_slice` are part of plain `canonicalize` too; those rooted at
+    `scf.for` and `scf.if` are here only, since these operations are not of our dialect.
+    """
+
+    name = "tileas-canonicalize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_patterns(op, PATTERNS, dce=True)
