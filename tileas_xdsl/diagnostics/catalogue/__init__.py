@@ -83,18 +83,18 @@ def _by_key() -> dict[str, CatalogueEntry]:
     return {entry.key: entry for entry in catalogue()}
 
 
-_USE = re.compile(r"""\bmessage\(\s*["']([^"']+)["']""")
+_LITERAL = re.compile(r"""["']([a-z0-9-]+)["']""")
 
 
 @cache
 def emitted_keys() -> frozenset[str]:
-    """The keys that the source of this package asks for: the messages that something emits."""
+    """The keys that stand in the source of this package: the messages that something emits."""
     package = Path(__file__).parents[2]
     found: set[str] = set()
     for path in package.rglob("*.py"):
         if path != Path(__file__):
-            found.update(_USE.findall(path.read_text(encoding="utf-8")))
-    return frozenset(found)
+            found.update(_LITERAL.findall(path.read_text(encoding="utf-8")))
+    return frozenset(found & _by_key().keys())
 
 
 def _read(name: str) -> list[CatalogueEntry]:
