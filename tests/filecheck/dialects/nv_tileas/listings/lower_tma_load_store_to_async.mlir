@@ -1,7 +1,7 @@
 // TMA and Memops Family, "LowerTMALoadStoreToAsync": one load before and after, as its phases say.
 //
-// The text has no listing; this is the sequence that it describes: descriptor, asynchronous load into
-// a buffer with index and byte count, wait.  The wait is that of the tokens' own file.
+// The section has no listing of its own; this is the sequence that it describes in words: descriptor,
+// asynchronous load into a buffer with index and byte count, wait for the token.
 
 // RUN: tileas-opt %s | filecheck %s
 // RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s
@@ -25,6 +25,7 @@ func.func @after(%v: !view, %i: index, %k: index, %mbar: !nv_tileas.mem_token) {
   %d = nv_tileas.make_tiled_tma_desc %v box[%c64, %c64] {atom = #tma_load, tmaIdx = 0 : i32} : !view -> !nv_tileas.tma_desc
   %s = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
   %k0 = nv_tileas.async.tiled_tma_load %d, %s[%i, %k] barrier %mbar {atom = #tma_load, tmaIdx = 0 : i32, tx_count = 8192 : i32} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+  nv_tileas.async.wait %k0 : !nv_tileas.token
   func.return
 }
 
@@ -33,5 +34,6 @@ func.func @after(%v: !view, %i: index, %k: index, %mbar: !nv_tileas.mem_token) {
 // CHECK-NEXT:    %d = nv_tileas.make_tiled_tma_desc %v box[%c64, %c64] {atom = #tma_load, tmaIdx = 0 : i32} : !view -> !nv_tileas.tma_desc
 // CHECK-NEXT:    %s = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
 // CHECK-NEXT:    %k0 = nv_tileas.async.tiled_tma_load %d, %s[%i, %k] barrier %mbar {atom = #tma_load, tmaIdx = 0 : i32, tx_count = 8192 : i32} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+// CHECK-NEXT:    nv_tileas.async.wait %k0 : !nv_tileas.token
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
