@@ -29,6 +29,7 @@ from tileas_xdsl.layout import (
     filter,
     filter_zeros,
     left_inverse,
+    logical_divide,
     make_layout,
     max_alignment,
     max_common_layout,
@@ -187,6 +188,12 @@ def test_a_rejected_composition_names_the_mode_and_the_numbers(a, b, mode, numbe
     assert str(numbers[1]) in message
 
 
+def test_a_composition_that_steps_both_ways_through_modes_is_refused() -> None:
+    with pytest.raises(LayoutError, match="step both ways through more than one mode"):
+        composition(Layout((4, 8), (1, 10)), Layout((2, 2), (4, -1)))
+    assert str(composition(Layout((4, 8), (1, 10)), Layout((2, 2), (-4, -1)))) == "(2,2):(-10,-1)"
+
+
 def test_composition_by_mode_drops_modes_that_the_tiler_does_not_name() -> None:
     a = L("(12,(4,8)):(59,(13,1))")
     assert str(composition(a, (L("3:4"), L("8:2")))) == "(3,(2,4)):(236,(26,1))"
@@ -220,6 +227,26 @@ def test_complement_is_ordered_and_disjoint(layout: Layout, cotarget: int) -> No
     digits = sorted((d, s) for s, d in layout.leaves() if s > 1 and d)
     if all(d % (e * s) == 0 for (e, s), (d, _) in pairwise(digits)):
         assert size(result) * size(filter(layout)) >= cotarget
+
+
+@given(compact_layouts(gaps=True, depth=1), shapes(2))
+def test_complement_covers_a_shape_or_is_refused(layout: Layout, target) -> None:
+    try:
+        result = complement(layout, target)
+    except LayoutError as error:
+        covered = int(str(error).split(" of ")[-2].split()[-1])
+        assert covered < size(target)
+        return
+    assert size(result) * size(layout) >= size(target)
+
+
+def test_a_complement_that_would_cover_less_is_refused() -> None:
+    with pytest.raises(LayoutError, match=r"up to \(4,6\): .* 15 of 24 offsets"):
+        complement(Layout(5), (4, 6))
+    with pytest.raises(LayoutError, match="15 of 24"):
+        logical_divide(Layout((4, 6)), 5)
+    assert complement(Layout(5), 24) == Layout(5, 5)
+    assert complement(Layout(4), max_idx=8) == Layout(2, 4)
 
 
 @given(compact_layouts(gaps=True))
@@ -257,8 +284,10 @@ def test_documented_complements(layout: str, target: int, expected: str | None) 
 
 
 def test_complement_of_what_has_none_is_refused() -> None:
-    with pytest.raises(LayoutError, match="not injective at stride 1"):
+    with pytest.raises(LayoutError, match="digits overlap, stride 1 lies below 2"):
         complement(Layout((2, 2), (1, 1)))
+    with pytest.raises(LayoutError, match="digits overlap, stride 5 lies below 24"):
+        complement(Layout((2, 8), (5, 3)), 24)
     with pytest.raises(LayoutError, match="stride -1 is negative"):
         complement(Layout(4, -1), 8)
     with pytest.raises(LayoutError, match="named axes"):
@@ -269,6 +298,32 @@ def test_complement_of_what_has_none_is_refused() -> None:
 def test_right_inverse(layout: Layout) -> None:
     result = right_inverse(layout)
     assert [layout(result(i)) for i in range(size(result))] == list(range(size(result)))
+
+
+@given(layouts(st.integers(-2, 4), extents=st.sampled_from([1, 2, 2, 3])))
+def test_right_inverse_of_small_strides(layout: Layout) -> None:
+    result = right_inverse(layout)
+    assert [layout(result(i)) for i in range(size(result))] == list(range(size(result)))
+
+
+small_axis_strides = st.builds(
+    lambda a, b: E("thread", a) + E("value", b), st.integers(-1, 3), st.integers(0, 3)
+)
+
+
+@given(layouts(small_axis_strides, extents=st.sampled_from([1, 2, 2, 3])))
+def test_right_inverse_is_the_coordinate_on_every_axis(layout: Layout) -> None:
+    result = right_inverse(layout, ("thread", "value"))
+    for t in range(size(result[0])):
+        for v in range(size(result[1])):
+            point = layout(result(t, v))
+            assert (coefficient_of(point, "thread"), coefficient_of(point, "value")) == (t, v)
+
+
+def test_right_inverse_stops_where_it_must() -> None:
+    assert right_inverse(Layout((2, 2), (1, 1))) == Layout(2, 1)
+    shared = right_inverse(Layout((2, 2), (E("a") + E("b"), E("b", 2))), ("a", "b"))
+    assert str(shared) == "(1,1):(0,0)"
 
 
 @given(compact_layouts())
@@ -354,6 +409,12 @@ def test_max_alignment_is_the_largest_upcast(layout: Layout) -> None:
 def _counts_in_vectors(layout: Layout, n: int) -> bool:
     values = set(offsets(layout))
     return all({x - x % n + k for k in range(n)} <= values for x in values)
+
+
+def test_integers_stand_for_their_layouts() -> None:
+    assert coalesce(5) == Layout(5)
+    assert nullspace(4) == nullspace(Layout(4))
+    assert max_common_vector(4, Layout(4)) == 4
 
 
 # Composed layouts

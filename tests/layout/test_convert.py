@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from tileas_xdsl.layout.convert import (
 )
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.buffers import candidates
+from tileas_xdsl.layout.convert.plan import Cost
 from tileas_xdsl.layout.convert.rounds import Delivery, edge_colouring, first_fit, schedules
 from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.errors import LayoutError
@@ -122,6 +125,27 @@ def test_registers_that_differ_by_thread_are_selected() -> None:
     assert assembly_cost(sources, 64) == 4
     assert assembly_cost(sources, 16) == 3
     assert assembly_cost(np.array([[0, 1], [-1, 1]] * 16), 16) == 0
+
+
+def test_packing_below_a_byte_takes_two_instructions_an_element() -> None:
+    """Eight halves of bytes make a word: a shift and an insert for each that there is."""
+    swapped = np.array([[1, 0, 2, 3, 4, 5, 6, 7]])
+    assert assembly_cost(swapped, 4) == 16
+    assert assembly_cost(np.array([[1, 0, -1, -1, 4, 5, -1, -1]]), 4) == 8
+    assert assembly_cost(swapped, 8) == 1
+
+
+def test_cycles_are_the_sum_of_what_is_counted() -> None:
+    weights = Weights(2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0)
+    counts = Cost(shuffles=1, alu=10, stores=100, loads=1000)
+    assert Cost().estimated(4, weights).cycles == 0
+    assert Cost(shuffles=1).estimated(4, weights).cycles == 4 * 3 + 17
+    assert Cost(stores=1).estimated(4, weights).cycles == 4 * 7
+    assert Cost(loads=1).estimated(4, weights).cycles == 4 * 7 + 13
+    moved = 4 * (3 + 10 * 5 + 1100 * 7) + 13 + 17
+    assert counts.estimated(4, weights).cycles == moved
+    whole = replace(counts, wavefronts_stored=6, wavefronts_loaded=8, barriers=2)
+    assert whole.estimated(4, weights).cycles == moved + 14 * 2 + 2 * 11
 
 
 def test_exchange_with_a_neighbour_is_shuffled() -> None:

@@ -12,9 +12,12 @@ from tileas_xdsl.layout import (
     Layout,
     LayoutError,
     append,
+    compatible,
+    congruent,
     coprofile,
     coshape,
     cosize,
+    depth,
     domain_offset,
     downcast,
     flatten,
@@ -27,6 +30,8 @@ from tileas_xdsl.layout import (
     make_layout_like,
     parse_cute_layout,
     prepend,
+    product,
+    rank,
     recast_layout,
     remove,
     repeat_like,
@@ -38,6 +43,7 @@ from tileas_xdsl.layout import (
     transform_layout,
     unflatten,
     upcast,
+    weakly_congruent,
     with_shape,
     zip2_by,
     zip_modes,
@@ -69,6 +75,9 @@ def test_calls_give_offsets_and_slices() -> None:
     assert domain_offset((1, 0), a)[1] == 1
     with pytest.raises(LayoutError, match=r"coordinate \(1,2,3\) does not fit"):
         a(1, 2, 3)
+    with pytest.raises(LayoutError, match=r"1\.5 is not a coordinate"):
+        a(1.5)  # pyright: ignore[reportArgumentType]
+    assert a(1, np.int64(5)) == 25
 
 
 @pytest.mark.parametrize(
@@ -105,6 +114,34 @@ def test_axes_add_and_scale() -> None:
         layout.cosize()
 
 
+@pytest.mark.parametrize("axis", ["", "a b", "é", "a@", "@a", "-1", -1, (1, 1), True, 1.0])
+def test_axes_have_names_that_are_read_again(axis) -> None:
+    with pytest.raises(LayoutError, match="is no axis"):
+        E(axis)
+
+
+def test_multiples_of_axes_are_integers() -> None:
+    with pytest.raises(LayoutError, match=r"1\.5 is not a multiple of an axis"):
+        E("thread", 1.5)  # pyright: ignore[reportArgumentType]
+    assert E("1@0", 2) + E(1) == E("1", np.int64(1)) + E("1@0", 2)
+    assert parse_cute_layout(str(Layout(4, E("1@0", 2)))).stride == E("1@0", 2)
+
+
+def test_profiles_of_layouts_are_those_of_their_shapes() -> None:
+    a = L("(2,(3,4)):(1,(2,6))")
+    assert (rank(a), depth(a)) == (2, 2)
+    assert (rank(Layout(6)), depth(Layout(6))) == (1, 0)
+    assert (rank(a.shape), depth(5)) == (2, 0)
+    assert congruent(a, (1, (1, 1)))
+    assert not congruent(a, Layout((2, 3)))
+    assert weakly_congruent((1, 1), a)
+    assert not weakly_congruent(a, (1, 1))
+    assert compatible(Layout((2, 12)), a)
+    assert not compatible(a, Layout((2, 12)))
+    with pytest.raises(LayoutError, match="a product is that of a shape"):
+        product(a)
+
+
 def test_identity_layouts_map_coordinates_to_themselves() -> None:
     identity = make_identity_layout((2, (3, 4)))
     assert str(identity) == "(2,(3,4)):(1@0,(1@0@1,1@1@1))"
@@ -125,6 +162,15 @@ def test_a_layout_like_another_is_compact_in_the_same_order(layout: Layout) -> N
     assert [k for _, k in sorted(kept, key=lambda pair: pair[0])] == sorted(k for _, k in kept)
     distinct = set(offsets(like))
     assert distinct == set(range(len(distinct)))
+
+
+@given(layouts(st.integers(-9, 9)))
+def test_a_layout_like_another_orders_by_distance(layout: Layout) -> None:
+    apart = Layout(layout.shape, make_layout_like(layout).stride)
+    kept = [(abs(d), k) for (s, d), (_, k) in zip(layout.leaves(), apart.leaves(), strict=True)
+            if s > 1 and d]  # fmt: skip
+    assert [k for _, k in sorted(kept, key=lambda pair: pair[0])] == sorted(k for _, k in kept)
+    assert str(make_layout_like(L("(2,3):(1,-4)"))) == "(2,3):(1,2)"
 
 
 def test_a_fragment_like_a_layout_keeps_mode_zero_contiguous() -> None:

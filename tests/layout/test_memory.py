@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.layouts import compact_layouts, digit_fragments, offsets
+from support.layouts import compact_layouts, digit_fragments, layouts, offsets
 
 from tileas_xdsl.layout import (
     BYTE_SWIZZLES,
@@ -25,6 +25,8 @@ from tileas_xdsl.layout import (
     make_layout_tv,
     make_ordered_layout,
     parse_layout,
+    shiftl,
+    shiftr,
     size,
     table,
 )
@@ -57,11 +59,26 @@ def test_recast_swizzles_permute_the_same_bytes(bits: int) -> None:
         assert recast.recast(bits, 8) == swizzle
 
 
+def test_pycute_names_of_masks_and_shifts() -> None:
+    swizzle = Swizzle(3, 4, -5)
+    assert (swizzle.yyy_msk, swizzle.zzz_msk) == (0b111 << 4, 0b111 << 9)
+    assert (Swizzle(3, 4, 5).yyy_msk, Swizzle(3, 4, 5).zzz_msk) == (0b111 << 9, 0b111 << 4)
+    assert (shiftl(5, 2), shiftl(20, -2), shiftr(20, 2), shiftr(5, -2)) == (20, 5, 5, 20)
+    assert shiftl(5, 0) == shiftr(5, 0) == 5
+
+
 def test_swizzles_that_cannot_be_are_refused() -> None:
     with pytest.raises(LayoutError, match="must not be negative"):
         Swizzle(-1, 0, 0)
     with pytest.raises(LayoutError, match="at least the number of bits"):
         Swizzle(3, 4, 2)
+    with pytest.raises(LayoutError, match=r"1\.0 is not the number of bits of a swizzle"):
+        Swizzle(1.0, 4, 3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(LayoutError, match="True is a truth value, not the base of a swizzle"):
+        Swizzle(1, True, 3)
+    with pytest.raises(LayoutError, match="'3' is not the shift of a swizzle"):
+        Swizzle(1, 4, "3")  # pyright: ignore[reportArgumentType]
+    assert str(Swizzle(np.int64(1), np.int32(4), np.int64(3))) == "S<1,4,3>"
     with pytest.raises(LayoutError, match="past 62 bits"):
         Swizzle(20, 30, 20)
     with pytest.raises(LayoutError, match="inside a 512-bit element"):
@@ -120,6 +137,24 @@ def test_memory_layouts_refuse_what_memory_does_not_have() -> None:
         MemoryLayout(Layout(4), None, "half")
 
 
+@given(
+    layouts(st.sampled_from([0, 1, 2**20, 2**58, 2**60, 2**61, 2**62])),
+    st.sampled_from([4, 6, 8, 16, 64]),
+)
+def test_addresses_are_exact_or_refused(layout: Layout, bits: int) -> None:
+    memory = MemoryLayout(layout)
+    try:
+        addresses = memory.addresses(bits).tolist()
+    except LayoutError as error:
+        assert "a table holds offsets up to" in str(error)
+        assert (layout.cosize() - 1) * bits >= 2**63
+        return
+    assert addresses == [o * bits // 8 for o in offsets(layout)]
+    assert memory.bit_in_byte(bits).tolist() == [o * bits % 8 for o in offsets(layout)]
+    if max(addresses) < 2**59:
+        assert memory.bit_addresses(bits).tolist() == [o * bits for o in offsets(layout)]
+
+
 def test_element_types_are_found_by_any_of_their_names() -> None:
     assert element_type("F16").bits == 16
     assert element_type("f8E4M3FN").name == "f8e4m3"
@@ -173,6 +208,11 @@ def test_fragments_that_cannot_be_are_refused() -> None:
         Fragment(Layout(4, E("lane")), (4,), 4)
     with pytest.raises(LayoutError, match=r"does not map a \(8\) tile"):
         Fragment(Layout((4,), (E("thread"),)), (8,), 4)
+    with pytest.raises(LayoutError, match=r"stride -1@thread of .* is negative"):
+        Fragment(Layout((4,), (E("thread", -1),)), (4,), 4)
+    with pytest.raises(LayoutError, match="is negative"):
+        Fragment(Layout((4,), (E("thread") - E("value"),)), (4,), 4)
+    assert Fragment(Layout((1, 2), (E("thread", -1), E("value"))), (1, 2), 1).values == 2
     with pytest.raises(LayoutError, match="uses 4 threads of 2"):
         Fragment(Layout((4,), (E("thread"),)), (4,), 2)
     with pytest.raises(LayoutError, match="no TV layout: it needs two modes"):

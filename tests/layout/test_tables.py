@@ -18,6 +18,7 @@ from tileas_xdsl.layout import (
     BYTE_SWIZZLES,
     ComposedLayout,
     E,
+    Fragment,
     Layout,
     LayoutError,
     MemoryLayout,
@@ -40,7 +41,8 @@ from tileas_xdsl.layout import (
     table,
 )
 from tileas_xdsl.layout.axes import coefficient_of
-from tileas_xdsl.layout.tables import evaluate
+from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.tables import MAX_POINTS, evaluate
 
 
 @given(st.one_of(layouts(), layouts(signed_strides), layouts(axis_strides)))
@@ -110,6 +112,86 @@ def test_holds_lists_what_each_register_holds() -> None:
         holds(fragment, "thread", "value", 2, 3)
     with pytest.raises(LayoutError, match="puts indices 0 and 1 in one register"):
         holds(parse_layout("(2,3):(0,1@value)"), "thread", "value", 4, 3)
+
+
+def test_places_of_registers_are_counted_before_they_are_laid_out() -> None:
+    for text in (
+        "(4,8):(1@thread,999999999999@value)",
+        "(4,8):(999999999999@thread,1@value)",
+        "(4,2):(999999999999999999@thread,999999999999999999@value)",
+    ):
+        layout = parse_layout(text)
+        spans = layout.extents()
+        with pytest.raises(LayoutError, match=rf"places: a table holds {MAX_POINTS}"):
+            holds(layout, "thread", "value", spans["thread"], spans["value"])
+        fragment = Fragment(layout, product_each(layout.shape), spans["thread"])
+        with pytest.raises(LayoutError, match="places: a table holds"):
+            _ = fragment.held
+        with pytest.raises(LayoutError, match="leaves registers empty"):
+            fragment.tv()
+
+
+def test_inverses_are_as_large_as_a_table_at_most() -> None:
+    with pytest.raises(LayoutError, match=r"has 1000000000001 entries"):
+        scatter_inverse(Layout(2, 10**12))
+
+
+# Offsets of 64 bits
+
+
+LARGE = [1, 2**20, 10**15, 2**61, 2**62 - 1, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
+
+
+@given(layouts(st.sampled_from([*LARGE, *(-x for x in LARGE)]), extents=st.integers(1, 4)))
+def test_a_table_is_exact_or_refused(layout: Layout) -> None:
+    expected = offsets(layout)
+    try:
+        values = table(layout)
+    except LayoutError as error:
+        assert "a table holds offsets up to 9223372036854775807" in str(error)
+        assert layout.cosize() > 2**63
+        return
+    assert values.tolist() == expected
+
+
+@given(
+    layouts(st.sampled_from(LARGE), extents=st.sampled_from([1, 2, 3, 2**40, 2**63, 2**70])),
+    st.lists(st.sampled_from([0, 1, 2, 7, 2**20, 2**61, 2**62, -5, -(2**61)]), min_size=1),
+)
+def test_evaluation_is_exact_or_refused(layout: Layout, indices: list[int]) -> None:
+    try:
+        values = evaluate(layout, np.array(indices, dtype=np.int64))
+    except LayoutError as error:
+        assert "a table holds" in str(error)
+        return
+    assert values.tolist() == [layout(i) for i in indices]
+
+
+def test_small_layouts_of_large_extents_are_evaluated() -> None:
+    layout = Layout((2, 2**70, 3), (5, 7, 2**62))
+    assert evaluate(layout, np.arange(6)).tolist() == [layout(i) for i in range(6)]
+    assert table(Layout((1, 4), (2**64, 2))).tolist() == [0, 2, 4, 6]
+
+
+@given(st.integers(-(2**64), 2**64), layouts(st.sampled_from([1, 7, 2**61])))
+def test_composed_tables_are_exact_or_refused(offset: int, inner: Layout) -> None:
+    composed = ComposedLayout(Swizzle(2, 1, 3), offset, inner)
+    try:
+        values = table(composed)
+    except LayoutError as error:
+        assert "a table holds" in str(error)
+        return
+    assert values.tolist() == [composed(i) for i in range(inner.size())]
+
+
+def test_axes_too_wide_for_one_integer_are_still_told_apart() -> None:
+    wide = Layout((4, 8, 2), (E("t", 10**17), E("v", 10**17), E("w", 10**17)))
+    assert is_injective(wide)
+    assert collision(wide) is None
+    folded = Layout((4, 8, 2), (E("t", 10**17), E("v", 10**17), E("v", 10**17)))
+    assert collision(folded) == (4, 32)
+    wrapping = Layout((2, 2), (E("t", 2**32), E("v", 2**32 - 1)))
+    assert collision(wrapping) is None
 
 
 # Recovery

@@ -76,6 +76,7 @@ def test_blanks_underscores_and_aliases_are_read() -> None:
     assert str(parse_layout("Sw<3,4,3> o 0 o (_8,_64):(_64,_1)")) == "S<3,4,3> o 0 o (8,64):(64,1)"
     assert str(parse_layout("(4):(1)")) == "(4):(1)"
     assert parse_layout("():()") == Layout((), ())
+    assert parse_layout("4:999999999999999999+5-999999999999999999") == Layout(4, 5)
     assert str(parse_layout("4:16@thread-3@value+2")) == "4:2+16@thread-3@value"
 
 
@@ -91,6 +92,8 @@ def test_blanks_underscores_and_aliases_are_read() -> None:
         ("(4,2):(1,2@)", 12, "expected the name of an axis after '@'"),
         ("4:1 5", 5, "unexpected '5' after the layout"),
         ("9999999999999999999:1", 1, "an integer of 19 digits is too large"),
+        ("4:" + "+".join(["999999999999999999"] * 11), 3, "a sum of 20 digits is too large"),
+        ("(2,4):(1, 5+9@a+999999999999999999@a)", 11, "a sum of 19 digits is too large"),
         ("(" * 40, 34, "tuples nest deeper than 32"),
         ("S<3,4,3>", 9, "expected 'o' and an offset after the outer layout"),
         ("S<3,4,1> o 0 o 4:1", 1, "the shift must be at least the number of bits"),

@@ -8,10 +8,12 @@ from support.layouts import compact_layouts, offsets
 from tileas_xdsl.layout import (
     Layout,
     LayoutError,
+    Swizzle,
     blocked_product,
     composition,
     flat_divide,
     flat_product,
+    hier_unzip,
     logical_divide,
     logical_product,
     make_layout,
@@ -75,6 +77,42 @@ def test_documented_ranked_products() -> None:
     assert str(logical_product(block, 4)) == "((2,5),4):((5,1),10)"
     by_mode = logical_product(block, (4, 2))
     assert by_mode == make_layout(logical_product(block[0], 4), logical_product(block[1], 2))
+
+
+def test_ranked_products_of_one_mode() -> None:
+    assert str(blocked_product(Layout(4, 2), Layout(4, 1))) == "((4,2,2)):((2,1,8))"
+    assert str(raked_product(Layout(4, 2), Layout(4, 1))) == "((2,2,4)):((1,8,2))"
+    assert str(blocked_product(4, 2)) == "(8):(1)"
+    assert str(raked_product(4, 2)) == "((2,4)):((4,1))"
+    with pytest.raises(LayoutError, match=r"^blocked_product: "):
+        blocked_product(Layout(4), composition(Swizzle(1, 0, 1), Layout(4)))
+    with pytest.raises(LayoutError, match=r"^raked_product: "):
+        raked_product(Layout(4), composition(Swizzle(1, 0, 1), Layout(4)))
+
+
+@given(compact_layouts(gaps=True, depth=1, extents=st.sampled_from([1, 2, 4])), st.integers(1, 6))
+def test_a_ranked_product_of_one_mode_repeats_the_block(block: Layout, repeats: int) -> None:
+    line = Layout(size(block)) if block.rank != 1 else block
+    try:
+        starts = offsets(logical_product(line, repeats)[1])
+    except LayoutError:
+        return
+    blocked = blocked_product(line, repeats)
+    assert blocked.rank == 1
+    assert offsets(blocked) == [start + o for start in starts for o in offsets(line)]
+    raked = raked_product(line, repeats)
+    assert offsets(raked) == [start + o for o in offsets(line) for start in starts]
+
+
+@given(compact_layouts(depth=2, extents=st.sampled_from([2, 4])), st.sampled_from([1, 2]))
+def test_hier_unzip_is_what_zipped_operations_do(layout: Layout, tile: int) -> None:
+    for tiler in (None, tile, (tile,), (None,)):
+        if isinstance(tiler, tuple) and not layout.rank:
+            continue
+        assert hier_unzip(logical_divide, layout, tiler) == zipped_divide(layout, tiler)
+        assert hier_unzip(logical_product, layout, tiler) == zipped_product(layout, tiler)
+    swizzled = composition(Swizzle(1, 0, 1), layout)
+    assert hier_unzip(logical_divide, swizzled, tile) == zipped_divide(swizzled, tile)
 
 
 def test_tile_to_shape_repeats_in_the_given_order() -> None:

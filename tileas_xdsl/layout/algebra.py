@@ -16,34 +16,45 @@ import numpy as np
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, Offset, coefficient_of, terms_of
 from tileas_xdsl.layout.compose import composition
-from tileas_xdsl.layout.composed import ComposedLayout
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout, innermost
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div
-from tileas_xdsl.layout.layout import Layout, as_layout, make_layout
+from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div, is_tuple, product, show
+from tileas_xdsl.layout.layout import Layout, as_layout, layout_for, make_layout
 from tileas_xdsl.layout.modes import TRIVIAL
 from tileas_xdsl.layout.simplify import Mode, coalesce, filter, from_modes, merged
 
 
-def complement(layout: Layout | IntTuple, cotarget: Any = None) -> Layout:
-    """An increasing layout whose offsets, but for 0, miss those of `layout`, up to `cotarget`.
+def complement(layout: AnyLayout | IntTuple, max_idx: Any = None) -> Layout:
+    """An increasing layout whose offsets, but for 0, miss those of `layout`, up to `max_idx`.
 
-    Where strides divide one another `size(R) >= cotarget / size(filter(layout))`.  `cotarget` is a
-    size, a shape or a layout, by default the cosize of `layout`.  Integer strides, not negative;
-    `layout` must be injective up to stride-0 modes.
+    Where strides divide one another `size(R) >= size(max_idx) / size(filter(layout))`.  `max_idx`
+    (CuTe's cotarget) is a size, a shape or a layout, by default the cosize of `layout`; the last
+    modes of `R` divide a shape from the left, and a shape that they would not cover is refused.
+    Integer strides, not negative; the digits of `layout` must not overlap, but for stride-0 modes.
+
+    Of a composed layout it is the complement of the plain layout inside, as in CuTe: its offsets
+    are those before what is composed outside.
     """
-    layout = as_layout(layout)
-    if cotarget is None:
-        cotarget = filter(layout).cosize()
-    if isinstance(cotarget, Layout):
-        cotarget = cotarget.shape
+    layout = as_layout(innermost(layout))
+    if max_idx is None:
+        max_idx = filter(layout).cosize()
+    target = max_idx.shape if isinstance(max_idx, (Layout, ComposedLayout)) else max_idx
     result: list[Mode] = []
     current = 1
     for d, s in sorted((_positive(d, layout), s) for s, d in filter(layout).leaves() if s > 1):
         if d < current:
-            raise LayoutError(f"{layout} has no complement: it is not injective at stride {d}")
+            raise LayoutError(
+                f"{layout} has no complement: its digits overlap, "
+                f"stride {d} lies below {current}, where the digits of smaller strides end"
+            )
         result.append((d // current, current))
         current = s * d
-    rest = ceil_div(cotarget, current)
+    rest = ceil_div(target, current)
+    if is_tuple(target) and product(rest) * current < product(target):
+        raise LayoutError(
+            f"{layout} has no complement up to {show(target)}: {current} does not divide it mode "
+            f"by mode, {product(rest) * current} of {product(target)} offsets would be covered"
+        )
     strides = int_tuple.prefix_product(rest, current)
     result.extend(zip(int_tuple.flat(rest), int_tuple.flat(strides), strict=True))
     return from_modes(merged(result))
@@ -192,12 +203,12 @@ def _right_inverse_composed(layout: ComposedLayout) -> ComposedLayout:
     return _undone(layout, inverse, size)
 
 
-def nullspace(layout: Layout) -> Layout:
+def nullspace(layout: Layout | IntTuple) -> Layout:
     """The layout `R` of all domain indices of stride-0 modes: `layout(R(i)) == 0`.
 
     `size(R) == size(layout) / size(filter_zeros(layout))`.
     """
-    leaves = layout.leaves()
+    leaves = layout_for(layout, "nullspace").leaves()
     rstrides = int_tuple.escan([s for s, _ in leaves])
     return from_modes(
         merged([(s, r) for (s, d), r in zip(leaves, rstrides, strict=True) if d == 0])
@@ -207,7 +218,8 @@ def nullspace(layout: Layout) -> Layout:
 # What two layouts share
 
 
-def _common_prefix(a: Layout, b: Layout) -> tuple[Layout, int]:
+def _common_prefix(a: Any, b: Any, operation: str) -> tuple[Layout, int]:
+    a, b = layout_for(a, operation), layout_for(b, operation)
     inverse: Layout = right_inverse(b)
     composed: Layout = composition(a, inverse)
     common = coalesce(composed)
@@ -217,13 +229,13 @@ def _common_prefix(a: Layout, b: Layout) -> tuple[Layout, int]:
 
 def max_common_layout(a: Layout, b: Layout) -> Layout:
     """The longest `R` found with `a(R(i)) == i` and `b(R(i)) == i` for all i."""
-    inverse, extent = _common_prefix(a, b)
+    inverse, extent = _common_prefix(a, b, "max_common_layout")
     return composition(inverse, Layout(extent)) if extent > 1 else TRIVIAL
 
 
 def max_common_vector(a: Layout, b: Layout) -> int:
     """How many elements from offset 0 on are contiguous and the same in both layouts."""
-    return _common_prefix(a, b)[1]
+    return _common_prefix(a, b, "max_common_vector")[1]
 
 
 def domain_distribute(shape: IntTuple, count: int) -> Layout:
@@ -237,10 +249,15 @@ def domain_distribute(shape: IntTuple, count: int) -> Layout:
     return coalesce(Layout(tuple(result), int_tuple.escan(flat_shape)))
 
 
-def max_alignment(layout: Layout) -> int:
-    """The largest N by which every offset of `layout` can be counted in vectors of N elements."""
+def max_alignment(layout: AnyLayout | IntTuple) -> int:
+    """The largest N by which every offset of `layout` can be counted in vectors of N elements.
+
+    1 for a composed layout, as in CuTe: what is composed outside may move single elements.
+    """
     from tileas_xdsl.layout.tiling import logical_divide
 
+    if isinstance(layout, ComposedLayout):
+        return 1
     flat_layout = coalesce(layout)
     permuted = logical_divide(flat_layout, right_inverse(flat_layout))
     strides = [abs(d) for d in int_tuple.flat(permuted[1].stride) if isinstance(d, int)]

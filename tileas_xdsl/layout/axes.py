@@ -9,11 +9,17 @@ Source: CUTLASS include/cute/numeric/arithmetic_tuple.hpp (ScaledBasis, Arithmet
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
+
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import whole
 
 ANONYMOUS = ""
 """The axis that a plain integer stride steps along."""
+
+_AXIS = re.compile(r"[A-Za-z0-9_]+(@[A-Za-z0-9_]+)*", re.ASCII)
 
 
 @final
@@ -90,7 +96,16 @@ def axis_sum(terms: Iterable[tuple[str, int]]) -> Offset:
 
 def E(axis: str | int, coefficient: int = 1) -> Offset:  # noqa: N802 (CuTe's name)
     """`coefficient` steps along `axis`; an integer axis is a coordinate mode."""
-    return axis_sum(((str(axis), coefficient),))
+    return axis_sum(((_axis_name(axis), whole(coefficient, "a multiple of an axis")),))
+
+
+def _axis_name(axis: Any) -> str:
+    """The name of an axis as layout texts can write it."""
+    if isinstance(axis, bool) or not isinstance(axis, (str, int)):
+        raise LayoutError(f"{axis!r} is no axis: that is a name or the index of a mode")
+    if _AXIS.fullmatch(str(axis)) is None:
+        raise LayoutError(f"{axis!r} is no axis: a name has letters, digits and underscores")
+    return str(axis)
 
 
 def terms_of(offset: Offset) -> tuple[tuple[str, int], ...]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, overload
 
+from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, has_none
-from tileas_xdsl.layout.layout import Layout, LayoutBase
+from tileas_xdsl.layout.layout import Layout, LayoutBase, as_layout
 from tileas_xdsl.layout.swizzle import Swizzle
 
 
@@ -22,6 +24,24 @@ class ComposedLayout(LayoutBase):
     outer: Swizzle | Layout
     offset: int
     inner: Layout | ComposedLayout
+
+    def __post_init__(self) -> None:
+        named = [axis for axis in self.inner.axes() if axis != ANONYMOUS]
+        if named:
+            raise LayoutError(
+                f"{self.inner} has named axes ({', '.join(named)}): "
+                f"a composed layout counts plain offsets"
+            )
+
+    @property
+    def layoutA(self) -> Layout | ComposedLayout:  # noqa: N802 (pycute's name)
+        """pycute's name of `inner`."""
+        return self.inner
+
+    @property
+    def layoutB(self) -> Swizzle | Layout:  # noqa: N802 (pycute's name)
+        """pycute's name of `outer`."""
+        return self.outer
 
     @property
     def shape(self) -> IntTuple:
@@ -34,6 +54,11 @@ class ComposedLayout(LayoutBase):
         return self.inner.rank
 
     @property
+    def depth(self) -> int:
+        """How deep the modes nest."""
+        return self.inner.depth
+
+    @property
     def swizzle(self) -> Swizzle:
         """The swizzle on the outside; `LayoutError` where a layout stands there."""
         if isinstance(self.outer, Swizzle):
@@ -44,20 +69,20 @@ class ComposedLayout(LayoutBase):
         """How many coordinates the layout maps."""
         return self.inner.size()
 
+    def axes(self) -> tuple[str, ...]:
+        """The axes that the offsets lie on: those of a layout on the outside, else none named."""
+        return self.outer.axes() if isinstance(self.outer, Layout) else (ANONYMOUS,)
+
     def cosize(self) -> int:
-        """An upper bound of the offsets: for a swizzle, whole periods that the layout touches."""
-        reach = self.offset + self.inner.cosize()
+        """An upper bound of the span of 0 and the offsets: for a swizzle, in whole periods."""
         if isinstance(self.outer, Layout):
             return self.outer.cosize()
-        if not self.outer.bits:
-            return reach
-        period = self.outer.size()
-        return -(-reach // period) * period
+        low, high = _bounds(self)
+        return high + 1 - min(0, low)
 
-    def index(self, crd: Coord) -> int:
+    def index(self, crd: Coord) -> Any:
         """The offset of a coordinate."""
-        inner = self.offset + self._inner_index(crd)
-        return self.outer(inner)
+        return self.outer(self.offset + self._inner_index(crd))
 
     def slice(self, crd: Coord) -> ComposedLayout:
         """The sub-layout of the modes that stand under `None` in `crd`."""
@@ -66,8 +91,7 @@ class ComposedLayout(LayoutBase):
 
     def _inner_index(self, crd: Coord) -> int:
         offset = self.inner.index(crd)
-        if not isinstance(offset, int):
-            raise LayoutError(f"{self}: offsets along named axes cannot be composed with")
+        assert isinstance(offset, int)
         return offset
 
     def __call__(self, *crd: Coord) -> Any:
@@ -91,6 +115,20 @@ class ComposedLayout(LayoutBase):
 AnyLayout = Layout | ComposedLayout
 
 
+def _bounds(layout: AnyLayout) -> tuple[int, int]:
+    """Bounds of the smallest and of the largest offset of `layout`."""
+    if isinstance(layout, Layout):
+        reaches = [(s - 1) * coefficient_of(d, ANONYMOUS) for s, d in layout.leaves()]
+        return sum(min(0, reach) for reach in reaches), sum(max(0, reach) for reach in reaches)
+    if isinstance(layout.outer, Layout):
+        return _bounds(layout.outer)
+    low, high = (layout.offset + bound for bound in _bounds(layout.inner))
+    if not layout.outer.bits:
+        return low, high
+    period = layout.outer.size()
+    return low // period * period, (high // period + 1) * period - 1
+
+
 def make_composed_layout(
     outer: Swizzle | Layout, offset: int, inner: Layout | ComposedLayout
 ) -> ComposedLayout:
@@ -108,23 +146,45 @@ def get_nonswizzle_portion(layout: AnyLayout) -> AnyLayout:
     return layout.inner if isinstance(layout, ComposedLayout) else layout
 
 
-class DomainOperation(Protocol):
+P = ParamSpec("P")
+
+
+class DomainOperation(Protocol[P]):
     """An operation on the domain of a layout: what is composed on the outside stays as it is."""
 
     @overload
-    def __call__(self, layout: Layout, /, *args: Any) -> Layout: ...
+    def __call__(
+        self, layout: Layout | IntTuple, /, *args: P.args, **kwargs: P.kwargs
+    ) -> Layout: ...
     @overload
-    def __call__(self, layout: ComposedLayout, /, *args: Any) -> ComposedLayout: ...
+    def __call__(
+        self, layout: ComposedLayout, /, *args: P.args, **kwargs: P.kwargs
+    ) -> ComposedLayout: ...
 
 
-def lifted(operation: Callable[..., Layout]) -> DomainOperation:
-    """`operation`, also on composed layouts, where it acts on the innermost plain layout."""
+def lifted(operation: Callable[Concatenate[Layout, P], Layout]) -> DomainOperation[P]:
+    """`operation`, also on composed layouts, where it acts on the innermost plain layout.
 
-    def lift(layout: Any, /, *args: Any) -> Any:
-        if isinstance(layout, ComposedLayout):
-            return ComposedLayout(layout.outer, layout.offset, lift(layout.inner, *args))
-        return operation(layout, *args)
+    A shape stands for its compact layout.
+    """
 
-    lift.__name__ = operation.__name__
-    lift.__doc__ = operation.__doc__
+    @wraps(operation)
+    def lift(layout: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        if isinstance(layout, Layout):
+            return operation(layout, *args, **kwargs)
+        return lift_domain(lambda plain: operation(as_layout(plain), *args, **kwargs), layout)
+
     return lift
+
+
+def lift_domain(operation: Callable[[Any], Any], layout: Any) -> Any:
+    """`operation(layout)`, below everything that is composed on the outside."""
+    if isinstance(layout, ComposedLayout):
+        inner = lift_domain(operation, layout.inner)
+        return ComposedLayout(layout.outer, layout.offset, inner)
+    return operation(layout)
+
+
+def innermost(layout: Any) -> Any:
+    """The plain layout at the bottom of a composed one; anything else as it is."""
+    return innermost(layout.inner) if isinstance(layout, ComposedLayout) else layout

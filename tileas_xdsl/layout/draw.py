@@ -15,10 +15,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
 from tileas_xdsl.layout.int_tuple import product_each, rank
+from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.tables import Table, table
 
@@ -67,12 +68,10 @@ def grid_by_thread(fragment: Fragment) -> Grid:
     """Cells coloured by warp and lane, labelled `T3 V0` (register 0 of thread 3) or just `3`."""
     threads, cut = _cells(fragment.layout, fragment.thread_table[0])
     values, _ = _cells(fragment.layout, fragment.value_table[0])
+    warps = min(len(_HUES), -(-fragment.threads // WARP))
     palette = [
-        _colour(_HUES[warp % 8], 92 - 4 * (lane // 4))
-        for warp in range(-(-fragment.threads // WARP))
-        for lane in range(WARP)
+        _colour(_HUES[warp], 92 - 4 * (lane // 4)) for warp in range(warps) for lane in range(WARP)
     ]
-    warps = min(8, -(-fragment.threads // WARP))
     legend = [(_colour(_HUES[warp], 72), f"warp {warp}") for warp in range(warps)]
     replicas = f"; one of {fragment.replicas} replicas" if fragment.replicas > 1 else ""
     labels, meaning = threads.astype(np.str_), "a number is the thread"
@@ -107,10 +106,8 @@ def grid_of(layout: AnyLayout | MemoryLayout, bits: int | None) -> Grid:
         if bits is None:
             raise LayoutError(f"{layout} needs an element type to be drawn by bank")
         return grid_by_bank(layout, bits)
-    if isinstance(layout, ComposedLayout):
-        return grid_by_offset(layout)
     axes = set(layout.axes())
-    if axes and axes <= {THREAD, VALUE}:
+    if isinstance(layout, Layout) and axes and axes <= {THREAD, VALUE}:
         threads = layout.extents().get(THREAD, 1)
         return grid_by_thread(Fragment(layout, product_each(layout.shape), threads))
     if axes <= {""}:

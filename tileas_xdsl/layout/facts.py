@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tileas_xdsl.layout.algebra import left_inverse, right_inverse
+from tileas_xdsl.layout.axes import ANONYMOUS
 from tileas_xdsl.layout.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
@@ -47,7 +48,7 @@ def facts(layout: AnyLayout | MemoryLayout, bits: int | None = None) -> Facts:
 def _function_facts(layout: Layout) -> Facts:
     result = [
         ("layout", str(layout)),
-        ("shape", f"{show(layout.shape)}, {layout.size()} coordinates"),
+        ("shape", _shape(layout)),
         ("coalesced", str(coalesce(layout))),
         ("reaches", _reach(layout)),
         ("injective", _injective(layout)),
@@ -63,10 +64,18 @@ def _function_facts(layout: Layout) -> Facts:
     return result
 
 
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _shape(layout: AnyLayout) -> str:
+    return f"{show(layout.shape)}, {_count(layout.size(), 'coordinate')}"
+
+
 def _reach(layout: Layout) -> str:
     spans = layout.extents() or {"": 1}
     return ", ".join(
-        f"{extent} on axis '{axis}'" if axis else f"{extent} offsets"
+        f"{extent} on axis '{axis}'" if axis else _count(extent, "offset")
         for axis, extent in spans.items()
     )
 
@@ -81,15 +90,25 @@ def _injective(layout: AnyLayout) -> str:
 def _composed_facts(layout: ComposedLayout) -> Facts:
     return [
         ("layout", str(layout)),
-        ("shape", f"{show(layout.shape)}, {layout.size()} coordinates"),
-        ("reaches", f"offsets {image(layout)[0]} to {image(layout)[-1]}"),
+        ("shape", _shape(layout)),
+        ("reaches", ", ".join(_reach_on(layout, axis) for axis in layout.axes() or (ANONYMOUS,))),
         ("injective", _injective(layout)),
     ]
 
 
+def _reach_on(layout: ComposedLayout, axis: str) -> str:
+    offsets = image(layout, axis)
+    where = f" on axis '{axis}'" if axis else ""
+    return f"offsets {offsets[0]} to {offsets[-1]}{where}"
+
+
 def _fragment_facts(layout: Layout) -> Facts:
-    fragment = Fragment(layout, product_each(layout.shape), layout.extents().get(THREAD, 1))
-    result = [("fragment", f"{fragment.threads} threads of {fragment.values} registers each")]
+    try:
+        fragment = Fragment(layout, product_each(layout.shape), layout.extents().get(THREAD, 1))
+    except LayoutError as error:
+        return [("fragment", f"none: {error}")]
+    threads, registers = _count(fragment.threads, "thread"), _count(fragment.values, "register")
+    result = [("fragment", f"{threads} of {registers} each")]
     try:
         result.append(("TV layout", str(fragment.tv())))
     except LayoutError as error:
@@ -104,7 +123,7 @@ def _memory_facts(memory: MemoryLayout, bits: int) -> Facts:
     mode = next(m for m, swizzle in BYTE_SWIZZLES.items() if swizzle == memory.byte_swizzle)
     result = [
         ("swizzle", f"{mode}: {memory.byte_swizzle} on byte addresses"),
-        ("elements", f"{bits} bits, {memory.bytes(bits)} bytes in all"),
+        ("elements", f"{bits} bits, {_count(memory.bytes(bits), 'byte')} in all"),
     ]
     for axis in range(rank(memory.shape)):
         vector = vector_width(memory, axis, bits)
@@ -127,14 +146,14 @@ def vector_width(memory: MemoryLayout, mode: int, bits: int) -> int:
     They are adjacent in memory and aligned to their size wherever along the mode they start.
     """
     sizes = product_each(memory.shape)
-    addresses = memory.addresses(bits).reshape(*reversed(sizes))
+    addresses = memory.bit_addresses(bits).reshape(*reversed(sizes))
     lines = np.moveaxis(addresses, len(sizes) - 1 - mode, -1)
     count = lines.shape[-1]
     best = 1
     while count % (2 * best) == 0 and 2 * best * bits <= 8 * WIDEST_ACCESS:
         groups = lines.reshape(*lines.shape[:-1], -1, 2 * best)
-        expected = groups[..., :1] + np.arange(2 * best) * bits // 8
-        aligned = groups[..., 0] * 8 % (2 * best * bits) == 0
+        expected = groups[..., :1] + np.arange(2 * best) * bits
+        aligned = groups[..., 0] % (2 * best * bits) == 0
         if not (aligned.all() and np.array_equal(groups, expected)):
             break
         best *= 2
@@ -157,12 +176,10 @@ class WarpAccess(NamedTuple):
     @property
     def verdict(self) -> str:
         """Wavefronts for the tile, and how many times the ideal that is."""
+        count = f"{_count(self.wavefronts, 'wavefront')} for the tile"
         if self.wavefronts == self.ideal:
-            return f"{self.wavefronts} wavefronts for the tile, no bank conflict"
-        ratio = self.wavefronts / self.ideal
-        return (
-            f"{self.wavefronts} wavefronts for the tile, {ratio:.3g} times the ideal {self.ideal}"
-        )
+            return f"{count}, no bank conflict"
+        return f"{count}, {self.wavefronts / self.ideal:.3g} times the ideal {self.ideal}"
 
 
 def warp_accesses(memory: MemoryLayout, bits: int) -> Iterator[WarpAccess]:

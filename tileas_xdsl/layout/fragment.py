@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tileas_xdsl.layout.algebra import right_inverse
-from tileas_xdsl.layout.axes import E, Offset
+from tileas_xdsl.layout.axes import E, Offset, terms_of
 from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import escan, product, product_each, show
@@ -41,6 +41,9 @@ class Fragment:
     def __post_init__(self) -> None:
         if set(self.layout.axes()) - {THREAD, VALUE}:
             raise LayoutError(f"{self.layout} maps to other axes than '{THREAD}' and '{VALUE}'")
+        for extent, stride in self.layout.leaves():
+            if extent > 1 and any(k < 0 for _, k in terms_of(stride)):
+                raise LayoutError(f"stride {stride} of {self.layout} is negative: no such register")
         sizes = product_each(self.layout.shape)
         if sizes[: len(self.tile)] != self.tile or len(sizes) > len(self.tile) + 1:
             raise LayoutError(f"{self.layout} does not map a {show(self.tile)} tile")
@@ -84,7 +87,7 @@ class Fragment:
 
         Raises `LayoutError` when registers are empty or no layout describes the map.
         """
-        if (self.held < 0).any():
+        if self.layout.size() < self.threads * self.values:
             raise LayoutError(f"{self} leaves registers empty: it has no TV layout")
         found = recover(self.held.T.ravel(), (self.threads, self.values))
         if found is None or found[1] != 0:

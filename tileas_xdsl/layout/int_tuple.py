@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tileas_xdsl.layout.axes import AxisSum, Offset
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import whole
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -76,9 +77,9 @@ def signum(a: int) -> int:
 
 def product(a: IntTuple) -> int:
     """The product of all leaves: how many coordinates a shape has."""
-    if not is_tuple(a):
-        return a
-    return prod(product(x) for x in a)
+    if is_tuple(a):
+        return prod(product(x) for x in a)
+    return a if type(a) is int else whole(a, "an extent: a product is that of a shape")
 
 
 def product_each(a: IntTuple) -> tuple[int, ...]:
@@ -284,7 +285,8 @@ def crd2idx(crd: Coord, shape: IntTuple, stride: Stride | None = None) -> Any:
         if not is_tuple(shape) or len(crd) != len(shape) or not is_tuple(stride):
             raise LayoutError(f"coordinate {show(crd)} does not fit shape {show(shape)}")
         return sum(crd2idx(c, s, d) for c, s, d in zip(crd, shape, stride, strict=True))
-    return _int2idx(crd or 0, shape, prefix_product(shape) if stride is None else stride)
+    index = crd if type(crd) is int else 0 if crd is None else whole(crd, "a coordinate")
+    return _int2idx(index, shape, prefix_product(shape) if stride is None else stride)
 
 
 def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
@@ -314,14 +316,20 @@ def idx2crd(idx: IntTuple, shape: IntTuple, stride: Stride | None = None) -> Int
 
 
 def crd2crd(crd: IntTuple, dst_shape: IntTuple, src_shape: IntTuple | None = None) -> IntTuple:
-    """`crd`, a coordinate of `src_shape`, as a coordinate of `dst_shape`."""
-    if is_tuple(crd):
-        if is_tuple(dst_shape) and src_shape is None:
-            return tuple(crd2crd(x, y) for x, y in zip_same(crd, dst_shape, "crd2crd"))
-        if src_shape is None:
-            raise LayoutError(f"crd2crd: {show(crd)} needs its own shape to become one integer")
-        return idx2crd(crd2idx(crd, src_shape), dst_shape)
-    return idx2crd(crd, dst_shape)
+    """`crd`, a coordinate of `src_shape`, as a coordinate of `dst_shape`, which must hold it."""
+    if not is_tuple(crd):
+        return _coordinate_of(crd, dst_shape)
+    if is_tuple(dst_shape) and src_shape is None:
+        return tuple(crd2crd(x, y) for x, y in zip_same(crd, dst_shape, "crd2crd"))
+    if src_shape is None:
+        raise LayoutError(f"crd2crd: {show(crd)} needs its own shape to become one integer")
+    return _coordinate_of(crd2idx(crd, src_shape), dst_shape)
+
+
+def _coordinate_of(idx: int, shape: IntTuple) -> IntTuple:
+    if not 0 <= idx < product(shape):
+        raise LayoutError(f"crd2crd: index {idx} is outside shape {show(shape)}")
+    return idx2crd(idx, shape)
 
 
 def increment(crd: IntTuple, shape: IntTuple) -> IntTuple:

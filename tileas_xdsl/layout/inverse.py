@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, terms_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.layout import Layout, layout_for
 from tileas_xdsl.layout.tables import Table
 
 
@@ -107,6 +107,7 @@ def invert(layout: Layout, extents: Mapping[str, int] | None = None) -> Section:
     a bound is part of the guard.  Raises `LayoutError` where a leaf feeds no axis, several axes or
     steps backwards, or where digits overlap: the layout is then not injective or not digit-wise.
     """
+    layout = layout_for(layout, "invert")
     spans = layout.extents()
     sizes = {axis: spans.get(axis, 1) for axis in {*spans, *(extents or {})}} | dict(extents or {})
     leaves = layout.leaves()

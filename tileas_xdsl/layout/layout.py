@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator
-from operator import index
 from typing import Any, final
 
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, E, Offset, coefficient_of, terms_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, Stride, is_tuple, product, show
+from tileas_xdsl.layout.integers import whole
 
 
 class LayoutBase:
@@ -181,7 +181,7 @@ def _leaf_pairs(shape: Any, stride: Any) -> list[tuple[int, Offset]]:
 def _checked_shape(shape: Any) -> IntTuple:
     if is_tuple(shape):
         return tuple([_checked_shape(x) for x in shape])
-    extent = _integer(shape, "an extent")
+    extent = whole(shape, "an extent of a layout")
     if extent < 1:
         raise LayoutError(f"extent {extent} of a layout is not positive")
     return extent
@@ -189,19 +189,10 @@ def _checked_shape(shape: Any) -> IntTuple:
 
 def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
     if not is_tuple(shape):
-        return stride if isinstance(stride, AxisSum) else _integer(stride, "a stride")
+        return stride if isinstance(stride, AxisSum) else whole(stride, "a stride of a layout")
     if not is_tuple(stride) or len(stride) != len(shape):
         raise LayoutError(f"stride {show(stride)} is not congruent to shape {show(shape)}")
     return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])
-
-
-def _integer(x: Any, what: str) -> int:
-    if isinstance(x, bool):
-        raise LayoutError(f"{x} is a truth value, not {what} of a layout")
-    try:
-        return index(x)
-    except TypeError:
-        raise LayoutError(f"{x!r} is not {what} of a layout") from None
 
 
 def _map_leaves(f: Callable[[Any], Any], t: Any) -> Any:
@@ -213,16 +204,36 @@ def _map_leaves(f: Callable[[Any], Any], t: Any) -> Any:
 
 def make_layout(*layouts: Any) -> Layout:
     """One layout with each of `layouts` as a mode; also takes one iterable of layouts."""
-    modes: Iterable[Layout] = layouts
-    if len(layouts) == 1 and not isinstance(layouts[0], Layout):
+    modes: Iterable[Any] = layouts
+    if len(layouts) == 1 and not isinstance(layouts[0], LayoutBase):
         modes = layouts[0]
     modes = tuple(modes)
+    for mode in modes:
+        if not isinstance(mode, Layout):
+            plain_layout(mode, "make_layout")
     return trusted(tuple([m.shape for m in modes]), tuple([m.stride for m in modes]))
 
 
 def as_layout(x: Layout | IntTuple) -> Layout:
     """`x` itself, or the compact layout of the shape `x`."""
-    return x if isinstance(x, Layout) else Layout(x)
+    if isinstance(x, Layout):
+        return x
+    if isinstance(x, LayoutBase):
+        raise LayoutError(f"{x} is composed where a plain layout is needed")
+    return Layout(x)
+
+
+def plain_layout(x: Any, operation: str) -> Layout:
+    """`x`, which must be a plain layout: the error names the operation that needs it."""
+    if isinstance(x, Layout):
+        return x
+    reason = "is composed" if isinstance(x, LayoutBase) else "is no layout"
+    raise LayoutError(f"{operation}: {x} {reason}; it needs a plain layout")
+
+
+def layout_for(x: Any, operation: str) -> Layout:
+    """A plain layout as it is, the compact layout of a shape; composed ones are refused."""
+    return plain_layout(x, operation) if isinstance(x, LayoutBase) else Layout(x)
 
 
 def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
@@ -243,6 +254,7 @@ def make_identity_layout(shape: IntTuple) -> Layout:
 
 def make_layout_like(layout: Layout) -> Layout:
     """A compact layout of the same shape whose modes keep their order; stride-0 modes stay 0."""
+    layout = layout_for(layout, "make_layout_like")
     filtered = int_tuple.filter_zeros(layout.stride, layout.shape)
     flat_shape = int_tuple.flat(filtered)
     flat_stride = [abs(_plain(d)) for d in int_tuple.flat(layout.stride)]
@@ -256,8 +268,14 @@ def make_layout_like(layout: Layout) -> Layout:
     return Layout(layout.shape, _map_leaves(lambda _: next(remaining), layout.stride))
 
 
-def make_fragment_like(layout: Layout) -> Layout:
-    """A compact layout for a register copy of `layout`: mode 0 is contiguous, the rest in order."""
+def make_fragment_like(layout: Any) -> Layout:
+    """A compact layout for a register copy of `layout`: mode 0 is contiguous, the rest in order.
+
+    What is composed outside stays in memory: registers are not swizzled.
+    """
+    from tileas_xdsl.layout.composed import innermost
+
+    layout = as_layout(innermost(layout))
     if layout.rank <= 1 or layout.depth == 0:
         return make_layout_like(layout)
     first, *others = layout
@@ -283,21 +301,51 @@ def _plain(d: Offset) -> int:
     return d
 
 
-# Queries under CuTe's names
+# Queries under CuTe's names: of layouts as of shapes
+
+
+def _shape_of(x: Any) -> Any:
+    return x.shape if isinstance(x, LayoutBase) else x  # pyright: ignore[reportUnknownVariableType, reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+def rank(x: Any) -> int:
+    """The number of top-level modes of a layout or a tuple; 1 for a leaf."""
+    return int_tuple.rank(_shape_of(x))
+
+
+def depth(x: Any) -> int:
+    """How deep a layout or a tuple nests; 0 for a leaf."""
+    return int_tuple.depth(_shape_of(x))
+
+
+def congruent(a: Any, b: Any) -> bool:
+    """Whether two layouts or tuples have the same profile; of a layout its shape counts."""
+    return int_tuple.congruent(_shape_of(a), _shape_of(b))
+
+
+def weakly_congruent(a: Any, b: Any) -> bool:
+    """Whether `b` refines the profile of `a`; of a layout its shape counts."""
+    return int_tuple.weakly_congruent(_shape_of(a), _shape_of(b))
+
+
+def compatible(a: Any, b: Any) -> bool:
+    """Whether every coordinate of `a` is also one of `b`; of a layout its shape counts."""
+    return int_tuple.compatible(_shape_of(a), _shape_of(b))
 
 
 def size(x: Any) -> int:
     """The number of coordinates of a layout or a shape."""
-    return x.size() if isinstance(x, LayoutBase) else product(x)  # pyright: ignore[reportUnknownVariableType, reportAttributeAccessIssue, reportUnknownMemberType]
+    return product(_shape_of(x))
 
 
 def cosize(layout: Any) -> int:
     """The length of the interval of offsets that a layout spans."""
-    return layout.cosize()
+    return layout.cosize() if isinstance(layout, LayoutBase) else Layout(layout).cosize()  # pyright: ignore[reportUnknownVariableType, reportAttributeAccessIssue, reportUnknownMemberType]
 
 
 def coshape(layout: Layout) -> Any:
     """The extents of the codomain: an integer, or one extent per coordinate mode `@0, @1, ...`."""
+    layout = layout_for(layout, "coshape")
     spans = layout.extents()
     if set(spans) <= {ANONYMOUS}:
         return spans.get(ANONYMOUS, 1)
@@ -313,6 +361,7 @@ def coprofile(layout: Layout) -> Any:
 
 def transform_layout(a: Layout, b: Any, f: Any) -> Layout:
     """`f` applied to the modes that `a` and `b` share; further modes of the longer one are kept."""
+    a, b = layout_for(a, "transform_layout"), layout_for(b, "transform_layout")
     common = min(len(a), len(b))
     longer = a if len(a) > common else b
     return make_layout(

@@ -15,9 +15,9 @@ from tileas_xdsl.layout.composed import ComposedLayout
 from tileas_xdsl.layout.elements import ElementType, element_type
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import IntTuple, show
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.layout import Layout, plain_layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
-from tileas_xdsl.layout.tables import Table, table
+from tileas_xdsl.layout.tables import Table, check_offset, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class MemoryLayout:
     elem: str | None = None
 
     def __post_init__(self) -> None:
-        for _, d in self.layout.leaves():
+        for _, d in plain_layout(self.layout, "a tile in memory").leaves():
             if isinstance(d, AxisSum) or d < 0:
                 raise LayoutError(f"stride {d} of {self.layout}: memory has no such offset")
         if self.swizzle is not None:
@@ -66,14 +66,23 @@ class MemoryLayout:
 
     def bit_in_byte(self, bits: int) -> Table:
         """Where in the byte at its address each element of `bits` bits starts, 0 to 7."""
-        return table(self.layout) * bits % 8
+        return self._bit_offsets(bits) % 8
+
+    def _bit_offsets(self, bits: int) -> Table:
+        """The bits before every element, where nothing is swizzled."""
+        check_offset((self.layout.cosize() - 1) * bits, self)
+        return table(self.layout) * bits
+
+    def bit_addresses(self, bits: int) -> Table:
+        """The bit address of every element of `bits` bits: also tells narrow elements apart."""
+        return self.addresses(bits) * 8 + self.bit_in_byte(bits)
 
     def addresses(self, bits: int) -> Table:
         """The byte address of every element of `bits` bits, in colexicographic order.
 
         An element narrower than a byte has the address of the byte that holds it.
         """
-        return self.byte_swizzle(table(self.layout) * bits // 8)
+        return self.byte_swizzle(self._bit_offsets(bits) // 8)
 
     def address(self, crd: IntTuple, bits: int) -> int:
         """The byte address of one element."""

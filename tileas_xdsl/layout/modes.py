@@ -9,24 +9,36 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tileas_xdsl.layout import int_tuple
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout, lift_domain
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import Coord, IntTuple, is_tuple, rank, show, wrap, zip_same
-from tileas_xdsl.layout.layout import Layout, trusted
+from tileas_xdsl.layout.int_tuple import Coord, IntTuple, is_tuple, show, wrap, zip_same
+from tileas_xdsl.layout.layout import Layout, plain_layout, rank, trusted
 
-T = TypeVar("T", bound="Layout | tuple[Any, ...] | int")
+T = TypeVar("T", bound="AnyLayout | tuple[Any, ...] | int")
 
 TRIVIAL = Layout(1, 0)
 """The mode that padding adds: one coordinate at offset 0."""
 
 
 def _both(t: Any, f: Callable[[Any], Any]) -> Any:
-    return trusted(f(t.shape), f(t.stride)) if isinstance(t, Layout) else f(t)
+    """`f` on a tuple, on the shape and stride of a layout, below what is composed outside."""
+
+    def on_plain(x: Any) -> Any:
+        return trusted(f(x.shape), f(x.stride)) if isinstance(x, Layout) else f(x)
+
+    return lift_domain(on_plain, t)
 
 
-def _pair(t: Any, x: Any, f: Callable[[Any, Any], Any]) -> Any:
-    if isinstance(t, Layout):
-        return trusted(f(t.shape, x.shape), f(t.stride, x.stride))
-    return f(t, x)
+def _pair(t: Any, x: Any, f: Callable[[Any, Any], Any], what: str) -> Any:
+    """`f` on two tuples or layouts; `x` is a plain layout where `t` is a layout."""
+
+    def on_plain(t: Any) -> Any:
+        if not isinstance(t, Layout):
+            return f(t, x)
+        mode = plain_layout(x, what)
+        return trusted(f(t.shape, mode.shape), f(t.stride, mode.stride))
+
+    return lift_domain(on_plain, t)
 
 
 def flatten(t: Any) -> Any:
@@ -53,14 +65,14 @@ def unflatten(t: Any, profile: IntTuple) -> Any:
     return _both(t, build)
 
 
-def append(t: T, x: T) -> T:
+def append(t: T, x: Any) -> T:
     """`t` with the mode `x` at the end."""
-    return _pair(t, x, lambda a, b: (*wrap(a), b))
+    return _pair(t, x, lambda a, b: (*wrap(a), b), "append")
 
 
-def prepend(t: T, x: T) -> T:
+def prepend(t: T, x: Any) -> T:
     """`t` with the mode `x` at the front."""
-    return _pair(t, x, lambda a, b: (b, *wrap(a)))
+    return _pair(t, x, lambda a, b: (b, *wrap(a)), "prepend")
 
 
 def pad_rank(layout: Layout, n: int) -> Layout:
@@ -70,9 +82,9 @@ def pad_rank(layout: Layout, n: int) -> Layout:
     return layout
 
 
-def insert(t: T, i: int, x: T) -> T:
+def insert(t: T, i: int, x: Any) -> T:
     """`t` with the mode `x` before mode `i`."""
-    return _pair(t, x, lambda a, b: (*wrap(a)[:i], b, *wrap(a)[i:]))
+    return _pair(t, x, lambda a, b: (*wrap(a)[:i], b, *wrap(a)[i:]), "insert")
 
 
 def remove(t: T, i: int) -> T:
@@ -81,16 +93,16 @@ def remove(t: T, i: int) -> T:
     return _both(t, lambda a: (*wrap(a)[:i], *wrap(a)[i + 1 :]))
 
 
-def replace(t: T, i: int, x: T) -> T:
+def replace(t: T, i: int, x: Any) -> T:
     """`t` with mode `i` replaced by `x`."""
     _check_mode(t, i)
-    return _pair(t, x, lambda a, b: (*wrap(a)[:i], b, *wrap(a)[i + 1 :]))
+    return _pair(t, x, lambda a, b: (*wrap(a)[:i], b, *wrap(a)[i + 1 :]), "replace")
 
 
 def take(t: T, begin: int, end: int) -> T:
     """Modes `begin` to `end` (exclusive); a single mode is unwrapped as in CuTe's `take`."""
-    if not 0 <= begin < end <= _rank(t):
-        raise LayoutError(f"take: modes {begin} to {end} of a rank-{_rank(t)} value")
+    if not 0 <= begin < end <= rank(t):
+        raise LayoutError(f"take: modes {begin} to {end} of a rank-{rank(t)} value")
     return _both(t, lambda a: wrap(a)[begin:end])
 
 
@@ -103,8 +115,8 @@ def select(t: T, *modes: int) -> T:
 
 def group(t: T, begin: int, end: int) -> T:
     """Modes `begin` to `end` (exclusive) as one nested mode."""
-    if not 0 <= begin <= end <= _rank(t):
-        raise LayoutError(f"group: modes {begin} to {end} of a rank-{_rank(t)} value")
+    if not 0 <= begin <= end <= rank(t):
+        raise LayoutError(f"group: modes {begin} to {end} of a rank-{rank(t)} value")
     return _both(t, lambda a: (*wrap(a)[:begin], wrap(a)[begin:end], *wrap(a)[end:]))
 
 
@@ -120,7 +132,9 @@ def repeat_like(profile: Any, x: Any) -> Any:
 
 def zip_modes(a: T, b: T) -> T:
     """Modes of two values of one rank in pairs: `((a0,b0),(a1,b1),...)` (CuTe's `zip`)."""
-    return _pair(a, b, lambda x, y: tuple(zip_same(wrap(x), wrap(y), "zip")))
+    if isinstance(a, ComposedLayout):
+        plain_layout(a, "zip_modes")
+    return _pair(a, b, lambda x, y: tuple(zip_same(wrap(x), wrap(y), "zip_modes")), "zip_modes")
 
 
 def zip2_by(t: Any, guide: Any) -> Any:
@@ -141,16 +155,19 @@ def zip2_by(t: Any, guide: Any) -> Any:
     )
 
 
-def with_shape(layout: Layout, shape: IntTuple) -> Layout:
+def with_shape(layout: AnyLayout, shape: IntTuple) -> Any:
     """`layout` read with the coordinates of another shape of the same size."""
     from tileas_xdsl.layout.compose import composition
 
     return composition(layout, Layout(shape))
 
 
-def slice_and_offset(crd: Coord, layout: Layout) -> tuple[Layout, Any]:
-    """The sub-layout under the `None`s of `crd`, and the offset of its first element."""
-    return layout.slice(crd), layout.index(crd)
+def slice_and_offset(crd: Coord, layout: AnyLayout) -> tuple[Any, Any]:
+    """The sub-layout under the `None`s of `crd`, and the offset of its first element.
+
+    What is composed outside does not add up, so a composed layout keeps the offset inside: it is 0.
+    """
+    return layout.slice(crd), 0 if isinstance(layout, ComposedLayout) else layout.index(crd)
 
 
 def dice(crd: Coord, t: Any) -> Any:
@@ -158,15 +175,14 @@ def dice(crd: Coord, t: Any) -> Any:
     return _both(t, lambda a: int_tuple.dice(crd, a))
 
 
-def domain_offset(crd: Coord, layout: Layout) -> tuple[Layout, Any]:
-    """`layout` and the offset that moves its origin to `crd`."""
-    return layout, layout.index(crd)
-
-
-def _rank(t: Any) -> int:
-    return t.rank if isinstance(t, Layout) else rank(t)
+def domain_offset(crd: Coord, layout: AnyLayout) -> tuple[Any, Any]:
+    """`layout` and the offset that moves its origin to `crd`; a composed layout keeps it inside."""
+    if not isinstance(layout, ComposedLayout):
+        return layout, layout.index(crd)
+    inner, offset = domain_offset(crd, layout.inner)
+    return ComposedLayout(layout.outer, layout.offset + offset, inner), 0
 
 
 def _check_mode(t: Any, i: int) -> None:
-    if not 0 <= i < _rank(t):
-        raise LayoutError(f"mode {i} of a rank-{_rank(t)} value")
+    if not 0 <= i < rank(t):
+        raise LayoutError(f"mode {i} of a rank-{rank(t)} value")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from tileas_xdsl.layout.axes import AxisSum
-from tileas_xdsl.layout.composed import ComposedLayout
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple, product, shape_div
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.layout import Layout, as_layout
 
 
 def _map(layout: Layout, f: Callable[[int, Any], tuple[Any, Any]]) -> Layout:
@@ -22,13 +22,23 @@ def _map(layout: Layout, f: Callable[[int, Any], tuple[Any, Any]]) -> Layout:
     return Layout(*tree(layout.shape, layout.stride))
 
 
-def upcast(layout: Layout, n: int) -> Layout:
+@overload
+def upcast(layout: Layout, n: int) -> Layout: ...
+@overload
+def upcast(layout: ComposedLayout, n: int) -> ComposedLayout: ...
+def upcast(layout: AnyLayout, n: int) -> AnyLayout:
     """Count in vectors of `n` elements: contiguous modes shrink, other strides shrink.
 
-    Raises `LayoutError` when an extent or stride is no multiple or divisor of `n`.
+    The swizzle of a composed layout moves along.  Raises `LayoutError` when an extent, a stride or
+    an offset is no multiple or divisor of `n`.
     """
     if n < 1:
         raise LayoutError(f"upcast: {n} elements are no vector")
+    return _recast_composed(layout, 1, n) if isinstance(layout, ComposedLayout) else _up(layout, n)
+
+
+def _up(layout: Any, n: int) -> Layout:
+    layout = as_layout(layout)
 
     def leaf(s: int, d: Any) -> tuple[Any, Any]:
         if d == 0:
@@ -49,13 +59,24 @@ def upcast(layout: Layout, n: int) -> Layout:
     return _map(layout, leaf)
 
 
-def downcast(layout: Layout, n: int) -> Layout:
+@overload
+def downcast(layout: Layout, n: int) -> Layout: ...
+@overload
+def downcast(layout: ComposedLayout, n: int) -> ComposedLayout: ...
+def downcast(layout: AnyLayout, n: int) -> AnyLayout:
     """Count in `n`-ths of an element: contiguous modes grow, other strides grow.
 
-    Raises `LayoutError` when no mode is contiguous.
+    The swizzle of a composed layout moves along.  Raises `LayoutError` when no mode is contiguous.
     """
     if n < 1:
         raise LayoutError(f"downcast: an element does not have {n} parts")
+    if isinstance(layout, ComposedLayout):
+        return _recast_composed(layout, n, 1)
+    return _down(layout, n)
+
+
+def _down(layout: Any, n: int) -> Layout:
+    layout = as_layout(layout)
     if n > 1 and not any(d in (1, -1) for _, d in layout.leaves()):
         raise LayoutError(f"downcast of {layout}: no mode has adjacent elements")
 
@@ -71,17 +92,24 @@ def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
     The swizzle of a composed layout moves along: it permutes the same bits of the address.
     """
     if isinstance(layout, ComposedLayout):
-        if layout.offset * old_bits % new_bits:
-            raise LayoutError(f"the offset of {layout} is no multiple of {new_bits} bits")
-        return ComposedLayout(
-            layout.swizzle.recast(old_bits, new_bits),
-            layout.offset * old_bits // new_bits,
-            recast_layout(layout.inner, old_bits, new_bits),
-        )
+        return _recast_composed(layout, old_bits, new_bits)
     if new_bits == old_bits:
         return layout
     if new_bits % old_bits == 0:
-        return upcast(layout, new_bits // old_bits)
+        return _up(layout, new_bits // old_bits)
     if old_bits % new_bits == 0:
-        return downcast(layout, old_bits // new_bits)
+        return _down(layout, old_bits // new_bits)
     raise LayoutError(f"cannot recast {layout} from {old_bits}-bit to {new_bits}-bit elements")
+
+
+def _recast_composed(layout: ComposedLayout, old_bits: int, new_bits: int) -> ComposedLayout:
+    if layout.offset * old_bits % new_bits:
+        raise LayoutError(
+            f"the offset of {layout}, {layout.offset * old_bits} bits, "
+            f"is no multiple of {new_bits} bits"
+        )
+    return ComposedLayout(
+        layout.swizzle.recast(old_bits, new_bits),
+        layout.offset * old_bits // new_bits,
+        recast_layout(layout.inner, old_bits, new_bits),
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,9 @@ class Swizzle:
     shift: int
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", whole(self.bits, "the number of bits of a swizzle"))
+        object.__setattr__(self, "base", whole(self.base, "the base of a swizzle"))
+        object.__setattr__(self, "shift", whole(self.shift, "the shift of a swizzle"))
         if self.bits < 0 or self.base < 0:
             raise LayoutError(f"{self}: the number of bits and the base must not be negative")
         if abs(self.shift) < self.bits:
@@ -41,11 +45,19 @@ class Swizzle:
         """The bits that are changed."""
         return ((1 << self.bits) - 1) << (self.base - min(0, self.shift))
 
+    @property
+    def yyy_msk(self) -> int:
+        """pycute's name of `source_mask`."""
+        return self.source_mask
+
+    @property
+    def zzz_msk(self) -> int:
+        """pycute's name of `target_mask`."""
+        return self.target_mask
+
     def __call__(self, offset: Any) -> Any:
         """The swizzled offset, of an integer or of a whole integer array."""
-        picked = offset & self.source_mask
-        moved = picked >> self.shift if self.shift >= 0 else picked << -self.shift
-        return offset ^ moved
+        return offset ^ shiftr(offset & self.source_mask, self.shift)
 
     def size(self) -> int:
         """The period: offsets that differ by a multiple of it are changed alike."""
@@ -66,6 +78,16 @@ class Swizzle:
 
     def __str__(self) -> str:
         return f"S<{self.bits},{self.base},{self.shift}>"
+
+
+def shiftr(a: Any, s: int) -> Any:
+    """`a` shifted right by `s` bits; left where `s` is negative."""
+    return a >> s if s >= 0 else a << -s
+
+
+def shiftl(a: Any, s: int) -> Any:
+    """`a` shifted left by `s` bits; right where `s` is negative."""
+    return shiftr(a, -s)
 
 
 NO_SWIZZLE = Swizzle(0, 4, 3)

@@ -23,6 +23,9 @@ Table: TypeAlias = NDArray[np.int64]
 MAX_POINTS = 1 << 26
 """The largest table that is built: 64 Mi offsets, 512 MiB."""
 
+MAX_OFFSET = (1 << 63) - 1
+"""The largest offset that a table holds."""
+
 
 @lru_cache(maxsize=256)
 def table(layout: AnyLayout, axis: str = ANONYMOUS) -> Table:
@@ -30,14 +33,37 @@ def table(layout: AnyLayout, axis: str = ANONYMOUS) -> Table:
     if layout.size() > MAX_POINTS:
         raise LayoutError(f"{layout} has {layout.size()} points: a table holds {MAX_POINTS}")
     if isinstance(layout, ComposedLayout):
-        result = evaluate(layout.outer, layout.offset + table(layout.inner))
+        result = evaluate(layout.outer, _moved(layout, table(layout.inner)), axis)
     else:
-        result = np.zeros(1, dtype=np.int64)
-        for s, d in layout.leaves():
-            steps = np.arange(s, dtype=np.int64) * coefficient_of(d, axis)
-            result = (steps[:, None] + result).ravel()
+        result = _plain_table(layout, axis)
     result.flags.writeable = False
     return result
+
+
+def _plain_table(layout: Layout, axis: str) -> Table:
+    modes = [(s, coefficient_of(d, axis)) for s, d in layout.leaves() if s > 1]
+    check_offset(sum((s - 1) * abs(k) for s, k in modes), layout)
+    result = np.zeros(1, dtype=np.int64)
+    for s, k in modes:
+        steps = np.arange(s, dtype=np.int64) * k
+        result = (steps[:, None] + result).ravel()
+    return result
+
+
+def _moved(layout: ComposedLayout, inner: Table) -> Table:
+    """What the outer layout is applied to, for offsets of the inner one."""
+    check_offset(abs(layout.offset) + _furthest(inner), layout)
+    return inner + layout.offset
+
+
+def _furthest(values: Table) -> int:
+    return max(-int(values.min()), int(values.max())) if values.size else 0
+
+
+def check_offset(reach: int, layout: object) -> None:
+    """Raise `LayoutError` where offsets of `layout` up to `reach` would wrap around in a table."""
+    if reach > MAX_OFFSET:
+        raise LayoutError(f"{layout} reaches {reach}: a table holds offsets up to {MAX_OFFSET}")
 
 
 def evaluate(f: Swizzle | AnyLayout, indices: Table, axis: str = ANONYMOUS) -> Table:
@@ -45,17 +71,27 @@ def evaluate(f: Swizzle | AnyLayout, indices: Table, axis: str = ANONYMOUS) -> T
     if isinstance(f, Swizzle):
         return f(indices)
     if isinstance(f, ComposedLayout):
-        return evaluate(f.outer, f.offset + evaluate(f.inner, indices))
-    sign = np.sign(indices)
-    rest = np.abs(indices)
+        return evaluate(f.outer, _moved(f, evaluate(f.inner, indices)), axis)
+    return np.sign(indices) * _evaluated(f, np.abs(indices), axis)
+
+
+def _evaluated(layout: Layout, rest: Table, axis: str) -> Table:
+    """The offsets of indices that are not negative."""
     result = np.zeros_like(rest)
-    leaves = f.leaves()
+    leaves = layout.leaves()
+    left, reach = _furthest(rest), 0
     for k, (s, d) in enumerate(leaves):
-        digit = rest
-        if k < len(leaves) - 1:
+        digit, largest = rest, left
+        if k < len(leaves) - 1 and s <= left:
             rest, digit = np.divmod(rest, s)
-        result += digit * coefficient_of(d, axis)
-    return result * sign
+            left, largest = left // s, s - 1
+        elif k < len(leaves) - 1:
+            rest, left = np.zeros_like(rest), 0
+        reach += largest * abs(coefficient_of(d, axis))
+        check_offset(reach, layout)
+        if largest:
+            result += digit * coefficient_of(d, axis)
+    return result
 
 
 def axis_tables(layout: Layout) -> dict[str, Table]:
@@ -65,14 +101,31 @@ def axis_tables(layout: Layout) -> dict[str, Table]:
 
 def flat_table(layout: AnyLayout) -> Table:
     """One integer per coordinate that is equal exactly where the offsets are equal on all axes."""
-    if isinstance(layout, ComposedLayout):
-        return table(layout)
     key: Table | None = None
-    for axis, extent in layout.extents().items():
-        offsets = table(layout, axis)
-        offsets = offsets - offsets.min()
-        key = offsets if key is None else key * extent + offsets
+    for axis in layout.axes():
+        offsets = _from_zero(layout, axis)
+        key = offsets if key is None else _joined(key, offsets)
     return np.zeros(layout.size(), dtype=np.int64) if key is None else key
+
+
+def _from_zero(layout: AnyLayout, axis: str) -> Table:
+    offsets = table(layout, axis)
+    low = int(offsets.min())
+    check_offset(int(offsets.max()) - low, layout)
+    return offsets - low
+
+
+def _joined(key: Table, offsets: Table) -> Table:
+    """One integer for each pair; tables that would wrap around are counted by rank instead."""
+    extent = int(offsets.max()) + 1
+    if (int(key.max()) + 1) * extent > MAX_OFFSET:
+        key, offsets = _ranks(key), _ranks(offsets)
+        extent = int(offsets.max()) + 1
+    return key * extent + offsets
+
+
+def _ranks(values: Table) -> Table:
+    return np.unique(values, return_inverse=True)[1].astype(np.int64).ravel()
 
 
 def image(layout: AnyLayout, axis: str = ANONYMOUS) -> Table:
@@ -83,7 +136,6 @@ def image(layout: AnyLayout, axis: str = ANONYMOUS) -> Table:
 def is_injective(layout: AnyLayout) -> bool:
     """Whether no two coordinates share an offset."""
     keys = flat_table(layout)
-    keys = keys - keys.min()
     if keys.max() > 16 * keys.size:
         return len(np.unique(keys)) == keys.size
     return int(np.bincount(keys).max()) == 1
@@ -121,6 +173,8 @@ def scatter_inverse(layout: AnyLayout, size: int | None = None) -> Table:
     if offsets.min() < 0:
         raise LayoutError(f"{layout} has negative offsets: an inverse table starts at 0")
     length = int(offsets.max()) + 1 if size is None else size
+    if length > MAX_POINTS:
+        raise LayoutError(f"an inverse of {layout} has {length} entries: a table {MAX_POINTS}")
     if length <= offsets.max():
         raise LayoutError(f"{layout} reaches offset {offsets.max()}, past an inverse of {length}")
     result = np.full(length, -1, dtype=np.int64)
@@ -134,6 +188,11 @@ def holds(fragment: Layout, thread: str, value: str, threads: int, values: int) 
     `fragment` maps an index to axes `thread` and `value` and must be injective; replicas are
     indices of an extra input mode.
     """
+    if threads * values > MAX_POINTS:
+        raise LayoutError(
+            f"{threads} threads of {values} registers are {threads * values} places: "
+            f"a table holds {MAX_POINTS}"
+        )
     if not is_injective(fragment):
         first, second = collision(fragment) or (0, 0)
         raise LayoutError(f"{fragment} puts indices {first} and {second} in one register")

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum
+from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum, terms_of
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES, unknown_element
 from tileas_xdsl.layout.errors import LayoutError, LayoutSyntaxError
@@ -31,7 +31,7 @@ MAX_DEPTH = 32
 """How deep tuples may nest."""
 
 MAX_DIGITS = 18
-"""The longest integer that is read: it fits 64 bits."""
+"""The longest integer that is read, sums of terms too: it fits 64 bits."""
 
 _INTEGER = re.compile(r"_?(\d+)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
@@ -137,11 +137,18 @@ class _Scanner:
         return self.tuple_of(self.sum, "a stride")
 
     def sum(self) -> Offset:
+        self.peek()
+        start = self.position
         terms = [self.term()]
         while self.peek() in ("+", "-") and self.peek():
             self.accept("+")
             terms.append(self.term())
-        return axis_sum(terms)
+        total = axis_sum(terms)
+        for _, coefficient in terms_of(total):
+            if len(str(abs(coefficient))) > MAX_DIGITS:
+                digits = len(str(abs(coefficient)))
+                raise self.fail(f"a sum of {digits} digits is too large", start)
+        return total
 
     def term(self) -> tuple[str, int]:
         coefficient = self.integer("a stride", signed=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tileas_xdsl.layout.algebra import complement
 from tileas_xdsl.layout.compose import composition
-from tileas_xdsl.layout.composed import lifted
+from tileas_xdsl.layout.composed import AnyLayout, lift_domain, lifted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import (
     IntTuple,
@@ -22,7 +22,13 @@ from tileas_xdsl.layout.int_tuple import (
     rank,
     show,
 )
-from tileas_xdsl.layout.layout import Layout, as_layout, make_layout, make_ordered_layout
+from tileas_xdsl.layout.layout import (
+    Layout,
+    as_layout,
+    layout_for,
+    make_layout,
+    make_ordered_layout,
+)
 from tileas_xdsl.layout.modes import TRIVIAL, pad_rank, zip2_by, zip_modes
 from tileas_xdsl.layout.simplify import coalesce
 
@@ -42,9 +48,15 @@ def _tiler_text(tiler: Any) -> str:
     return str(tiler) if isinstance(tiler, Layout) else show(tiler)
 
 
+@lifted
 def tile_unzip(layout: Layout, tiler: Any) -> Layout:
     """Gather the pairs that a divide or product left at the modes of `tiler`: `(tiles, rests)`."""
     return Layout(zip2_by(layout.shape, tiler), zip2_by(layout.stride, tiler))
+
+
+def hier_unzip(splitter: Splitter, layout: AnyLayout, tiler: Any) -> AnyLayout:
+    """`splitter` at every terminal of `tiler`, its pairs gathered: what zipped_divide does."""
+    return lift_domain(lambda plain: tile_unzip(_paired(plain, tiler, splitter), tiler), layout)
 
 
 def _unpacked(layout: Layout, *gathered: int) -> Layout:
@@ -125,24 +137,26 @@ def flat_product(block: Layout, tiler: Any) -> Layout:
     return _unpacked(zipped_product(block, tiler), 0, 1)
 
 
-def _padded_product(block: Layout, tiler: Layout) -> tuple[Layout, Layout, tuple[int, ...]]:
-    n = max(block.rank, tiler.rank)
-    result = logical_product(pad_rank(block, n), pad_rank(tiler, n))
-    return result[0], result[1], (1,) * n
+def _paired_modes(
+    block: Layout, tiler: Any, pair: Callable[[Layout, Layout], Layout], operation: str
+) -> Layout:
+    """The product with mode k of the block paired with mode k of the tiler, each pair coalesced."""
+    tile = layout_for(tiler, operation)
+    n = max(block.rank, tile.rank)
+    blocks, starts = logical_product(pad_rank(_as_tuple(block), n), pad_rank(_as_tuple(tile), n))
+    return coalesce(pair(blocks, starts), (1,) * n)
 
 
 @lifted
 def blocked_product(block: Layout, tiler: Any) -> Layout:
     """`block` reproduced over `tiler`, blocks kept whole: rank is the larger of the two ranks."""
-    blocks, starts, profile = _padded_product(block, as_layout(tiler))
-    return coalesce(zip_modes(_as_tuple(blocks), _as_tuple(starts)), profile)
+    return _paired_modes(block, tiler, zip_modes, "blocked_product")
 
 
 @lifted
 def raked_product(block: Layout, tiler: Any) -> Layout:
     """`block` reproduced over `tiler`, blocks interleaved."""
-    blocks, starts, profile = _padded_product(block, as_layout(tiler))
-    return coalesce(zip_modes(_as_tuple(starts), _as_tuple(blocks)), profile)
+    return _paired_modes(block, tiler, lambda a, b: zip_modes(b, a), "raked_product")
 
 
 def _as_tuple(layout: Layout) -> Layout:

@@ -16,9 +16,13 @@ from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_identity_layout
 from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.tables import collision
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import SWIZZLES
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+
+ROW_BYTES = 16
+"""What the innermost extent of a box is a multiple of.  Source: cuTensorMapEncodeTiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,21 @@ def tma_box(tile: Layout, elem_bits: int, swizzle: str = "none") -> TmaBox:
 
     `tile` maps the coordinates of the tile to element offsets, one top-level mode for each
     dimension of global memory; `modes[0]` is the one that must be contiguous there.  Raises
-    `TargetError` for an unknown swizzle, and where rows of the tile do not fill whole rows of the
-    swizzle: TMA pads them.
+    `TargetError` for an unknown swizzle, where two elements of the tile share a place, and where
+    rows of the box cannot be whole rows of the swizzle, or without one multiples of 16 bytes.
     """
     if swizzle not in SWIZZLES:
         raise TargetError(f"unknown swizzle '{swizzle}'; known: {', '.join(SWIZZLES)}")
+    if (pair := collision(tile)) is not None:
+        raise TargetError(
+            f"{tile} puts elements {pair[0]} and {pair[1]} in one place: TMA cannot fill it"
+        )
     walk = _walk(tile)
     if not walk:
         raise TargetError(f"{tile} has no two elements side by side: TMA cannot fill it")
     span = SWIZZLES[swizzle].span
-    box = _box(walk, BOX_LIMIT if span is None else _row(walk, span, elem_bits, swizzle))
+    row = _any_row if span is None else _swizzled_row
+    box = _box(walk, row(walk, span or ROW_BYTES, elem_bits, swizzle))
     for mode in range(tile.rank):
         box.setdefault(mode, 1)
     return TmaBox(tuple(box), tuple(box.values()), tile.size() // prod(box.values()))
@@ -70,7 +79,20 @@ def _unit_mode(stride: int | AxisSum) -> int | None:
     return int(axis) if step == 1 else None
 
 
-def _row(walk: list[tuple[int, int]], span: int, elem_bits: int, swizzle: str) -> int:
+def _any_row(walk: list[tuple[int, int]], unit: int, elem_bits: int, swizzle: str) -> int:
+    """The most elements in a row of whole `unit`s of bytes, without a swizzle."""
+    del swizzle
+    rows = _divisors(walk[0][1], BOX_LIMIT)
+    whole = [row for row in rows if row * elem_bits % (unit * 8) == 0]
+    if not whole:
+        raise TargetError(
+            f"no row of {walk[0][1]} elements of {elem_bits} bits, nor an even part of it of at "
+            f"most {BOX_LIMIT}, is a multiple of {unit} bytes"
+        )
+    return whole[-1]
+
+
+def _swizzled_row(walk: list[tuple[int, int]], span: int, elem_bits: int, swizzle: str) -> int:
     """The elements in a row of the swizzle."""
     bits = walk[0][1] * elem_bits
     if bits % (span * 8):
@@ -80,11 +102,15 @@ def _row(walk: list[tuple[int, int]], span: int, elem_bits: int, swizzle: str) -
     return span * 8 // elem_bits
 
 
+def _divisors(extent: int, limit: int) -> list[int]:
+    return [d for d in range(1, min(limit, extent) + 1) if extent % d == 0]
+
+
 def _box(walk: list[tuple[int, int]], limit: int) -> dict[int, int]:
     """The walk as far as one box goes: to the first extent that is larger than a box may be."""
     box: dict[int, int] = {}
     for mode, extent in walk:
-        box[mode] = max(d for d in range(1, min(limit, extent) + 1) if extent % d == 0)
+        box[mode] = _divisors(extent, limit)[-1]
         if box[mode] != extent:
             break
         limit = BOX_LIMIT

@@ -1,0 +1,18 @@
+"""What counts as an integer of a layout: anything with `__index__`, numpy's too, but no `bool`."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from tileas_xdsl.layout.errors import LayoutError
+
+
+def whole(x: Any, what: str) -> int:
+    """`x` as an `int`; the `LayoutError` for anything else says that it is not `what`."""
+    if isinstance(x, bool):
+        raise LayoutError(f"{x} is a truth value, not {what}")
+    try:
+        return index(x)
+    except TypeError:
+        raise LayoutError(f"{x!r} is not {what}") from None
