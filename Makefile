@@ -1,7 +1,9 @@
 # `make demo` shows the project at work, `make test` checks it. Both make their own .venv; they need
 # nothing but Python 3.11 (or newer) and a package registry.
 
-PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3.13 python3 2>/dev/null))
+PYTHONS := python3.11 python3.12 python3.13 python3.14 python3
+PYTHON ?= $(shell for name in $(PYTHONS); do "$$name" -c \
+  'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v "$$name" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 OUT := out

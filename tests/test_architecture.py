@@ -67,6 +67,24 @@ def _imported_by(node: ast.AST) -> Iterator[str]:
         assert node.module
         yield node.module
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+        yield from _names_at_the_beginning(node.args[:1] or [k.value for k in node.keywords][:1])
+
+
+def _called(node: ast.Call) -> str:
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _names_at_the_beginning(arguments: list[ast.expr]) -> Iterator[str]:
+    """The module that text names, or of an f-string the part up to the first unknown."""
+    for argument in arguments:
+        first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            assert not first.value.startswith("."), "imports are absolute"
+            yield first.value.rstrip(".")
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -74,6 +92,23 @@ def imported(path: Path) -> Iterator[str]:
     for statement in _statements(path):
         for node in ast.walk(statement):
             yield from _imported_by(node)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import tileas_xdsl.dialects.tile",
+        "from tileas_xdsl.dialects import tile",
+        "importlib.import_module('tileas_xdsl.dialects.tile')",
+        "x = import_module(name='tileas_xdsl.dialects.tile').Tile",
+        "import_module(f'tileas_xdsl.dialects.{name}')",
+        "__import__('tileas_xdsl.dialects')",
+    ],
+)
+def test_every_form_of_import_is_seen(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(f"def f(name):\n    {line}\n")
+    assert "dialects" in {part_of_name(name) for name in imported(path)}
 
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -219,6 +219,27 @@ func.func @f() -> i32 {
     ]
 
 
+def test_the_innermost_isolation_is_named(parse):
+    inner = """\
+builtin.module {
+  func.func @f() {
+    "test.op"() ({
+      "test.op"(%0) : (i32) -> ()
+    }) : () -> ()
+    func.return
+  }
+}
+"""
+    for other in ('%0 = "test.op"() : () -> i32\n', f"func.func @g() {{\n{DEFINED}}}\n"):
+        assert reports(parse(f"builtin.module {{\n{inner}{other}}}\n")) == [
+            "k.mlir:5:7: error: 'test.op' op using value defined outside the region",
+            "k.mlir:3:3: note: required by region isolation constraints",
+        ]
+
+
+DEFINED = '%0 = "test.op"() : () -> i32\nfunc.return\n'
+
+
 def test_one_function_does_not_see_another(parse):
     """xDSL's parser connects such uses."""
     module = parse("""\

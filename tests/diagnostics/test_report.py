@@ -1,5 +1,7 @@
 """What a diagnostic looks like on a terminal."""
 
+import pytest
+
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic, render
 from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 
@@ -64,3 +66,23 @@ def test_notes_come_after_the_source_line():
         "one",
         "^",
     ]
+
+
+@pytest.mark.parametrize("column", [1, 60, 61, 5_000, 9_940, 10_000, 10_001, 99_999, 0])
+def test_of_a_long_line_a_window_is_shown(column: int):
+    line = "".join(f"{i:05}" for i in range(2_000))
+    remember_source(SourceText("k.mlir", line))
+    text = render(diagnostic(Severity.ERROR, "x", Location("k.mlir", 1, column)))
+    _, shown, caret = text.splitlines()
+    position = min(max(column - 1, 0), len(line))
+    start = line.index(shown.strip("."))
+    assert len(shown) <= 126
+    assert shown == f"{'...' * (start > 0)}{line[start : start + 120]}" + "..." * (start < 9_880)
+    assert caret == " " * (position - start + 3 * (start > 0)) + "^"
+
+
+def test_lines_of_ordinary_length_are_shown_whole():
+    line = "x" * 120
+    remember_source(SourceText("k.mlir", line))
+    text = render(diagnostic(Severity.ERROR, "x", Location("k.mlir", 1, 119)))
+    assert text.splitlines()[1:] == [line, " " * 118 + "^"]

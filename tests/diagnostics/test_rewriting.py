@@ -4,8 +4,13 @@ import pytest
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Region
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.rewriter import InsertPoint
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.locations import file_location
@@ -78,6 +83,54 @@ def test_replacing_another_operation_keeps_the_location_of_that_one(parse):
     assert ("arith.muli", 2) in lines(module)
 
 
+def test_arguments_of_inserted_blocks_are_located(parse):
+    class InsertWithArgument(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: arith.SubiOp, rewriter: PatternRewriter):
+            inner = Region(Block([test.TestTermOp()], arg_types=[i32]))
+            body = Region(Block([test.TestOp(regions=[inner])], arg_types=[i32]))
+            rewriter.replace(op, test.TestOp(result_types=[i32], regions=[body]))
+
+    module = parse(TEXT)
+    apply_patterns(module, [InsertWithArgument()])
+    arguments = [argument for block in module.walk_blocks() for argument in block.args]
+    assert [file_location(argument.location).line for argument in arguments] == [1, 3, 3]
+
+
+def test_arguments_of_created_blocks_are_located(parse):
+    class Split(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: arith.SubiOp, rewriter: PatternRewriter):
+            if len(op.parent.parent.blocks) == 1:
+                rewriter.create_block(BlockInsertPoint.after(op.parent), [i32])
+
+    module = parse(TEXT)
+    apply_patterns(module, [Split()])
+    (argument,) = module.body.block.first_op.body.blocks.last.args
+    assert file_location(argument.location).line == 3
+
+
+def test_what_an_earlier_rewrite_made_is_not_relocated(parse):
+    """The product stands for the first addition; later it replaces the second one as well."""
+
+    class ReplaceTheSecond(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: arith.SubiOp, rewriter: PatternRewriter):
+            if isinstance(op.rhs.owner, arith.XOrIOp):
+                rewriter.replace(op.rhs.owner, [], [op.lhs])
+
+    module = parse("""\
+func.func @f(%a: i32) -> i32 {
+  %0 = arith.addi %a, %a : i32
+  %1 = arith.xori %a, %a : i32
+  %2 = arith.subi %0, %1 : i32
+  func.return %2 : i32
+}
+""")
+    apply_patterns(module, [AddToMul(), ReplaceTheSecond()])
+    assert lines(module)[2:] == [("arith.muli", 2), ("arith.subi", 4), ("func.return", 5)]
+
+
 def test_existing_operations_keep_their_location(parse):
     class UseTheFirst(RewritePattern):
         @op_type_rewrite_pattern
@@ -101,6 +154,13 @@ def test_patterns_that_undo_each_other_are_named(parse):
         "k.mlir:2:8: error: rewriting does not settle: after 50 rewrites AddToMul and MulToAdd "
         "still change 'arith.muli'"
     )
+
+
+def test_patterns_inside_an_applier_are_named(parse):
+    inner = GreedyRewritePatternApplier([Order(), MulToAdd()], dce_enabled=False)
+    outer = GreedyRewritePatternApplier([inner, AddToMul()], dce_enabled=False)
+    with pytest.raises(OpError, match="AddToMul and MulToAdd still change"):
+        apply_patterns(parse(TEXT), [outer], max_rewrites=50)
 
 
 def test_the_default_limit_is_finite(parse):

@@ -29,6 +29,8 @@ def test_round_trip(low, units, flag):
         ({"low": -1}, "word: low -1 is not in 0..7"),
         ({"bytes": 1024}, "word: bytes 1024 is not in 0..1023"),
         ({"bytes": 24}, "word: bytes 24 is no multiple of 16"),
+        ({"bytes": 32.0}, r"word: bytes is 32\.0, not an integer"),
+        ({"low": "1"}, "word: low is '1', not an integer"),
     ],
 )
 def test_values_that_do_not_fit(values, words):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
-from tileas_xdsl.layout.tables import table
+from tileas_xdsl.layout.tables import flat_table, table
 from tileas_xdsl.layout.tiling import tile_to_shape
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.canonical import (
@@ -18,6 +18,7 @@ from tileas_xdsl.target.canonical import (
 )
 from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.smem_descriptor import describe
 
 SM90, SM100 = get_target("sm_90a"), get_target("sm_100a")
 
@@ -57,7 +58,8 @@ def test_golden_offsets(mode, major, shape, expected, target):
 def test_layout_of_a_plain_literal():
     """`<(128,64),(64,1),swizzle<3,4,3>>` of f16: 8 rows are 1024 bytes, a step of K is 32."""
     found = match_canonical(Layout((128, 64), (64, 1)), Swizzle(3, 4, 3), 16, "k", SM90)
-    assert found == CanonicalLayout("128B", "k", 16, 16, 1024, 32)
+    assert found == CanonicalLayout("128B", "k", 16, 16, 1024, Layout(4, 32))
+    assert found.step == 32
     assert found.alignment == 1024
 
 
@@ -106,12 +108,38 @@ def test_refusals_say_why(memory, mode, major, fault, words):
     assert words in found.reason
 
 
-def test_k_beyond_the_swizzle_span_is_uneven():
+def test_k_beyond_the_swizzle_span_starts_unevenly():
     memory = tile_to_shape(canonical_atom("128B", "k", 16), (128, 128))
-    found = match_canonical(memory, BYTE_SWIZZLES["128B"], 16, "k", SM90)
+    found = matched(memory, "128B", 16, "k", SM90)
+    assert units(found) == (1, 64)
+    assert found.step is None
+    starts = [0, 32, 64, 96, 16384, 16416, 16448, 16480]
+    assert flat_table(found.starts).tolist() == starts
+    half = tile_to_shape(canonical_atom("64B", "k", 16), (128, 64))
+    assert flat_table(matched(half, "64B", 16, "k", SM90).starts).tolist() == [0, 32, 8192, 8224]
+
+
+@pytest.mark.parametrize(
+    ("memory", "mode", "major", "step"),
+    [
+        (Layout((128, 16), (64, 1)), "128B", "k", 0),
+        (Layout((128, 64), (64, 1)), "128B", "k", 32),
+        (Layout((64, 16), (1, 64)), "128B", "mn", 0),
+        (Layout((64, 64), (1, 64)), "128B", "mn", 2048),
+        (Layout((64, (16, 2, 2)), (1, (64, 1024, 4096))), "128B", "mn", None),
+    ],
+)
+def test_steps(memory, mode, major, step):
+    assert matched(memory, mode, 16, major).step == step
+
+
+def test_what_one_instruction_reads_is_even():
+    memory = Layout((128, (8, 2, 2)), (1, (128, 1024, 8192)))
+    found = match_canonical(memory, BYTE_SWIZZLES["128B"], 8, "mn", SM100)
     assert isinstance(found, Mismatch)
     assert found.fault == "profile"
-    assert "along K are not evenly spaced" in found.reason
+    words = "the groups of 8 units (16 bytes) along K are not evenly spaced, found (2,2):(64,512)"
+    assert words in found.reason
 
 
 @pytest.mark.parametrize(
@@ -132,6 +160,10 @@ def test_unsupported_swizzles(swizzle, target, words):
 def test_widths_and_modes_that_do_not_exist():
     with pytest.raises(TargetError, match="not of 64"):
         match_canonical(Layout((8, 8), (8, 1)), Swizzle(0, 4, 3), 64, "k", SM90)
+    with pytest.raises(TargetError, match="major 'q' is unknown; known: k, mn"):
+        match_canonical(Layout((64, 16), (1, 64)), Swizzle(3, 4, 3), 16, "q", SM90)
+    with pytest.raises(TargetError, match="major 'MN' is unknown"):
+        canonical_atom("128B", "MN", 16)
     with pytest.raises(TargetError, match="known: none, 32B"):
         canonical_atom("256B", "k", 16)
     with pytest.raises(TargetError, match="MN-major operands only"):
@@ -152,7 +184,7 @@ def test_widths_and_modes_that_do_not_exist():
     ],
 )
 def test_operands_that_instructions_refuse(target, bits, major, mode, words):
-    refusal = operand_refusal(CanonicalLayout(mode, major, bits, 16, 1024, 32), target)
+    refusal = operand_refusal(CanonicalLayout(mode, major, bits, 16, 1024, Layout(4, 32)), target)
     assert refusal is None if words is None else words in refusal
 
 
@@ -213,6 +245,64 @@ def test_padded_groups_and_steps(mode, bits, groups, steps, padding):
     expected = BYTE_SWIZZLES[mode](table(memory).reshape(k, mn).T * bits // 8)
     reached = found.byte_address(np.arange(mn)[:, None], np.arange(k)[None, :])
     assert np.array_equal(reached, expected)
+
+
+@st.composite
+def operands_of_several_atoms(draw):
+    """K beyond the atom, in any order and with gaps: starts need not be evenly spaced."""
+    major = draw(st.sampled_from(["k", "mn"]))
+    mode = draw(st.sampled_from([m for m in MODES if major == "mn" or m != "128B_BASE32B"]))
+    bits = draw(st.sampled_from([4, 8, 16, 32]))
+    atom, instruction = canonical_atom(mode, major, bits), 256 // bits
+    if major == "k" and mode != "none":
+        shape = 8 * draw(st.integers(1, 4)), atom.shape[1] * draw(st.integers(1, 4))
+        return mode, major, bits, tile_to_shape(atom, shape, draw(st.permutations((0, 1))))
+    shape = (8 if major == "k" else atom.shape[0]) * draw(st.integers(1, 3)), instruction
+    one = tile_to_shape(atom, shape)
+    counts = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    strides, pitch = [], one.size()
+    for count in counts:
+        strides.append(pitch)
+        pitch = pitch * count + 1024 * draw(st.integers(0, 2))
+    along = make_layout(one[1], Layout(tuple(counts), tuple(strides)))
+    return mode, major, bits, make_layout(one[0], along)
+
+
+def addresses_of_instruction(word, mode, major, bits, mn, k):
+    """What the hardware reads for element `(mn, k)` of one instruction, from its descriptor."""
+    start, lead, stride = (16 * (word >> low & 0x3FFF) for low in (0, 16, 32))
+    width, rows = MODES[mode].width, 8 if major == "k" else MODES[mode].mn_major_rows
+    along, across = (k, mn) if major == "k" else (mn, k)
+    byte = along * bits // 8
+    panel, group = lead, stride
+    if mode == "none" and major == "mn":
+        panel, group = stride, lead
+    panel_bytes = 16 if mode == "none" else 16 * width
+    address = start + byte // panel_bytes * panel + byte % panel_bytes
+    return BYTE_SWIZZLES[mode](address + across % rows * 16 * width + across // rows * group)
+
+
+@settings(deadline=None, max_examples=200)
+@given(operands_of_several_atoms(), st.sampled_from([0, 1024, 0x2400]))
+def test_each_instruction_has_a_descriptor(case, base):
+    mode, major, bits, memory = case
+    found = match_canonical(memory, BYTE_SWIZZLES[mode], bits, major, SM100)
+    if isinstance(found, Mismatch):
+        assert found.fault == "range"
+        return
+    mn, k = (part.size() for part in memory)
+    elements = table(memory).reshape(k, mn).T
+    expected = BYTE_SWIZZLES[mode](base + elements * bits // 8)
+    starts, reads = flat_table(found.starts), 256 // bits
+    assert len(starts) == k // reads
+    if starts.max() + base >= 1 << 18:
+        return
+    descriptor = describe(found, base, SM100)
+    rows, columns = np.arange(mn)[:, None], np.arange(reads)[None, :]
+    for i, start in enumerate(starts.tolist()):
+        word = descriptor.advance(start).encode()
+        reached = addresses_of_instruction(word, mode, major, bits, rows, columns)
+        assert np.array_equal(reached, expected[:, reads * i : reads * (i + 1)])
 
 
 @st.composite

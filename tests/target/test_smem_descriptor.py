@@ -124,6 +124,6 @@ def test_decode_refuses(word, target, words):
 
 
 def test_addresses_that_shift_the_pattern():
-    layout = CanonicalLayout("128B", "k", 16, 16, 1024, 32)
+    layout = CanonicalLayout("128B", "k", 16, 16, 1024, Layout(4, 32))
     with pytest.raises(TargetError, match="multiple of 1024 bytes, not at 512"):
         describe(layout, 512, SM90)

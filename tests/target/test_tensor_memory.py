@@ -7,6 +7,7 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.tables import flat_table, is_injective, table
 from tileas_xdsl.layout.text import parse_cute_layout
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.mma_kinds import KINDS
 from tileas_xdsl.target.tensor_memory import (
     ACCUMULATORS,
     COLUMN,
@@ -26,6 +27,18 @@ ACCUMULATOR_FORMULAS = {
     (2, 128): lambda r, c, n: (r + 64 * (c >= n // 2), c % (n // 2)),
     (2, 64): lambda r, c, n: (r + 32 * (c // (n // 4)), c % (n // 4)),
 }
+
+
+@pytest.mark.parametrize("ctas", [1, 2])
+def test_accumulators_have_the_n_of_some_instruction(ctas):
+    legal = {n for kind in KINDS.values() if (s := kind.shapes.get(str(ctas))) for n in s.n}
+    for m in (m for count, m in ACCUMULATORS if count == ctas):
+        for n in range(-8, 520):
+            if n in legal:
+                assert accumulator(m, n, ctas)[1].size() == n
+                continue
+            with pytest.raises(TargetError, match=f"N {n} is not a multiple of"):
+                accumulator(m, n, ctas)
 
 
 @pytest.mark.parametrize("n", [16, 32, 96, 256])
@@ -108,18 +121,30 @@ def test_linear_forms_of_cutlass(shape):
 def test_second_half_at_an_offset():
     layout = move_registers("16x32bx2", 4, half_offset=64)
     assert np.array_equal(table(layout, COLUMN)[:32], np.repeat([0, 64], 16))
+    assert table(move_registers("16x32bx2", 4, 508), COLUMN).max() == 511
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: accumulator(96, 64), "no accumulator has M 96 with 1 CTAs"),
-        (lambda: accumulator(128, 17, 2), "N 17 is not a multiple of 2"),
-        (lambda: accumulator(128, 513), "N 513 is not a multiple of 1 in 1..512"),
+        (lambda: accumulator(128, 17, 2), "N 17 is not a multiple of 16 in 16..256"),
+        (lambda: accumulator(128, 3), "N 3 is not a multiple of 8 in 8..256"),
+        (lambda: accumulator(128, 12), "N 12 is not a multiple of 8"),
+        (lambda: accumulator(256, 24, 2), "N 24 is not a multiple of 16"),
+        (lambda: accumulator(128, 64.0), r"N is 64\.0, not an integer"),
+        (lambda: accumulator(128.0, 64), r"M is 128\.0, not an integer"),
+        (lambda: accumulator(128, 513), "N 513 is not a multiple of 8 in 8..256"),
+        (lambda: accumulator(128, 512, 2), "N 512 is not a multiple of 16 in 16..256"),
         (lambda: move_registers("16x512b"), "no shape 16x512b; known: 32x32b"),
         (lambda: move_registers("16x256b", 64), "up to 32 times, not 64"),
         (lambda: move_registers("32x32b", 3), "not 3"),
         (lambda: move_registers("32x32b", 2, 4), "no second half"),
+        (lambda: move_registers("32x32b", 128.0), r"repetitions is 128\.0, not an integer"),
+        (lambda: move_registers("16x32bx2", 128, 600), r"second half is 600, not in 0\.\.384"),
+        (lambda: move_registers("16x32bx2", 4, 509), r"second half is 509, not in 0\.\.508"),
+        (lambda: move_registers("16x32bx2", 4, -1), r"second half is -1, not in 0\.\.508"),
+        (lambda: move_registers("16x32bx2", 4, 2.0), r"second half is 2\.0, not an integer"),
     ],
 )
 def test_refusals(call, words):

@@ -7,12 +7,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from tileas_xdsl.diagnostics.catalogue import catalogue
 from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.tools import tileas
 from tileas_xdsl.tools.commands import doctor
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.universe import TILEAS_UNIVERSE
@@ -92,7 +93,16 @@ def test_an_assumed_element_type_is_said() -> None:
         (["layout", "(4,2):(1)"], 1, "<layout>:1:1: error: stride (1) is not congruent"),
         (["layout", "<(4,2),(1,2),elem=bf17>"], 1, "<layout>:1:19: error: unknown element type"),
         (["layout", "(4,\n2:(1)"], 1, "<layout>:2:2: error: expected ')'"),
-        (["layout", "(4,2):(1,4)", "--elem", "half"], 1, "error: unknown element type 'half'"),
+        (["layout", "(4,2):(1,4)", "--elem", "half"], 2, "'--elem': unknown element type 'half'"),
+        (["layout", "4:1", "--elem", ""], 2, "'--elem': unknown element type ''"),
+        (["layout", "4:1", "--svg", ""], 2, "'--svg': the name of the file is empty"),
+        (["layout", "8:1@thread", "--elem", "f16"], 1, "8:1@thread maps to the axis thread"),
+        (
+            ["layout", "(8,4):(4@thread,1@value)", "--elem", "f16"],
+            1,
+            "--elem f16 is for tiles in memory, (8,4):(4@thread,1@value) maps to the axes thread "
+            "and value",
+        ),
         (["layout", "<4,1,elem=f16>", "--elem", "f32"], 1, "--elem f32 contradicts"),
         (["layout", "(2,2):(1@x,1@y)", "--svg", "{tmp}/a.svg"], 1, "a picture shows offsets"),
         (["layout", "(99999,99999):(1,9)"], 1, "a table holds"),
@@ -129,6 +139,47 @@ def test_the_caret_stands_under_the_fault() -> None:
 def test_random_text_never_makes_a_traceback(text: str, elem: str | None) -> None:
     args = ["layout", *(["--elem", elem] if elem is not None else []), "--", text]
     assert run(*args).exit_code in (0, 1, 2)
+
+
+NUMBERS = st.one_of(st.integers(0, 9), st.sampled_from([999999999999, 1 << 63, 1 << 200]))
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS, st.sampled_from(["", "@thread", "@value", "@x"]))),
+    st.sampled_from([None, "f16", "i1"]),
+)
+@example([(4, 1, "@thread"), (8, 999999999999, "@value")], None)
+@example([(999999999999, 1, ""), (8, 8, "")], "f16")
+def test_huge_numbers_never_make_a_traceback(
+    leaves: list[tuple[int, int, str]], elem: str | None
+) -> None:
+    shape = ",".join(str(extent) for extent, _, _ in leaves)
+    stride = ",".join(f"{number}{axis}" for _, number, axis in leaves)
+    option = ["--elem", elem] if elem is not None else []
+    assert run("layout", *option, "--", f"({shape}):({stride})").exit_code in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError("no room\nfor it"), "this needs more memory than there is: no room for it"),
+        (MemoryError(), "this needs more memory than there is"),
+        (
+            KeyError("x"),
+            "internal error in this tool: KeyError: 'x' (set TILEAS_TRACEBACK=1 for the traceback)",
+        ),
+    ],
+)
+def test_unexpected_errors_are_one_line(error, message, monkeypatch, capsys) -> None:
+    def fail(argv: list[str]) -> None:
+        raise error
+
+    monkeypatch.setattr(tileas, "app", fail)
+    with pytest.raises(SystemExit) as left:
+        tileas.main(["layout", "4:1"])
+    assert left.value.code == 1
+    assert capsys.readouterr().err == f"tileas: error: {message}\n"
 
 
 # listings

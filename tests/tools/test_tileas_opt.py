@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -68,7 +69,17 @@ class Shrinking(ModulePass):
         raise ShrinkException
 
 
-PASSES = (Failing, Buggy, Breaking, Talking, Complaining, Shrinking)
+@dataclass(frozen=True)
+class Optional(ModulePass):
+    name = "optional"
+
+    x: "bool" = False
+
+    def apply(self, ctx, op):
+        pass
+
+
+PASSES = (Optional, Failing, Buggy, Breaking, Talking, Complaining, Shrinking)
 
 
 @dataclass(frozen=True)
@@ -161,13 +172,28 @@ def test_unreadable_files(run, path, capsys):
         (["--no-such-option"], "unrecognized arguments: --no-such-option"),
         (["-p"], "argument -p/--passes: expected one argument"),
         (["-f", "wasm"], "argument -f/--frontend: invalid choice: 'wasm'"),
-        (["-o", "no/such/folder"], "cannot write 'no/such/folder': No such file or directory"),
+        (["-o", ""], "argument -o/--output-file: the name of the file is empty"),
+        (["-p", "optional{y=1}"], "pass 'optional' has no option 'y'; its options are x (bool)"),
     ],
 )
 def test_wrong_command_lines_exit_with_2_and_one_line(run, arguments, message):
     result = run(GOOD, *arguments)
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(f"tileas-opt: error: {message}")
+    assert result.err.count("\n") == 1
+
+
+def test_an_empty_name_of_the_input_is_a_wrong_command_line(capsys):
+    assert main([""]) == 2
+    message = "tileas-opt: error: argument input_file: the name of the file is empty\n"
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("path", ["no/such/folder", "."])
+def test_an_output_that_cannot_be_written_exits_with_1(run, path):
+    result = run(GOOD, "-o", path)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(f"tileas-opt: error: cannot write '{path}': ")
     assert result.err.count("\n") == 1
 
 
@@ -309,6 +335,61 @@ def test_ir_and_times_between_passes_go_to_stderr(run):
 def test_printing_options(run):
     assert '"func.func"()' in run(GOOD, "--print-op-generic").out
     assert 'loc("k.mlir":2:3)' in run(GOOD, "--print-debuginfo").out
+
+
+LOOP = """\
+func.func @f(%n: index, %x: i32) -> i32 {
+  %a = arith.constant 1 : i32
+  %c = arith.addi %a, %a : i32
+  %l = arith.constant 0 : index
+  %s = arith.constant 1 : index
+  %r = scf.for %i = %l to %n step %s iter_args(%acc = %c) -> (i32) {
+    %z = arith.addi %acc, %x : i32
+    scf.yield %z : i32
+  }
+  func.return %r : i32
+}
+"""
+
+
+@pytest.mark.parametrize("passes", ["canonicalize", "convert-scf-to-cf", "canonicalize,cse"])
+def test_locations_survive_passes_of_others(run, passes):
+    result = run(LOOP, "-p", passes, "--print-debuginfo")
+    assert result.code == 0
+    assert 'loc("k.mlir":' in result.out
+    assert "loc(unknown)" not in result.out
+
+
+def test_a_folded_constant_gets_the_location_of_its_neighbour(run):
+    """Nothing before it in the block is left, so it is that of the operation after it."""
+    out = run(LOOP, "-p", "canonicalize", "--print-debuginfo").out
+    assert '%c = arith.constant 2 : i32 loc("k.mlir":4:8)' in out
+
+
+def nested(depth: int) -> str:
+    loops = "".join(f"scf.for %i{i} = %l to %l step %l {{\n" for i in range(depth))
+    return f"func.func @f(%l: index) {{\n{loops}{'}' * depth}\nfunc.return\n}}\n"
+
+
+def test_deeply_nested_loops(run):
+    limit = sys.getrecursionlimit()
+    result = run(nested(300))
+    assert (result.code, result.err) == (0, "")
+    assert result.out.count("scf.for") == 300
+    assert sys.getrecursionlimit() == limit
+
+
+def test_a_thousand_nested_regions(run):
+    end = '"test.termop"() : () -> ()\n'
+    result = run('"test.op"() ({\n' * 1000 + end + f"}}) : () -> ()\n{end}" * 1000)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.count('"test.op"') == 1000
+
+
+def test_nesting_without_end_is_refused(run):
+    result = run(nested(20_000))
+    assert (result.code, result.out) == (1, "")
+    assert re.match(r"k\.mlir:\d+:\d+: error: the input is nested too deeply\n", result.err)
 
 
 def test_disable_verify_ends_with_the_run(run):

@@ -1,16 +1,18 @@
-"""From an operation to its place in a file."""
+"""From an operation to its place in a file, also where a pass forgot to say it."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     ArrayAttr,
     CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
+    LocationAttr,
     NameLoc,
     UnregisteredOp,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.report import Location
@@ -46,6 +48,55 @@ def location_of(op: Operation) -> Location | None:
             return place
         current = current.parent_op()
     return None
+
+
+def locate_lost(root: Operation) -> None:
+    """Give what lies inside `root` and has no location that of a neighbour.
+
+    xDSL's passes do not locate what they make.  The neighbour of an operation is the one before it
+    in its block, else the first located one after it, else the operation around the block, which
+    is that of a block argument too.  An explicit `loc(unknown)` of the input is kept.
+    """
+    around = [root]
+    while around:
+        parent = around.pop()
+        for region in parent.regions:
+            for block in region.blocks:
+                locate_arguments(block, parent.location)
+                around += _locate_operations(block, parent.location)
+
+
+def locate_arguments(block: Block, location: LocationAttr) -> None:
+    """Give the arguments of `block` that have no location this one."""
+    for argument in block.args:
+        if argument.location is UNKNOWN_LOC:
+            argument.location = location
+
+
+def _locate_operations(block: Block, fallback: LocationAttr) -> list[Operation]:
+    """Locate the operations of one block; returns those that have regions."""
+    unknown = UNKNOWN_LOC
+    with_regions: list[Operation] = []
+    lost: list[Operation] = []
+    last: LocationAttr | None = None
+    for op in block.ops:
+        if op.regions:
+            with_regions.append(op)
+        location = op.location
+        if location is unknown:
+            lost.append(op)
+            continue
+        if lost:
+            _locate(lost, location if last is None else last)
+            lost.clear()
+        last = location
+    _locate(lost, fallback if last is None else last)
+    return with_regions
+
+
+def _locate(ops: list[Operation], location: LocationAttr) -> None:
+    for op in ops:
+        op.location = location
 
 
 def name_of(op: Operation) -> str:

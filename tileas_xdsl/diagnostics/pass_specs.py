@@ -86,7 +86,7 @@ def _build(kind: str, spec: ArgSpec, factory: Callable[[], type[_SpecT]]) -> _Sp
         cls = factory()
     except Exception as error:
         raise UsageError(f"{kind} '{spec.name}' cannot be loaded: {error}") from error
-    options = {option.name: type_repr(option.type) for option in fields(cls) if option.init}
+    options = {option.name: _type_text(option.type) for option in fields(cls) if option.init}
     for option in spec.normalize_parameter_names().parameters:
         if option not in options:
             raise UsageError(f"{kind} '{spec.name}' has no option '{option}'; {_listed(options)}")
@@ -94,6 +94,11 @@ def _build(kind: str, spec: ArgSpec, factory: Callable[[], type[_SpecT]]) -> _Sp
         return cls.from_spec(spec)
     except Exception as error:
         raise UsageError(f"{kind} '{spec.name}': {error}; {_listed(options)}") from error
+
+
+def _type_text(annotation: object) -> str:
+    """With postponed annotations, the type of a field is its text."""
+    return annotation if isinstance(annotation, str) else type_repr(annotation)
 
 
 def _listed(options: Mapping[str, object]) -> str:

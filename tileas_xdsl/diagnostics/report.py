@@ -10,6 +10,10 @@ from typing import NamedTuple
 from tileas_xdsl.diagnostics.sources import source_line
 
 _UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+_WINDOW = 120
+"""How many characters of a source line are shown at most."""
+
+_ELLIPSIS = "..."
 
 
 class Severity(StrEnum):
@@ -86,6 +90,18 @@ def render(report: Diagnostic) -> str:
 
 def _caret_under(line: str, column: int) -> str:
     """The line and, below it, a caret; tabs are repeated so that any tab width lines up."""
-    shown = "".join(c if c == "\t" or c.isprintable() else _UNPRINTABLE for c in line)
-    padding = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
+    text, position = _window(line, min(max(column - 1, 0), len(line)))
+    shown = "".join(c if c == "\t" or c.isprintable() else _UNPRINTABLE for c in text)
+    padding = "".join("\t" if c == "\t" else " " for c in shown[:position])
     return f"{shown}\n{padding}^\n"
+
+
+def _window(line: str, position: int) -> tuple[str, int]:
+    """What is shown of a line, with the position in it: a generated line may be a whole module."""
+    if len(line) <= _WINDOW:
+        return line, position
+    start = min(max(position - _WINDOW // 2, 0), len(line) - _WINDOW)
+    end = start + _WINDOW
+    before = _ELLIPSIS if start else ""
+    after = _ELLIPSIS if end < len(line) else ""
+    return f"{before}{line[start:end]}{after}", position - start + len(before)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
     PatternRewriter,
@@ -21,7 +21,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.locations import location_of, name_of
+from tileas_xdsl.diagnostics.locations import locate_arguments, location_of, name_of
 
 _REWRITES_PER_OP = 64
 _SMALLEST_LIMIT = 4096
@@ -63,6 +63,7 @@ def apply_patterns(
         walk_reverse=walk_reverse,
         listener=PatternRewriterListener(
             operation_insertion_handler=[applier.locate_inserted],
+            block_creation_handler=[applier.locate_block],
             operation_replacement_handler=[applier.locate_replacement],
         ),
     )
@@ -111,13 +112,12 @@ class _LocatingApplier(GreedyRewritePatternApplier):
     def _witness(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Past the limit, go on for a few rewrites to see which patterns keep acting, then stop."""
         place, name = location_of(op), name_of(op)
-        for pattern in self.rewrite_patterns:
-            pattern.match_and_rewrite(op, rewriter)
-            if rewriter.has_done_action:
-                self._witnesses.append(type(pattern).__name__)
-                break
+        acting = (_acting(pattern, op, rewriter) for pattern in self.rewrite_patterns)
+        if (witness := next(filter(None, acting), None)) is not None:
+            self._witnesses.append(witness)
         else:
             super().match_and_rewrite(op, rewriter)
+            self._witnesses += ["folding"] * rewriter.has_done_action
         if len(self._witnesses) < _WITNESSES:
             return
         names = " and ".join(sorted(set(self._witnesses)))
@@ -132,6 +132,13 @@ class _LocatingApplier(GreedyRewritePatternApplier):
             if new.location is UNKNOWN_LOC:
                 new.location = self._location
                 self._stamped.add(new)
+            for region in new.regions:
+                for block in region.blocks:
+                    locate_arguments(block, new.location)
+
+    def locate_block(self, block: Block) -> None:
+        """The arguments of a new block get the location of the matched operation."""
+        locate_arguments(block, self._location)
 
     def locate_replacement(self, op: Operation, new_results: Sequence[SSAValue | None]) -> None:
         """What replaces another operation than the matched one gets the location of that one."""
@@ -144,3 +151,13 @@ class _LocatingApplier(GreedyRewritePatternApplier):
 
     def _is_new(self, op: Operation) -> bool:
         return op.location is UNKNOWN_LOC or op in self._stamped
+
+
+def _acting(pattern: RewritePattern, op: Operation, rewriter: PatternRewriter) -> str | None:
+    """Apply `pattern`, of an applier the innermost one that acts; its name if it did something."""
+    if isinstance(pattern, GreedyRewritePatternApplier):
+        acting = (_acting(inner, op, rewriter) for inner in pattern.rewrite_patterns)
+        if (name := next(filter(None, acting), None)) is not None:
+            return name
+    pattern.match_and_rewrite(op, rewriter)
+    return type(pattern).__name__ if rewriter.has_done_action else None

@@ -101,11 +101,11 @@ def axis_tables(layout: Layout) -> dict[str, Table]:
 
 def flat_table(layout: AnyLayout) -> Table:
     """One integer per coordinate that is equal exactly where the offsets are equal on all axes."""
-    key: Table | None = None
-    for axis in layout.axes():
-        offsets = _from_zero(layout, axis)
-        key = offsets if key is None else _joined(key, offsets)
-    return np.zeros(layout.size(), dtype=np.int64) if key is None else key
+    first, *others = layout.axes() or (ANONYMOUS,)
+    key = _from_zero(layout, first)
+    for axis in others:
+        key = _joined(key, _from_zero(layout, axis))
+    return key
 
 
 def _from_zero(layout: AnyLayout, axis: str) -> Table:

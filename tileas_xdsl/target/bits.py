@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import index
 
 from tileas_xdsl.target.errors import TargetError
 
@@ -24,6 +25,7 @@ class BitField:
 
     def insert(self, value: int, what: str) -> int:
         """`value` at its place; `TargetError` says why it does not fit."""
+        value = whole(value, f"{what}: {self.name}")
         if not 0 <= value < self.limit:
             raise TargetError(f"{what}: {self.name} {value} is not in 0..{self.limit - 1}")
         if value % (1 << self.dropped):
@@ -33,6 +35,14 @@ class BitField:
     def extract(self, word: int) -> int:
         """The value that `word` holds."""
         return (word >> self.low & (1 << self.width) - 1) << self.dropped
+
+
+def whole(value: object, what: str) -> int:
+    """`value` as an integer; `TargetError` for a number of another kind, whole or not."""
+    try:
+        return index(value)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        raise TargetError(f"{what} is {value!r}, not an integer") from None
 
 
 def pack(fields: Iterable[BitField], values: Mapping[str, int], what: str) -> int:

@@ -10,6 +10,7 @@ In 16-byte units, with a mode W units wide (2, 4, 8), the layouts under the swiz
     MN-major, atoms of 32 bytes  ((8,m),(4,k)):((1,LBO),(8,SBO))
 
 One instruction reads 256 bits of K; `step` is what later instructions add to the start address.
+Only what one instruction reads must have this form: the starts of later ones may be uneven.
 Sources: CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp and mma_traits_sm100.hpp
 (make_gmma_desc, make_umma_desc); PTX ISA, shared memory matrix layouts of wgmma and tcgen05.
 """
@@ -21,11 +22,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.simplify import coalesce
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
+from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.bits import code_of
 from tileas_xdsl.target.errors import TargetError
 
 Major = Literal["k", "mn"]
+
+MAJORS: Mapping[str, int] = {"k": 0, "mn": 1}
+"""The majors and their codes in instruction descriptors."""
 
 UNIT_BITS = 128
 """Descriptors count in 16-byte units."""
@@ -84,8 +91,18 @@ class CanonicalLayout:
     elem_bits: int
     leading_byte_offset: int
     stride_byte_offset: int
-    step: int
-    """Bytes from the start of one instruction's K to that of the next; 0 when there is one."""
+    starts: Layout
+    """The number of an instruction along K to the bytes from the first start to its own.
+
+    The hardware swizzles start addresses too, so these are offsets before the permutation.
+    """
+
+    @property
+    def step(self) -> int | None:
+        """Bytes from each start to the next: 0 when there is one, None where they are uneven."""
+        leaves = coalesce(self.starts).leaves()
+        stride = leaves[0][1]
+        return stride if len(leaves) == 1 and isinstance(stride, int) else None
 
     @property
     def swizzle(self) -> Swizzle:
@@ -109,16 +126,17 @@ class CanonicalLayout:
 
     def _unit_address(self, unit: Any, across: Any) -> Any:
         mode = MODES[self.mode]
-        row = 16 * mode.width
+        row, starts = 16 * mode.width, flat_table(self.starts)
         lead, stride = self.leading_byte_offset, self.stride_byte_offset
         if self.major == "k":
             next_unit = lead if self.mode == "none" else 16
-            along = unit % 2 * next_unit + unit // 2 * self.step
+            along = unit % 2 * next_unit + starts[unit // 2]
             return along + across % 8 * row + across // 8 * stride
         panel, group = (stride, lead) if self.mode == "none" else (lead, stride)
         along = unit % mode.width * 16 + unit // mode.width * panel
-        rows = mode.mn_major_rows
-        return along + across % rows * row + across // rows * group
+        rows, reads = mode.mn_major_rows, INSTRUCTION_K_BITS // self.elem_bits
+        within = across % reads
+        return along + within % rows * row + within // rows * group + starts[across // reads]
 
 
 def canonical_atom(mode: str, major: Major, elem_bits: int) -> Layout:
@@ -126,6 +144,7 @@ def canonical_atom(mode: str, major: Major, elem_bits: int) -> Layout:
 
     The swizzle that goes with it is `BYTE_SWIZZLES[mode]`.
     """
+    check_major(major)
     if mode not in MODES:
         raise TargetError(f"unknown shared-memory mode '{mode}'; known: {', '.join(MODES)}")
     if major == "k" and mode in MN_MAJOR_ONLY:
@@ -151,6 +170,11 @@ def operand_refusal(layout: CanonicalLayout, target: Target) -> str | None:
             f"{' or '.join(modes)}, not {layout.mode}"
         )
     return None
+
+
+def check_major(major: str) -> None:
+    """Raise `TargetError` for what is no major."""
+    code_of(MAJORS, major, "major")
 
 
 def units_of(elem_bits: int) -> int:

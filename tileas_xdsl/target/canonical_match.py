@@ -1,7 +1,8 @@
 """The descriptor of a shared-memory layout: its mode and byte offsets, or the reason for none.
 
 The test is CUTLASS's: count in 16-byte units, divide by the core matrix of the mode, require one
-stride for each of the four parts (include/cute/atom/mma_traits_sm100.hpp, make_umma_desc).
+stride for each part of what an instruction reads (include/cute/atom/mma_traits_sm100.hpp,
+make_umma_desc).  From one instruction to the next along K the start address may walk in any way.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tileas_xdsl.target.canonical import (
     UNIT_BITS,
     CanonicalLayout,
     Major,
+    check_major,
     units_of,
 )
 
@@ -54,9 +56,11 @@ def match_canonical(
 
     `memory` maps `(MN, K)` to element offsets under the byte swizzle `swizzle`.  It may hold the K
     of several instructions.  This is geometry: whether an instruction takes such an operand is
-    asked of `operand_refusal`.  Raises `TargetError` for an element width that no operand has.
+    asked of `operand_refusal`.  Raises `TargetError` for an element width or a major that no
+    operand has.
     """
     units = units_of(elem_bits)
+    check_major(major)
     try:
         mode = _mode(swizzle, major, target)
         plain = _plain(memory)
@@ -110,27 +114,50 @@ def _check_sizes(memory: Layout, mode: str, elem_bits: int, major: Major) -> Non
 
 def _k_major(mode: str, mn: Layout, k: Layout, units: int, bits: int) -> CanonicalLayout:
     width = MODES[mode].width
-    (row, stride) = _split(_whole_units(mn, units, mode), 8, mode, "MN")
-    (unit, step) = _split(_grouped(k, units, mode), 2, mode, "K")
+    row, groups = _split(_whole_units(mn, units, mode), 8, mode, "each 8 units (16 bytes) along MN")
+    stride = _stride(groups, mode, "the groups of 8 units (16 bytes) along MN")
+    unit, starts = _split(_grouped(k, units, mode), 2, mode, "each 2 units (16 bytes) along K")
     _expect(row, width, mode, "rows of a core matrix")
     if mode != "none":
         _expect(unit, 1, mode, "the two 16-byte halves of an instruction's K")
     lead = 16 * unit
-    return CanonicalLayout(mode, "k", bits, _offset(lead), _offset(16 * stride), _offset(16 * step))
+    return CanonicalLayout(mode, "k", bits, _offset(lead), _offset(16 * stride), _starts(starts))
 
 
 def _mn_major(mode: str, mn: Layout, k: Layout, units: int, bits: int) -> CanonicalLayout:
     width, rows = MODES[mode].width, MODES[mode].mn_major_rows
-    (unit, panel) = _split(_grouped(mn, units, mode), width, mode, "MN")
-    (row, group) = _split(_whole_units(k, units, mode), rows, mode, "K")
+    along = f"{width} units (16 bytes) along MN"
+    unit, panels = _split(_grouped(mn, units, mode), width, mode, f"each {along}")
+    panel = _stride(panels, mode, f"the groups of {along}")
+    along = f"{rows} units (16 bytes) along K"
+    row, groups = _split(_whole_units(k, units, mode), rows, mode, f"each {along}")
+    group, starts = _groups_of_one_instruction(
+        groups, INSTRUCTION_K_BITS // bits // rows, mode, along
+    )
     if width > 1:
         _expect(unit, 1, mode, "16-byte units of a row")
     _expect(row, width, mode, "rows of one K each")
     lead, stride = (group, panel) if mode == "none" else (panel, group)
-    step = 16 * group * (INSTRUCTION_K_BITS // bits) // rows
     return CanonicalLayout(
-        mode, "mn", bits, _offset(16 * lead), _offset(16 * stride), _offset(step)
+        mode, "mn", bits, _offset(16 * lead), _offset(16 * stride), _starts(starts)
     )
+
+
+def _groups_of_one_instruction(
+    groups: Layout, count: int, mode: str, along: str
+) -> tuple[int, Layout]:
+    """The stride of the `count` groups of rows that an instruction reads, and the starts."""
+    if count > 1:
+        return _split(groups, count, mode, f"the groups of {along}")
+    # A stride between groups is not used then; the descriptor says that of the first two starts.
+    first = groups.leaves()[0][1]
+    return first if isinstance(first, int) else 0, groups
+
+
+def _starts(units: Layout) -> Layout:
+    """The starts of instructions in bytes."""
+    leaves = [(s, _offset(16 * d)) for s, d in units.leaves() if isinstance(d, int)]
+    return coalesce(Layout(tuple(s for s, _ in leaves), tuple(d for _, d in leaves)))
 
 
 def _grouped(mode: Layout, units: int, name: str) -> Layout:
@@ -160,25 +187,21 @@ def _whole_units(mode: Layout, units: int, name: str) -> Layout:
     return Layout(tuple(s for s, _ in leaves), tuple(d // units for _, d in leaves))
 
 
-def _split(mode: Layout, extent: int, name: str, side: str) -> tuple[int, int]:
-    """The strides of `extent` first units and of the groups of them."""
+def _split(mode: Layout, extent: int, name: str, what: str) -> tuple[int, Layout]:
+    """The stride of the `extent` first positions, which are `what`, and the layout of the rest."""
     try:
-        parts = tuple(coalesce(part) for part in logical_divide(mode, Layout(extent)))
+        first, rest = (coalesce(part) for part in logical_divide(mode, Layout(extent)))
     except LayoutError as error:
         raise _RefusedError("profile", f"mode {name}: {error}") from None
-    strides: list[int] = []
-    for part, what in zip(
-        parts, (f"each {extent} units", f"the groups of {extent} units"), strict=True
-    ):
-        leaves = part.leaves()
-        if len(leaves) != 1:
-            raise _RefusedError(
-                "profile",
-                f"mode {name}: {what} (16 bytes) along {side} are not evenly spaced, found {part}",
-            )
-        stride = leaves[0][1]
-        strides.append(stride if isinstance(stride, int) else 0)
-    return strides[0], strides[1]
+    return _stride(first, name, what), rest
+
+
+def _stride(part: Layout, name: str, what: str) -> int:
+    leaves = part.leaves()
+    if len(leaves) != 1:
+        raise _RefusedError("profile", f"mode {name}: {what} are not evenly spaced, found {part}")
+    stride = leaves[0][1]
+    return stride if isinstance(stride, int) else 0
 
 
 def _expect(found: int, expected: int, mode: str, what: str) -> None:

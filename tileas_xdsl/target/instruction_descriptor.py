@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
-from tileas_xdsl.target.canonical import Major
+from tileas_xdsl.target.canonical import MAJORS, Major
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma_kinds import MmaKind, check_shape, get_kind, group_text
 
@@ -74,8 +74,8 @@ class _Operands:
             "b": kind.operands[self.b],
             "negate_a": self.negate_a,
             "negate_b": self.negate_b,
-            "a_major": self.a_major == "mn",
-            "b_major": self.b_major == "mn",
+            "a_major": MAJORS[self.a_major],
+            "b_major": MAJORS[self.b_major],
             "n": self.n,
             "m": self.m,
         }
@@ -84,6 +84,7 @@ class _Operands:
         what = f"kind::{kind.name}"
         for side, element, major in (("A", self.a, self.a_major), ("B", self.b, self.b_major)):
             code_of(kind.operands, element, f"{what}: element of {side}")
+            code_of(MAJORS, major, f"{what}: major of {side}")
             if major == "mn" and element not in kind.mn_major:
                 raise TargetError(f"{what}: {side} of {element} is K-major only")
         if kind.same_operands and self.a != self.b:

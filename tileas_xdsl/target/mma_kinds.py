@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from tileas_xdsl.target.bits import whole
 from tileas_xdsl.target.errors import TargetError
 
 
@@ -100,6 +101,7 @@ def get_kind(name: str) -> MmaKind:
 
 def check_shape(kind: MmaKind, m: int, n: int, group: str) -> None:
     """Refuse an M or N that `kind` does not have for a group of CTAs ("1", "2" or "ws")."""
+    m, n = whole(m, f"kind::{kind.name}: M"), whole(n, f"kind::{kind.name}: N")
     shapes = kind.shapes.get(group)
     if shapes is None:
         raise TargetError(f"kind::{kind.name} has no form for {group_text(group)}")

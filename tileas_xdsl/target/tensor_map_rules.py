@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
+from typing import SupportsIndex
 
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
@@ -39,7 +40,7 @@ Rule = Callable[[TensorMap], Iterator[str]]
 
 def problems(tensor_map: TensorMap) -> Iterator[str]:
     """A sentence for each rule of the driver that the map breaks, with the index and the value."""
-    for broken in (_names(tensor_map), _ranks(tensor_map)):
+    for broken in (_names(tensor_map), _ranks(tensor_map), _integers(tensor_map)):
         found = [*broken]
         yield from found
         if found:
@@ -97,6 +98,22 @@ def _ranks(m: TensorMap) -> Iterator[str]:
     ):
         if len(values) != count:
             yield f"{what} has {len(values)} entries; rank {m.rank} needs {count}"
+
+
+def _integers(m: TensorMap) -> Iterator[str]:
+    tuples = (
+        ("dims", m.dims),
+        ("strides", m.strides),
+        ("box", m.box),
+        ("element_strides", m.element_strides),
+    )
+    numbers: list[tuple[str, object]] = [("the address", m.address)]
+    numbers += [
+        (f"{what}[{i}]", value) for what, values in tuples for i, value in enumerate(values)
+    ]
+    for what, value in numbers:
+        if not isinstance(value, SupportsIndex):
+            yield f"{what} is {value!r}; it must be an integer"
 
 
 def _alignment(m: TensorMap) -> int:

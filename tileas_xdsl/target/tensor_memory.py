@@ -15,6 +15,7 @@ from typing import Any
 from tileas_xdsl.layout.axes import E, coefficient_of
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.target.bits import whole
 from tileas_xdsl.target.errors import TargetError
 
 LANE = "lane"
@@ -23,6 +24,10 @@ LANES = 128
 COLUMNS = 512
 LANE_STEP = 1 << 16
 """What one lane adds to an address."""
+
+MAX_N = 256
+N_STEP = 8
+"""N of an instruction is a multiple of `N_STEP` for each CTA that takes part, up to `MAX_N`."""
 
 _LANE, _COLUMN = E(LANE), E(COLUMN)
 
@@ -75,13 +80,14 @@ def accumulator(m: int, n: int, ctas: int = 1) -> Layout:
 
     `m` and `n` are those of the instruction.  Elements are 32 bits wide.
     """
+    m, n, ctas = whole(m, "M"), whole(n, "N"), whole(ctas, "the number of CTAs")
     entry = ACCUMULATORS.get((ctas, m))
     if entry is None:
         known = ", ".join(f"M {a.m} with {a.ctas} CTA{'s' * (a.ctas > 1)}" for a in _ACCUMULATORS)
         raise TargetError(f"no accumulator has M {m} with {ctas} CTAs; known: {known}")
-    if n % entry.splits or not 0 < n <= COLUMNS * entry.splits:
-        limit = COLUMNS * entry.splits
-        raise TargetError(f"N {n} is not a multiple of {entry.splits} in 1..{limit}")
+    step = N_STEP * ctas
+    if n not in range(step, MAX_N + 1, step):
+        raise TargetError(f"N {n} is not a multiple of {step} in {step}..{MAX_N}")
     rows = coalesce(Layout(entry.rows, entry.row_strides))
     below = LANES // entry.splits * _LANE
     columns = coalesce(Layout((n // entry.splits, entry.splits), (_COLUMN, below)))
@@ -131,11 +137,21 @@ def move_registers(shape: str, repetitions: int = 1, half_offset: int | None = N
     entry = _move_shape(shape, repetitions)
     threads = [*entry.threads]
     if shape == "16x32bx2":
-        threads.append((2, (repetitions if half_offset is None else half_offset) * _COLUMN))
+        threads.append((2, _second_half(entry, repetitions, half_offset) * _COLUMN))
     elif half_offset is not None:
         raise TargetError(f"tcgen05.ld.{shape} has no second half, so no offset of {half_offset}")
     values = [*entry.values, (repetitions, entry.columns * _COLUMN)]
     return make_layout(coalesce(_mode(threads)), coalesce(_mode(values)))
+
+
+def _second_half(shape: MoveShape, repetitions: int, half_offset: int | None) -> int:
+    if half_offset is None:
+        return shape.columns * repetitions
+    what = f"tcgen05.ld.{shape.name}: the offset of the second half"
+    last = COLUMNS - shape.columns * repetitions
+    if not 0 <= whole(half_offset, what) <= last:
+        raise TargetError(f"{what} is {half_offset}, not in 0..{last}")
+    return half_offset
 
 
 def _mode(digits: Sequence[tuple[int, Any]]) -> Layout:
@@ -146,6 +162,7 @@ def _move_shape(shape: str, repetitions: int) -> MoveShape:
     entry = MOVE_SHAPES.get(shape)
     if entry is None:
         raise TargetError(f"tcgen05.ld has no shape {shape}; known: {', '.join(MOVE_SHAPES)}")
+    repetitions = whole(repetitions, f"tcgen05.ld.{shape}: the number of repetitions")
     if repetitions not in range(1, entry.max_repetitions + 1) or repetitions & (repetitions - 1):
         raise TargetError(
             f"tcgen05.ld.{shape} repeats a power of two up to {entry.max_repetitions} times, "

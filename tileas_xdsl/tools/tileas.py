@@ -1,18 +1,20 @@
 """`tileas`: the command for people.  Each command is a file of `tools/commands`.
 
-Exit code 0 is success, 1 means that the input is wrong or something failed, 2 that the command line
-is wrong.
+Exit code 0 is success, 1 means that the input is wrong or something failed, also the writing of an
+output, 2 that the command line is wrong.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import typer
 
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
+from tileas_xdsl.tools.failures import end_of_failure
 
 app = typer.Typer(
     help="An open compiler for GPU tile kernels.",
@@ -47,9 +49,12 @@ for command in (layout, dialects, passes, pipelines, diagnostics, doctor):
     app.command()(command)
 
 
-def main() -> None:
-    """Run the command line."""
-    app()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run `argv` (default: the command line) and leave with its exit code."""
+    try:
+        app(argv)
+    except Exception as error:
+        raise SystemExit(end_of_failure("tileas", error)) from None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """`tileas-opt`: run passes on a module, as `xdsl-opt` does, with errors that say where.
 
-Exit code 0 is success, 1 means that the input or a pass failed, 2 that the command line is wrong.
-Nothing is written to the output unless everything succeeded.
+Exit code 0 is success, 1 means that the input, a pass or the writing of the output failed, 2 that
+the command line is wrong.  Nothing is written to the output unless everything succeeded.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnos
 from tileas_xdsl.diagnostics.expected import check_expected
 from tileas_xdsl.diagnostics.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.located_parser import LocatedParser
+from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
-from tileas_xdsl.diagnostics.pass_errors import internal_error_text, located_failures
+from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.pass_specs import UsageError, check_target, parse_passes
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.tools.deep_stack import with_deep_stack
+from tileas_xdsl.tools.failures import end_of_failure
 
 PROGRAM = "tileas-opt"
 DESCRIPTION = (
@@ -110,6 +113,8 @@ class TileasOptMain(xDSLOptMain):
         return input_name(self.args.input_file)
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
+        _check_file_name("input_file", self.args.input_file)
+        _check_file_name("-o/--output-file", self.args.output_file)
         extension = self._input_format()
         content = read_input(self.args.input_file)
         if not self.args.split_input_file:
@@ -140,6 +145,7 @@ class TileasOptMain(xDSLOptMain):
             start = time.perf_counter()
             with located_failures(f"pass '{module_pass.name}'", prog):
                 module_pass.apply(self.ctx, prog)
+            locate_lost(prog)
             if self.args.time_passes:
                 seconds = time.perf_counter() - start
                 sys.stderr.write(f"Pass {module_pass.name} took {seconds} seconds\n")
@@ -226,7 +232,11 @@ class TileasOptMain(xDSLOptMain):
             write_output(self.args.output_file, text)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise UsageError(f"cannot write '{self.args.output_file}': {reason}") from error
+            raise _OutputError(f"cannot write '{self.args.output_file}': {reason}") from error
+
+
+class _OutputError(Exception):
+    """The output cannot be written; the message is one sentence for the user."""
 
 
 def _usage_error(message: str) -> NoReturn:
@@ -265,17 +275,16 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         _check_options(sys.argv[1:] if argv is None else argv)
         with _xdsl_unchanged():
-            return TileasOptMain(DESCRIPTION, argv).execute()
-    except UsageError as error:
+            return with_deep_stack(lambda: TileasOptMain(DESCRIPTION, argv).execute())
+    except (UsageError, _OutputError) as error:
         sys.stderr.write(f"{PROGRAM}: error: {error}\n")
-        return 2
+        return 2 if isinstance(error, UsageError) else 1
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else 0 if leave.code is None else 1
     except BrokenPipeError:
         raise
     except Exception as error:
-        sys.stderr.write(f"{PROGRAM}: error: {internal_error_text('this tool', error)}\n")
-        return 1
+        return end_of_failure(PROGRAM, error)
 
 
 def _check_options(argv: Sequence[str]) -> None:
@@ -283,6 +292,11 @@ def _check_options(argv: Sequence[str]) -> None:
     for arg in argv:
         if arg.startswith("-") and arg.endswith("=--"):
             raise UsageError(f"argument {arg.removesuffix('=--')}: '--' is no value")
+
+
+def _check_file_name(argument: str, name: str | None) -> None:
+    if name == "":
+        raise UsageError(f"argument {argument}: the name of the file is empty")
 
 
 def _discard_stdout() -> None:

@@ -18,6 +18,24 @@ LARGEST_GRID = 16
 """How many rows and columns of offsets are printed at most."""
 
 
+def _known_element(name: str | None) -> str | None:
+    from tileas_xdsl.layout import LayoutError, element_type
+
+    if name is None:
+        return None
+    try:
+        element_type(name)
+    except LayoutError as error:
+        raise typer.BadParameter(str(error)) from None
+    return name
+
+
+def _named_file(name: str) -> Path:
+    if not name:
+        raise typer.BadParameter("the name of the file is empty")
+    return Path(name)
+
+
 def layout(
     text: Annotated[
         str,
@@ -29,9 +47,15 @@ def layout(
     ],
     elem: Annotated[
         str | None,
-        typer.Option(help="Element type: the layout is a tile in shared memory of such elements."),
+        typer.Option(
+            callback=_known_element,
+            help="Element type: the layout is a tile in shared memory of such elements.",
+        ),
     ] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw the layout into this file.")] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(parser=_named_file, metavar="FILE", help="Draw the layout into this file."),
+    ] = None,
 ) -> None:
     """Print the facts about a layout, and draw it.
 
@@ -65,7 +89,7 @@ def _subject(text: str, elem: str | None) -> tuple[AnyLayout | MemoryLayout, int
     if not isinstance(parsed, MemoryLayout):
         if elem is None:
             return parsed, None
-        parsed = _in_memory(parsed)
+        parsed = _in_memory(parsed, elem)
     own = parsed.elem
     if elem is not None and own is not None and element_type(elem).name != own:
         raise LayoutError(f"--elem {elem} contradicts the clause elem={own}")
@@ -74,9 +98,12 @@ def _subject(text: str, elem: str | None) -> tuple[AnyLayout | MemoryLayout, int
     return parsed, element_type(elem or own or ASSUMED_ELEMENT).bits
 
 
-def _in_memory(layout: AnyLayout) -> MemoryLayout:
+def _in_memory(layout: AnyLayout, elem: str) -> MemoryLayout:
     from tileas_xdsl.layout import ComposedLayout, Layout, LayoutError, MemoryLayout
 
+    if isinstance(layout, Layout) and (axes := sorted(set(layout.axes()) - {""})):
+        onto = f"the ax{'e' if len(axes) > 1 else 'i'}s {' and '.join(axes)}"
+        raise LayoutError(f"--elem {elem} is for tiles in memory, {layout} maps to {onto}")
     if isinstance(layout, Layout):
         return MemoryLayout(layout)
     if isinstance(layout.inner, ComposedLayout) or layout.offset:
