@@ -165,7 +165,10 @@ def _as_tuple(layout: Layout) -> Layout:
 
 @lifted
 def tile_to_shape(block: Layout, target: IntTuple, order: IntTuple | None = None) -> Layout:
-    """`block` repeated over a target shape, modes in `order` (default: left to right)."""
+    """`block` repeated over a target shape, modes in `order` (default: left to right).
+
+    Each mode of the result is coalesced.
+    """
     n = rank(target)
     if block.rank > n:
         raise LayoutError(f"tile_to_shape: {block} has more modes than shape {show(target)}")
@@ -178,7 +181,7 @@ def tile_to_shape(block: Layout, target: IntTuple, order: IntTuple | None = None
         )
     repeats = ceil_div(target_shape, block_shape)
     tiler = make_ordered_layout(repeats, tuple(range(n)) if order is None else order)
-    return coalesce(blocked_product(padded, tiler), (1,) * n)
+    return blocked_product(padded, tiler)
 
 
 def ceil_divide(target: Any, tiler: Layout) -> IntTuple:
