@@ -888,3 +888,45 @@ func.func @inserted_across(%t: tensor<32x32xf32>, %x: tensor<16x32xf32, #nv_tile
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %2, %1 : tensor<16x32xf32, #nv_tileas<space smem>>, tensor<16x32xf32>
 // CHECK-NEXT:  }
+
+// 2, not: another carried value gets the whole tile, with what older iterations wrote.
+
+func.func @loop_hands_on(%x: tensor<1x4xi32>, %o: tensor<4x4xi32>) -> tensor<4x4xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %a = nv_tileas.alloc_tensor : tensor<4x4xi32>
+  %r, %s = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %a, %u = %o) -> (tensor<4x4xi32>, tensor<4x4xi32>) {
+    %t2 = nv_tileas.insert_slice %x into %t[%i, 0][1, 4][1, 1] : tensor<1x4xi32> into tensor<4x4xi32>
+    scf.yield %t2, %t2 : tensor<4x4xi32>, tensor<4x4xi32>
+  }
+  func.return %s : tensor<4x4xi32>
+}
+
+// CHECK-LABEL: func.func @loop_hands_on
+// CHECK:         %a = nv_tileas.alloc_tensor
+// CHECK-NEXT:    %r, %s = scf.for {{.*}} iter_args(%t = %a, %u = %o)
+// CHECK-NEXT:      %t2 = nv_tileas.insert_slice %x into %t[%i, 0]
+// CHECK-NEXT:      scf.yield %t2, %t2
+
+// 4. A slice that both arms yield, in different places, goes into both.
+
+func.func @sunk_twice(%p: i1, %t: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %b = nv_tileas.extract_slice %t[0][2][1] : tensor<4xf32> -> tensor<2xf32>
+  %r, %q = scf.if %p -> (tensor<2xf32>, tensor<2xf32>) {
+    scf.yield %b, %b : tensor<2xf32>, tensor<2xf32>
+  } else {
+    %u = nv_tileas.extract_slice %t[2][2][1] : tensor<4xf32> -> tensor<2xf32>
+    scf.yield %u, %b : tensor<2xf32>, tensor<2xf32>
+  }
+  func.return %r, %q : tensor<2xf32>, tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @sunk_twice
+// CHECK-NEXT:    %r, %q = scf.if %p
+// CHECK-NEXT:      [[B:%.*]] = nv_tileas.extract_slice %t[0]
+// CHECK-NEXT:      scf.yield [[B]], [[B]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[C:%.*]] = nv_tileas.extract_slice %t[0]
+// CHECK-NEXT:      [[U:%.*]] = nv_tileas.extract_slice %t[2]
+// CHECK-NEXT:      scf.yield [[U]], [[C]]

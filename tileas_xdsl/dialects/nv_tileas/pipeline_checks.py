@@ -118,6 +118,7 @@ def check_token(op: Operation, token: SSAValue, entry: PipelineEntry | None = No
         raise _no_pipeline(op, steps)
     if entry is not None and entry.follows:
         _check_step_before(op, steps, entry)
+        _check_only_end(op, token)
     if len(steps) < 2:
         return
     pipelines = pipelines_of(token)
@@ -146,6 +147,14 @@ def _check_step_before(op: Operation, steps: Sequence[Operation], entry: Pipelin
             listed = ", ".join(entry.follows[:-1])
             text = f"needs a token from {listed} or {entry.follows[-1]}, but it comes from"
             raise op_error(op, f"{text} '{step.name}'", [note(step, "the token is made here")])
+
+
+def _check_only_end(op: Operation, token: SSAValue) -> None:
+    """No operation before this one, in its block, commits or releases the same token."""
+    others = [use.operation for use in token.uses if use.operation is not op]
+    for other in others:
+        if other.name == op.name and other.parent is op.parent and other.is_before_in_block(op):
+            raise op_error(op, "ends a stage that has ended", [note(other, "it ended here")])
 
 
 def check_stages(op: PipelineOp) -> None:

@@ -19,6 +19,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TmaDescType
 from tileas_xdsl.dialects.shared_parsing import parse_optional_tile, parse_payload_type
@@ -48,12 +49,20 @@ def tileas_op(cls: type[OpT]) -> type[OpT]:
             return parse(parser)
 
     def verify_structure_first(op: TileasOp) -> None:
+        _check_names(op)
         op.check_structure()
         verify(op)
 
     defined.parse = classmethod(parse_with_sugar)
     defined.verify_ = verify_structure_first
     return defined
+
+
+def _check_names(op: IRDLOperation) -> None:
+    """No attribute has the name of a property: their text would be one."""
+    for name in op.attributes:
+        if name in op.properties:
+            raise op_error(op, f"has '{name}' twice, as a property and as an attribute")
 
 
 @contextmanager

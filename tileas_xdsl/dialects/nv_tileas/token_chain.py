@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
@@ -43,16 +43,24 @@ def pipeline_of(token: SSAValue) -> CreatePipelineOp | TokenFault:
 
 def pipelines_of(token: SSAValue) -> Sequence[CreatePipelineOp] | TokenFault:
     """All pipelines that a token may belong to; several where control flow merges them."""
-    seen: dict[Operation, None] = {}
+    seen: dict[SSAValue, None] = {token: None}
     pending = [token]
+    found: dict[CreatePipelineOp, None] = {}
     while pending:
-        steps = steps_before(pending.pop())
-        if isinstance(steps, TokenFault):
-            return steps
-        new = [op for op in steps if op not in seen]
+        value = pending.pop()
+        before = inflows(value)
+        if before is None:
+            step = _step_of(value)
+            if isinstance(step, TokenFault):
+                return step
+            if isinstance(step, CreatePipelineOp):
+                found[step] = None
+                continue
+            before = step.operands[:1]
+        new = [v for v in before if v not in seen]
         seen.update(dict.fromkeys(new))
-        pending += [op.operands[0] for op in new if not isinstance(op, CreatePipelineOp)]
-    return [op for op in seen if isinstance(op, CreatePipelineOp)]
+        pending += new
+    return list(found)
 
 
 def stages_of(token: SSAValue) -> int | None:
@@ -79,16 +87,23 @@ def _stages_at(op: Operation) -> int | None:
 
 def steps_before(token: SSAValue) -> Sequence[Operation] | TokenFault:
     """The pipeline operations that give a token: one, or several where control flow merges."""
-    steps: list[Operation] = []
-    for value in origins(token):
-        if not isinstance(value, OpResult):
-            return TokenFault(f"it is an argument of '{_holder(value)}'", value)
-        if (entry := entry_of_name(value.op.name)) is None:
-            return TokenFault(f"it comes from '{name_of(value.op)}'", value)
-        if value.index >= len(entry.gives):
-            return TokenFault(f"it is payload of '{value.op.name}'", value)
-        steps.append(value.op)
-    return steps or TokenFault("it has no beginning", token)
+    steps = [_step_of(value) for value in origins(token)]
+    fault = next((step for step in steps if isinstance(step, TokenFault)), None)
+    if fault is not None:
+        return fault
+    found = [step for step in steps if not isinstance(step, TokenFault)]
+    return found or TokenFault("it has no beginning", token)
+
+
+def _step_of(value: SSAValue) -> Operation | TokenFault:
+    """The pipeline operation that gives a token as such."""
+    if not isinstance(value, OpResult):
+        return TokenFault(f"it is an argument of '{_holder(value)}'", value)
+    if (entry := entry_of_name(value.op.name)) is None:
+        return TokenFault(f"it comes from '{name_of(value.op)}'", value)
+    if value.index >= len(entry.gives):
+        return TokenFault(f"it is payload of '{value.op.name}'", value)
+    return value.op
 
 
 def origins(value: SSAValue) -> Iterator[SSAValue]:
@@ -122,11 +137,11 @@ def inflows(value: SSAValue) -> Sequence[SSAValue] | None:
 def _into_result(op: Operation, index: int) -> Sequence[SSAValue] | None:
     match op:
         case scf.ForOp():
-            return (*op.iter_args[index : index + 1], *_at_end(op.body, index))
+            return (*op.operands[3 + index : 4 + index], *_at_end(op, 0, index))
         case scf.IfOp():
-            return (*_at_end(op.true_region, index), *_at_end(op.false_region, index))
+            return (*_at_end(op, 0, index), *_at_end(op, 1, index))
         case scf.WhileOp():
-            return _at_end(op.before_region, index + 1)
+            return _at_end(op, 0, index + 1)
         case _:
             return None
 
@@ -135,17 +150,20 @@ def _into_argument(block: Block, index: int) -> Sequence[SSAValue] | None:
     match parent := block.parent_op():
         case scf.ForOp() if index > 0:
             return _into_result(parent, index - 1)
-        case scf.WhileOp() if block.parent is parent.before_region:
-            return (*parent.arguments[index : index + 1], *_at_end(parent.after_region, index))
+        case scf.WhileOp() if block.parent is parent.regions[0]:
+            return (*parent.operands[index : index + 1], *_at_end(parent, 1, index))
         case scf.WhileOp():
-            return _at_end(parent.before_region, index + 1)
+            return _at_end(parent, 0, index + 1)
         case _:
             return None
 
 
-def _at_end(region: Region, index: int) -> Sequence[SSAValue]:
-    """The operand of the terminator of `region`; nothing where the region is not complete."""
-    block = region.blocks.last
+def _at_end(op: Operation, region: int, index: int) -> Sequence[SSAValue]:
+    """The operand of the terminator of a region; nothing where `op` is not complete.
+
+    `op` may not have been verified yet: an operation inside it, or before it, is verified first.
+    """
+    block = op.regions[region].blocks.last if region < len(op.regions) else None
     if block is None or block.last_op is None:
         return ()
     return block.last_op.operands[index : index + 1]

@@ -97,25 +97,31 @@ def _sink_yielded(
     if not all(isinstance(piece, ExtractSliceOp) for piece in slices):
         return False
     outside = [
-        (end, piece)
-        for end, piece in zip(ends, slices, strict=True)
+        piece
+        for piece in dict.fromkeys(slices)
         if isinstance(piece, ExtractSliceOp) and piece.parent is op.parent
     ]
-    if not outside or not all(_only_used_by(piece, ends) for _, piece in outside):
+    if not outside or not all(_only_used_by(piece, ends) for piece in outside):
         return False
-    if not all(crosses_nothing(piece, op) for _, piece in outside):
+    if not all(crosses_nothing(piece, op) for piece in outside):
         return False
-    for end, piece in outside:
-        own = piece.clone()
-        block = _block_of(end)
-        rewriter.insert(own, InsertPoint.at_start(block))
-        for position, value in enumerate(end.operands):
-            if value is piece.result:
-                end.operands[position] = own.result
-        rewriter.notify_op_modified(end)
-    for piece in {piece for _, piece in outside}:
+    for piece in outside:
+        for end in ends:
+            _sink_into(piece, end, rewriter)
         rewriter.erase(piece)
     return True
+
+
+def _sink_into(piece: ExtractSliceOp, end: scf.YieldOp, rewriter: PatternRewriter) -> None:
+    """Give the arm that `end` ends a slice of its own, if it yields this one."""
+    positions = [k for k, value in enumerate(end.operands) if value is piece.result]
+    if not positions:
+        return
+    own = piece.clone()
+    rewriter.insert(own, InsertPoint.at_start(_block_of(end)))
+    for position in positions:
+        end.operands[position] = own.result
+    rewriter.notify_op_modified(end)
 
 
 def _only_used_by(piece: ExtractSliceOp, users: Sequence[Operation]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import is_side_effect_free
@@ -72,7 +72,7 @@ def _match(op: scf.ForOp, index: int) -> _Carried | None:
         return _Carried(alloc, before, needs_filling=False)
     if root is not argument or not _used_once([alloc, *before]):
         return None
-    needs_filling = _reads_what_was_before(argument, inside, before)
+    needs_filling = _reads_what_was_before(argument, index, inside, before)
     return None if needs_filling is None else _Carried(alloc, before, needs_filling)
 
 
@@ -81,9 +81,17 @@ def _used_once(ops: Sequence[AllocTensorOp | InsertSliceOp]) -> bool:
 
 
 def _reads_what_was_before(
-    argument: SSAValue, inside: Sequence[InsertSliceOp], before: Sequence[InsertSliceOp]
+    argument: SSAValue,
+    index: int,
+    inside: Sequence[InsertSliceOp],
+    before: Sequence[InsertSliceOp],
 ) -> bool | None:
-    """Whether the body reads what the tile began with; None if it reads an older iteration."""
+    """Whether the body reads what the tile began with; None if it reads an older iteration.
+
+    The yield of the loop hands the tile on at `index`; at any other place it reads all of it.
+    """
+    assert isinstance(argument.owner, Block)
+    end = argument.owner.last_op
     written = [hull(known_part(insert)) for insert in inside]
     found = False
     for position, value in enumerate((argument, *(insert.result for insert in inside))):
@@ -91,7 +99,7 @@ def _reads_what_was_before(
             user = use.operation
             if user in inside[position : position + 1] and use.index == 1:
                 continue
-            if isinstance(user, scf.YieldOp) and user.parent is argument.owner:
+            if user is end and use.index == index:
                 continue
             if (left := _unwritten(user, value, inside[:position])) is None:
                 return None

@@ -157,3 +157,12 @@ nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs 
 nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = true, num_warps = array<i32: 0>} {
   "test.op"(%x) : (f32) -> ()
 }
+
+// -----
+
+// A name means one thing.
+
+// expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op has 'num_agents_per_group' twice, as a property and as an attribute}}
+"nv_tileas.async.pipeline.agent_switch"() <{num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false}> ({
+  nv_tileas.async.pipeline.yield
+}) {num_agents_per_group = 7 : i32} : () -> ()

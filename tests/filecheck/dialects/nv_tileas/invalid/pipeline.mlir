@@ -681,3 +681,58 @@ nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 2 : i32, max_regs 
 ^bb0(%x: f32):
   nv_tileas.async.pipeline.yield %x : f32
 }
+
+// -----
+
+// A stage ends once on every path.
+
+!view = !nv_tileas.tiled_view<2x64xf32, smem>
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<tensor<64xf32>, 2>
+
+func.func @ends(%b: !view, %q: i1) {
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %b {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !view -> !prod, !cons
+  %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
+  %a = nv_tileas.async.pipeline.producer_acquire %p, %i : !prod, !iter -> !prod
+  // expected-note@+1 {{it ended here}}
+  %1 = nv_tileas.async.pipeline.producer_commit %a : !prod -> !prod
+  // expected-error@+1 {{'nv_tileas.async.pipeline.producer_commit' op ends a stage that has ended}}
+  %2 = nv_tileas.async.pipeline.producer_commit %a : !prod -> !prod
+  %w = nv_tileas.async.pipeline.consumer_wait %c, %i {consumer_idx = 0 : i32} : !cons, !iter -> !cons
+  // expected-note@+1 {{it ended here}}
+  %3 = nv_tileas.async.pipeline.consumer_release %w : !cons -> !cons
+  // expected-error@+1 {{'nv_tileas.async.pipeline.consumer_release' op ends a stage that has ended}}
+  %4 = nv_tileas.async.pipeline.consumer_release %w : !cons -> !cons
+
+  %d = nv_tileas.async.pipeline.producer_acquire %1, %i : !prod, !iter -> !prod
+  %r = scf.if %q -> (!prod) {
+    %5 = nv_tileas.async.pipeline.producer_commit %d : !prod -> !prod
+    scf.yield %5 : !prod
+  } else {
+    %6 = nv_tileas.async.pipeline.producer_commit %d : !prod -> !prod
+    scf.yield %6 : !prod
+  }
+  func.return
+}
+
+// -----
+
+// A token is followed through operations that have not been verified yet.
+
+!view = !nv_tileas.tiled_view<2x64xf32, smem>
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<tensor<64xf32>, 2>
+
+func.func @incomplete(%b: !view, %q: i1) {
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %b {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !view -> !prod, !cons
+  %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
+  // expected-error@+1 {{'scf.while' op Expected 2 regions, but got 1}}
+  %r = "scf.while"(%p) ({
+  ^bb0(%x: !prod):
+    %a = nv_tileas.async.pipeline.producer_acquire %x, %i : !prod, !iter -> !prod
+    "scf.condition"(%q, %a) : (i1, !prod) -> ()
+  }) : (!prod) -> !prod
+  func.return
+}
