@@ -77,6 +77,10 @@ class AsyncTokenType(ParametrizedAttribute, TypeAttribute):
                 printer.print_attribute(self.payload)
 
 
+def _optional_count(parser: AttrParser) -> int | None:
+    return parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+
+
 @irdl_attr_definition
 class IteratorType(ParametrizedAttribute, TypeAttribute):
     """`iterator<T, 3, smem>`: a rotating handle of a pipeline's stages.
@@ -121,12 +125,13 @@ class IteratorType(ParametrizedAttribute, TypeAttribute):
         space: SpaceAttr | NoneAttr = NoneAttr()
         with parser.in_angle_brackets():
             payload = parse_payload_type(parser)
-            while parser.parse_optional_punctuation(","):
-                stages = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-                if stages is not None:
-                    count = IntAttr(stages)
-                else:
-                    space = SpaceAttr(parser.parse_str_enum(Space))
+            more = parser.parse_optional_punctuation(",")
+            stages = _optional_count(parser) if more else None
+            if stages is not None:
+                count = IntAttr(stages)
+                more = parser.parse_optional_punctuation(",")
+            if more:
+                space = SpaceAttr(parser.parse_str_enum(Space))
         return payload, count, space
 
     def print_parameters(self, printer: Printer) -> None:
