@@ -12,7 +12,9 @@ from xdsl.dialects.builtin import (
     f32,
 )
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.block_scaled import (
     BLOCK_SCALED,
     BlockScaledConfiguration,
@@ -128,3 +130,22 @@ def test_the_constructor() -> None:
             tensor<128x64xf32>
         """,
     )
+
+
+@pytest.mark.parametrize("of_atom", [None, 1, 2])
+@pytest.mark.parametrize("of_op", [None, 1, 2])
+def test_the_atom_says_how_many_ctas_work_together(of_atom: int | None, of_op: int | None) -> None:
+    given = types(E2M1, E2M1, E4M3, 16)
+    assert given.sfa is not None
+    assert given.sfb is not None
+    _, _, (a, b, c, sa, sb) = program(given.a, given.b, given.c, given.sfa, given.sfb)
+    atom = AtomAttr.of(
+        "tcgen05_e2m1_e2m1_f32", **({} if of_atom is None else {"cta_group": of_atom})
+    )
+    op = BlockScaledMmaOp(a, b, c, sa, sb, atom, cta_group=of_op)
+    assert op.ctas == (of_op or of_atom or 1)
+    if of_op is None or of_atom in (None, of_op):
+        op.verify()
+        return
+    with pytest.raises(VerifyException, match=f"cta_group is {of_op}, but {of_atom} in the atom"):
+        op.verify()

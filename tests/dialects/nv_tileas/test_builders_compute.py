@@ -6,8 +6,20 @@ import pytest
 from support.ir import assert_prints, program
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, TensorType, f16, f32, i1, i8, i32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float8E8M0FNUType,
+    Float80Type,
+    Float128Type,
+    IndexType,
+    TensorType,
+    f16,
+    f32,
+    i1,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.builders.arith import (
     add,
@@ -106,6 +118,33 @@ def test_constants_of_every_type(value: float, type_: TensorType | IndexType) ->
             constant(builder, value, type_)
     else:
         assert constant(builder, value, type_).type == type_
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "text"),
+    [
+        (float("inf"), i32, "inf is no constant of type i32"),
+        (float("nan"), TensorType(i32, [4]), "nan is no constant of type tensor"),
+        (1, Float80Type(), "there are no constants of type f80"),
+        (1, TensorType(Float128Type(), [4]), "there are no constants of type f128"),
+        (0, Float8E8M0FNUType(), "0 is no constant of type f8E8M0FNU"),
+        (0, TensorType(Float8E8M0FNUType(), [4]), "0 is no constant of type f8E8M0FNU"),
+        (-1, Float8E8M0FNUType(), "-1 is no constant of type f8E8M0FNU"),
+        (float("inf"), Float4E2M1FNType(), "inf is no constant of type f4E2M1FN"),
+        (1e10, f16, "10000000000.0 is no constant of type f16"),
+        (10**400, f32, "is no constant of type f32"),
+    ],
+)
+def test_no_constant_becomes_another(value: float, type_: Attribute, text: str) -> None:
+    _, builder, _ = program()
+    with pytest.raises(ValueError, match=text):
+        constant(builder, value, type_)
+
+
+@pytest.mark.parametrize("value", [0, 0.1, -0.0, 1e-50, float("inf"), float("nan")])
+def test_what_may_be_rounded_is_a_constant(value: float) -> None:
+    _, builder, _ = program()
+    assert constant(builder, value, f32).type == f32
 
 
 def test_no_constant_of_a_type_without_numbers() -> None:

@@ -1,5 +1,6 @@
 """A view and its access, built in one call, print as they would be written."""
 
+import pytest
 from xdsl.builder import Builder
 from xdsl.dialects import test
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, TensorType, f16, i32, i64
@@ -95,3 +96,24 @@ def test_without_coordinates_the_first_tile_is_meant() -> None:
     load = build_view_then_load(builder, m, TileView(VIEW), atom="ldg")
     module.verify()
     assert len(load.coords) == 2
+
+
+def test_a_view_without_dimensions_takes_no_coordinates() -> None:
+    scalar = TiledViewType((), f16, Space.GMEM)
+    tile = TensorType(f16, ())
+    module, builder, (m, x) = program(("m", MemRefType(f16, ())), ("x", tile))
+    load = build_view_then_load(builder, m, TileView(scalar), atom="ldg")
+    store = build_view_then_store(builder, x, m, TileView(scalar), atom="stg")
+    module.verify()
+    assert (len(load.coords), len(store.coords)) == (0, 0)
+
+
+def test_more_than_there_are_dimensions_are_refused() -> None:
+    module, builder, (m, x) = program(("m", MATRIX), ("x", TensorType(f16, (64, 64))))
+    with pytest.raises(ValueError, match="there are at most 2 coordinates here, not 3"):
+        build_view_then_load(builder, m, TileView(VIEW), [0, 0, 0], atom="ldg")
+    with pytest.raises(ValueError, match="there are at most 2 offsets here, not 3"):
+        build_view_then_load(builder, m, TileView(VIEW), atom="ldg", offsets=[0, 0, 0])
+    with pytest.raises(ValueError, match="there are at most 2 indices here, not 3"):
+        build_view_then_store(builder, x, m, TileView(VIEW, [0, 0, 0]), atom="stg")
+    assert len(module.ops) == 1, "nothing was built"

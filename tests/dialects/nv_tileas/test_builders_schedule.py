@@ -1,11 +1,13 @@
 """From a schedule to IR: what is carried, who feeds whom, replicas that stay in their stage."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.ir import parse
 from xdsl.builder import Builder
-from xdsl.dialects import scf
+from xdsl.dialects import scf, test
 from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.verify import verify_module
@@ -131,6 +133,95 @@ def test_unions_that_cannot_be() -> None:
     backwards = Schedule((ScheduledOp(load_a, 1, 0), ScheduledOp(dot, 0, 0)))
     with pytest.raises(ValueError, match=r"'nv_tileas\.dot' is scheduled before what it uses"):
         build_stages([UnionConstraint((load_a, dot))], backwards)
+
+
+BRANCH = """
+    %v, %i, %p = "test.op"() : () -> (!nv_tileas.tiled_view<64x32xf16, gmem>, index, i1)
+    %a = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16>
+    scf.if %p {
+      nv_tileas.tiled_store %a, %v[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<64x32xf16>, !nv_tileas.tiled_view<64x32xf16, gmem>
+    }
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_uses_inside_regions_count(inner: bool) -> None:
+    """Where the branch has the place, or the store inside it."""
+    load, branch = list(parse(BRANCH).ops)[1:]
+    user = branch.regions[0].block.first_op if inner else branch
+    assert user is not None
+    schedule = Schedule((ScheduledOp(load, 0, 0), ScheduledOp(user, 2, 0)))
+    (pending,) = materialize_schedule(schedule).pending_loads
+    assert pending.distance == 2
+    (pair,) = build_stages([UnionConstraint((load, user))], schedule)
+    assert ([p.op for p in pair.consumers], pair.depth) == ([user], 3)
+
+
+def test_what_holds_an_access_is_not_its_user() -> None:
+    """A scheduled loop around a load and the unscheduled use of it has no part in the distance."""
+    module = parse(
+        """
+        %v, %i, %p = "test.op"() : () -> (!nv_tileas.tiled_view<8x8xf16, gmem>, index, i1)
+        scf.if %p {
+          %a = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>} :
+              !nv_tileas.tiled_view<8x8xf16, gmem> -> tensor<8x8xf16>
+          "test.op"(%a) : (tensor<8x8xf16>) -> ()
+        }
+        """
+    )
+    branch = module.body.block.last_op
+    assert branch is not None
+    load = branch.regions[0].block.first_op
+    assert load is not None
+    schedule = Schedule((ScheduledOp(load, 1, 0), ScheduledOp(branch, 3, 0)))
+    (pending,) = materialize_schedule(schedule).pending_loads
+    assert pending.distance == 0
+
+
+def test_every_user_and_every_source_is_in_time() -> None:
+    module, (load_a, _, dot, store) = gemm()
+    other, twice = store.clone(), dot.clone()
+    module.body.block.add_ops([other, twice])
+    early = Schedule((ScheduledOp(dot, 3, 0), ScheduledOp(store, 2, 0), ScheduledOp(other, 4, 0)))
+    with pytest.raises(ValueError, match="tiled_store' in stage 2 is scheduled before what it use"):
+        materialize_schedule(early)
+    read = Schedule((ScheduledOp(load_a, 1, 0), ScheduledOp(dot, 0, 0), ScheduledOp(twice, 2, 0)))
+    with pytest.raises(ValueError, match="in stage 1 is used in an earlier stage"):
+        materialize_schedule(read)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> tuple[list[Operation], list[tuple[int, int]], list[int]]:
+    """Operations, some of which use earlier ones in a region; who uses whom; a stage for each."""
+    count = draw(st.integers(2, 6))
+    pairs = [(i, j) for j in range(count) for i in range(j)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True))
+    ops: list[Operation] = []
+    for j in range(count):
+        used = [ops[i].results[0] for i, user in edges if user == j]
+        if draw(st.booleans()):
+            inner = test.TestOp(operands=used)
+            ops.append(test.TestOp(result_types=[IndexType()], regions=[Region(Block([inner]))]))
+        else:
+            ops.append(test.TestOp(operands=used, result_types=[IndexType()]))
+    ModuleOp(ops)
+    return ops, edges, draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+
+
+@given(programs())
+def test_random_unions(program: tuple[list[Operation], list[tuple[int, int]], list[int]]) -> None:
+    """A union is refused exactly where an edge of it goes back, or where it has none."""
+    ops, edges, stages = program
+    schedule = Schedule(tuple(ScheduledOp(op, stages[i], i) for i, op in enumerate(ops)))
+    union = [UnionConstraint(tuple(ops))]
+    if not edges or any((stages[i], i) > (stages[j], j) for i, j in edges):
+        with pytest.raises(ValueError, match=r"feeds another one|is scheduled before what it uses"):
+            build_stages(union, schedule)
+        return
+    (pair,) = build_stages(union, schedule)
+    consumers = {j for _, j in edges}
+    assert {ops.index(p.op) for p in pair.consumers} == consumers
+    assert {ops.index(p.op) for p in pair.producers} == set(range(len(ops))) - consumers
 
 
 def test_replicas_use_the_replicas_of_their_own_stage() -> None:

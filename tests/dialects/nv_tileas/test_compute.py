@@ -1,9 +1,29 @@
 """Constructors of products, reductions and scans; printed they are what one would write."""
 
+import pytest
 from support.ir import assert_prints, parse, program
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import TensorType, f16, f32, i8, i32
-from xdsl.ir import Block
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    IntegerType,
+    TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block
+from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp, ScanOp
@@ -101,3 +121,41 @@ def test_sugar_leaves_no_trace() -> None:
     )
     names = [op.name for op in module.ops]
     assert names == ["test.op", "nv_tileas.dot", "arith.select", "arith.select"]
+
+
+ELEMENTS: dict[str, tuple[Attribute, Attribute]] = {
+    "f16": (f16, f32), "bf16": (bf16, f32), "tf32": (f32, f32), "f32": (f32, f32),
+    "f64": (f64, f64), "e4m3": (Float8E4M3FNType(), f32), "e5m2": (Float8E5M2Type(), f32),
+    "e2m3": (Float6E2M3FNType(), f32), "e3m2": (Float6E3M2FNType(), f32),
+    "e2m1": (Float4E2M1FNType(), f32), "ue8m0": (Float8E8M0FNUType(), f32), "b1": (i1, i32),
+    "s4": (IntegerType(4), i32), "u4": (IntegerType(4), i32), "s8": (i8, i32), "u8": (i8, i32),
+    "s16": (i16, i32), "s32": (i32, i32), "s64": (i64, i32),
+}  # fmt: skip
+PTX = {
+    "mma": "f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8 s4 u4 b1 f64",
+    "wgmma": "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1",
+    "tcgen05": "f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8",
+}
+NARROW = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"}
+
+
+@pytest.mark.parametrize("instruction", PTX)
+@pytest.mark.parametrize("a", ELEMENTS)
+def test_every_instruction_has_its_elements(instruction: str, a: str) -> None:
+    """A product exists where PTX has both elements, if they are alike or both narrow floats."""
+    for b in ELEMENTS:
+        check_product(instruction, a, b)
+
+
+def check_product(instruction: str, a: str, b: str) -> None:
+    of_a, of_c = ELEMENTS[a]
+    of_b, _ = ELEMENTS[b]
+    exists = {a, b} <= set(PTX[instruction].split()) and (of_a == of_b or {a, b} <= NARROW)
+    tiles = (TensorType(element, [64, 64]) for element in (of_a, of_b, of_c))
+    _, _, (x, y, z) = program(*tiles)
+    op = DotOp(x, y, z, f"{instruction}_{a}_{b}_{of_c}")
+    if exists:
+        op.verify()
+        return
+    with pytest.raises(VerifyException, match=r"multiplies|takes"):
+        op.verify()

@@ -1,26 +1,36 @@
 """TMA operations built by constructors, and the checks that passes use by themselves."""
 
+from itertools import product
+
 import pytest
-from xdsl.dialects import arith, func, test
+from xdsl.dialects import arith, func, scf, test
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
+    Float4E2M1FNType,
     FunctionType,
     IndexType,
     IntegerAttr,
     TensorType,
     UnitAttr,
+    bf16,
     f16,
+    f32,
+    f64,
+    i8,
+    i16,
     i32,
     i64,
 )
 from xdsl.dialects.math import AbsIOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.enums import Space, SwizzleMode
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space, SwizzleMode
 from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncGatherTmaLoadOp,
     AsyncScatterTmaStoreOp,
@@ -28,7 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncTiledTmaLoadOp,
     AsyncTiledTmaStoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem
+from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem, origins
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp, descriptor_of
 from tileas_xdsl.dialects.nv_tileas.tma_index import (
     DEVICE_TMAS,
@@ -40,6 +50,8 @@ from tileas_xdsl.dialects.nv_tileas.tma_index import (
     tma_counts,
 )
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType, TiledViewType, TmaDescType
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout
 
 VIEW = TiledViewType((1024, 1024), f16, Space.GMEM)
 SHARED = TiledViewType((128, 64), f16, Space.SMEM)
@@ -153,3 +165,80 @@ def test_only_the_host_refuses_math() -> None:
     assert capture_problem(made) is None
     refusal = message("math-dialect-not-suppourt-in-separate-host-tma-pass-in-the-moment")
     assert capture_problem(made, for_host=True) == refusal
+
+
+def loop_with_more_results_than_inits() -> scf.ForOp:
+    """A loop with one initial value, one yielded, and two results."""
+    (n,) = values(IndexType())
+    body = Block([scf.YieldOp(n)], arg_types=[IndexType()] * 3)
+    return scf.ForOp.create(
+        operands=[n, n, n, n], result_types=[IndexType()] * 2, regions=[Region(body)]
+    )
+
+
+def test_a_malformed_loop_has_no_more_origins_than_it_hands_on() -> None:
+    loop = loop_with_more_results_than_inits()
+    for value in (*loop.results, *loop.body.block.args):
+        assert origins(value)
+    last = loop.body.block.args[2]
+    loop.body.block.erase_arg(loop.body.block.args[1])
+    assert origins(last)
+    for regions in ([], [Region()], [Region(Block())]):
+        bare = scf.ForOp.create(result_types=[IndexType()], regions=regions)
+        assert [*origins(bare.results[0])] == [bare.results[0]]
+
+
+def test_origins_pass_through_loops_and_branches() -> None:
+    lower, first = values(IndexType(), TmaDescType())
+    body = Block(arg_types=[IndexType(), TmaDescType()])
+    body.add_op(scf.YieldOp(body.args[1]))
+    loop = scf.ForOp(lower, lower, lower, [first], body)
+    assert [*origins(loop.results[0])] == [first]
+    assert [*origins(body.args[1])] == [first]
+    (other,) = values(TmaDescType())
+    swap = Block([scf.YieldOp(other)], arg_types=[IndexType(), TmaDescType()])
+    swapped = scf.ForOp(lower, lower, lower, [loop.results[0]], swap)
+    assert [*origins(swapped.results[0])] == [first, other]
+
+
+def rows_of_boxes(extents: tuple[int, int], strides: tuple[int, int]) -> bool:
+    """Whether one instruction fills a small plain buffer, place by place (no swizzle)."""
+    (rows, columns), (down, across) = extents, strides
+    places = [r * down + c * across for r in range(rows) for c in range(columns)]
+    return places == [*range(rows * columns)]
+
+
+@pytest.mark.parametrize("extents", [(8, 8), (16, 8), (8, 16), (32, 64)])
+def test_a_plain_buffer_is_one_box_or_none(extents: tuple[int, int]) -> None:
+    rows, columns = extents
+    steps = (1, 2, rows, columns, columns + 8, 2 * columns)
+    for strides in product(steps, steps):
+        layout = MemoryLayout(Layout(extents, strides))
+        buffer = TiledViewType(extents, f16, Space.SMEM, LayoutAttr(layout))
+        desc, shared, i = values(TmaDescType(), buffer, IndexType())
+        store = AsyncTiledTmaStoreOp(desc, shared, [i, i], atom="tma_store_2d")
+        if rows_of_boxes(extents, strides):
+            store.verify()
+            continue
+        with pytest.raises(VerifyException, match=message("smem-layout-is-not-tma-compatible")):
+            store.verify()
+
+
+def test_tma_reduces_what_ptx_lists() -> None:
+    """By the list of `cp.reduce.async.bulk.tensor`: its operations, its element types."""
+    floats = {"f16", "bf16"}
+    whole = {"i32", "i64"}
+    legal = {"add": whole | floats | {"f32"}, "min": whole | floats, "max": whole | floats}
+    signless = dict.fromkeys(("and", "or", "xor", "umin", "umax"), whole)
+    types = {str(t): t for t in (f16, bf16, f32, f64, Float4E2M1FNType(), i8, i16, i32, i64)}
+    words = {"umin": "min", "umax": "max"}
+    for mode, name in product(RmwMode, types):
+        buffer = TiledViewType((128, 64), types[name], Space.SMEM)
+        desc, shared, i = values(TmaDescType(), buffer, IndexType())
+        atom = AtomAttr(TmaAtom("tma_redg", 2, reduction=RmwMode(words.get(mode, mode))))
+        op = AsyncTiledAtomicRmwOp(mode, desc, shared, [i, i], atom=atom)
+        if name in (legal | signless).get(mode, set[str]()):
+            op.verify()
+            continue
+        with pytest.raises(VerifyException):
+            op.verify()

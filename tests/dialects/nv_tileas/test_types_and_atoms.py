@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.atoms import (
     ReduceAtom,
     TmaAtom,
     make_atom,
+    read_atom,
 )
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,
@@ -166,6 +167,31 @@ def test_mma_and_reduce_atoms() -> None:
     assert make_atom("wgmma_bf16_bf16_f32").family == "wgmma"
     assert make_atom("mma_e4m3_e5m2_f32").minimum_target == "sm_90a"
     assert make_atom("reduce_min") == ReduceAtom("min")
+
+
+def test_parameters_are_written_once() -> None:
+    pairs = [("shape", (1, 1, 1)), ("shape", (16, 8, 16))]
+    with pytest.raises(AtomError, match="atom 'mma_f16_f16_f32' has parameter 'shape' twice"):
+        read_atom("mma_f16_f16_f32", pairs)
+    assert read_atom("mma_f16_f16_f32", pairs[1:]) == make_atom(
+        "mma_f16_f16_f32", {"shape": (16, 8, 16)}
+    )
+
+
+@pytest.mark.parametrize("instruction", ["mma", "wgmma", "tcgen05"])
+@pytest.mark.parametrize("group", [None, -1, 0, 1, 2, 3])
+def test_groups_of_ctas(instruction: str, group: int | None) -> None:
+    """An atom keeps what is written, and leaves open what is not."""
+    word = f"{instruction}_f16_f16_f32"
+    given_ = {} if group is None else {"cta_group": group}
+    if group is None or group == 1 or (group == 2 and instruction == "tcgen05"):
+        atom = make_atom(word, given_)
+        assert isinstance(atom, MmaAtom)
+        assert atom.cta_group == (group or 0)
+        assert str(atom) == (word if group is None else f"{word}<cta_group = {group}>")
+        return
+    with pytest.raises(AtomError, match=r"cta_group of atom|only tcgen05 works with 2 CTAs"):
+        make_atom(word, given_)
 
 
 @given(st.text(max_size=20), st.dictionaries(st.text(max_size=5), st.integers(), max_size=2))

@@ -27,16 +27,23 @@ POINTED_SPACES: Mapping[int, Space] = {1: Space.GMEM, 3: Space.SMEM}
 
 def accessed_element(base: Attribute) -> Attribute | None:
     """The type of the elements that are reached from a view, a pointer or a tile of pointers."""
-    element = element_of(base) if shape_of(base) is not None else base
-    return element.pointee if isinstance(element, PtrType) else element
+    if (pointer := _pointer_of(base)) is not None:
+        return pointer.pointee
+    return element_of(base) if shape_of(base) is not None else base
 
 
 def place_of(base: Attribute) -> Space | None:
     """Where the elements are that are reached from a view, a pointer or a tile of pointers."""
-    pointer = element_of(base) if shape_of(base) is not None else base
-    if isinstance(pointer, PtrType):
+    if (pointer := _pointer_of(base)) is not None:
         return POINTED_SPACES.get(pointer.address_space.data)
     return space_of(base)
+
+
+def _pointer_of(base: Attribute) -> PtrType | None:
+    """The type of the pointers that are followed; those in a view are elements like others."""
+    inside = element_of(base)
+    pointer = inside if isinstance(base, TensorType) else base
+    return pointer if isinstance(pointer, PtrType) else None
 
 
 def accessed_type(base: Attribute) -> Attribute:
@@ -59,7 +66,7 @@ def check_access(
     op: Operation, base: Attribute, coords: Sequence[SSAValue], value: Attribute
 ) -> None:
     """The place has the shape and the elements of the value."""
-    if isinstance(base, PtrType) or isinstance(element_of(base), PtrType):
+    if _pointer_of(base) is not None:
         check_coordinates(op, coords, 0)
         if shape_of(base) != shape_of(value):
             raise op_error(op, f"accesses a value for each pointer, but got {value} for {base}")

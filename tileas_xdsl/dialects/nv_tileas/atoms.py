@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
-from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES
+from tileas_xdsl.layout.elements import ELEMENT_TYPES
 
 G, S, T, R = Space.GMEM, Space.SMEM, Space.TMEM, Space.RMEM
 
@@ -217,7 +218,8 @@ MMA_TARGETS: Mapping[str, str] = {"mma": "sm_90a", "wgmma": "sm_90a", "tcgen05":
 class MmaAtom(Atom):
     """A matrix instruction: element types of A, B and the accumulator; M, N, K where fixed.
 
-    `block_scaled` ones take a scale for every `scale_vector` elements of K.
+    `block_scaled` ones take a scale for every `scale_vector` elements of K.  `cta_group` is 0 where
+    the atom leaves open how many CTAs work together.
     """
 
     instruction: str
@@ -226,7 +228,7 @@ class MmaAtom(Atom):
     d: str
     shape: tuple[int, ...] = ()
     scale_vector: int = 0
-    cta_group: int = 1
+    cta_group: int = 0
 
     @property
     def word(self) -> str:
@@ -246,7 +248,7 @@ class MmaAtom(Atom):
             found["shape"] = f"[{', '.join(map(str, self.shape))}]"
         if self.scale_vector:
             found["scale_vector"] = str(self.scale_vector)
-        if self.cta_group != 1:
+        if self.cta_group:
             found["cta_group"] = str(self.cta_group)
         return found
 
@@ -289,37 +291,48 @@ class _Parameters:
     given: dict[str, Parameter]
     read: set[str] = field(default_factory=set[str])
 
+    @classmethod
+    def of(cls, word: str, pairs: Iterable[tuple[str, Parameter]]) -> _Parameters:
+        """The parameters as written; each of them once."""
+        given: dict[str, Parameter] = {}
+        for key, value in pairs:
+            if key in given:
+                raise AtomError(f"atom '{word}' has parameter '{key}' twice")
+            given[key] = value
+        return cls(word, given)
+
     def ints(self, key: str) -> tuple[int, ...]:
-        value = self._take(key)
-        if value is None:
+        if not self._has(key):
             return ()
-        if not isinstance(value, tuple) or any(n < 1 for n in value):
+        value = self.given[key]
+        if not isinstance(value, tuple) or not value or any(n < 1 for n in value):
             raise AtomError(f"parameter '{key}' of atom '{self.word}' is a list of extents")
         return value
 
     def integer(self, key: str, default: int) -> int:
-        value = self._take(key)
-        if value is None:
+        if not self._has(key):
             return default
+        value = self.given[key]
         if not isinstance(value, int):
             raise AtomError(f"parameter '{key}' of atom '{self.word}' is an integer")
         return value
 
     def text(self, key: str, default: str) -> str:
-        value = self._take(key)
-        if value is None:
+        if not self._has(key):
             return default
+        value = self.given[key]
         if not isinstance(value, str):
             raise AtomError(f"parameter '{key}' of atom '{self.word}' is a word")
         return value
 
     def flag(self, key: str) -> bool:
-        self.read.add(key)
+        if self._has(key) and self.given[key] is not None:
+            raise AtomError(f"parameter '{key}' of atom '{self.word}' has no value")
         return key in self.given
 
-    def _take(self, key: str) -> Parameter:
+    def _has(self, key: str) -> bool:
         self.read.add(key)
-        return self.given.get(key)
+        return key in self.given
 
     def check_all_read(self) -> None:
         for key in self.given:
@@ -329,7 +342,12 @@ class _Parameters:
 
 def make_atom(word: str, parameters: Mapping[str, Parameter] | None = None) -> Atom:
     """The atom that `word` and its parameters name; `AtomError` says what is wrong with them."""
-    given = _Parameters(word, dict(parameters or {}))
+    return read_atom(word, (parameters or {}).items())
+
+
+def read_atom(word: str, pairs: Iterable[tuple[str, Parameter]]) -> Atom:
+    """The atom of a text, whose parameters are pairs, so that none that is there twice is lost."""
+    given = _Parameters.of(word, pairs)
     atom = _from_word(word, given)
     given.check_all_read()
     return atom
@@ -370,7 +388,7 @@ def _tma(direction: str, rank: int, given: _Parameters) -> TmaAtom:
 
 def _mma(match: re.Match[str], given: _Parameters) -> MmaAtom:
     for name in match.groups()[1:]:
-        if ALIASES.get(name, name) not in ELEMENT_TYPES:
+        if canonical_name(name) not in ELEMENT_TYPES:
             raise AtomError(f"atom '{given.word}' multiplies '{name}', which is no element type")
     shape = given.ints("shape")
     if shape and len(shape) != 3:
@@ -382,5 +400,14 @@ def _mma(match: re.Match[str], given: _Parameters) -> MmaAtom:
         match[4],
         shape,
         given.integer("scale_vector", 0),
-        given.integer("cta_group", 1),
+        _cta_group(match[1], given),
     )
+
+
+def _cta_group(instruction: str, given: _Parameters) -> int:
+    group = given.integer("cta_group", 0)
+    if "cta_group" in given.given and group not in (1, 2):
+        raise AtomError(f"cta_group of atom '{given.word}' is 1 or 2, not {group}")
+    if group == 2 and instruction != "tcgen05":
+        raise AtomError(f"only tcgen05 works with 2 CTAs; atom '{given.word}' does not")
+    return group

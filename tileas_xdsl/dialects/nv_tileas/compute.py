@@ -229,20 +229,31 @@ class BlockScaledMmaOp(TileasOp):
         sfb: SSAValue | Operation | None,
         atom: AtomAttr | str,
         *,
-        cta_group: int = 1,
+        cta_group: int | None = None,
         result_type: Attribute | None = None,
     ) -> None:
-        """Without `result_type`, the result has the type of `c`."""
+        """Without `result_type`, the result has the type of `c`; `cta_group` may be the atom's."""
         super().__init__(
             operands=[a, b, c, sfa, sfb],
-            properties={"atom": as_atom(atom), "cta_group": IntegerAttr(cta_group, 32)},
+            properties={
+                "atom": as_atom(atom),
+                "cta_group": None if cta_group is None else IntegerAttr(cta_group, 32),
+            },
             result_types=[SSAValue.get(c).type if result_type is None else result_type],
         )
 
     @property
     def ctas(self) -> int:
-        """How many CTAs work together."""
-        return 1 if self.cta_group is None else self.cta_group.value.data
+        """How many CTAs work together: as the operation says, or else its atom, or else one."""
+        if self.cta_group is not None:
+            return self.cta_group.value.data
+        return self._atom_ctas or 1
+
+    @property
+    def _atom_ctas(self) -> int:
+        """What the atom says of CTAs, 0 where it says nothing."""
+        atom = self.atom.data
+        return atom.cta_group if isinstance(atom, MmaAtom) else 0
 
     @property
     def configuration(self) -> BlockScaledConfiguration:
@@ -265,7 +276,7 @@ class BlockScaledMmaOp(TileasOp):
         check_shapes(self, a, b, c)
         check_result(self, c, self.result.type)
         self._check_scale_shapes(a, b, configuration.vector_size)
-        self._check_atom(configuration.vector_size)
+        self._check_atom(configuration)
 
     def _check_scale_shapes(self, a: Tile, b: Tile, vector_size: int) -> None:
         *rows, k = a.get_shape()
@@ -279,8 +290,10 @@ class BlockScaledMmaOp(TileasOp):
                 shape = "x".join(map(str, wanted[name]))
                 raise op_error(self, f"{name} is {shape} for scales of {vector_size}, not {scale}")
 
-    def _check_atom(self, vector_size: int) -> None:
-        atom = check_mma_atom(self, self.atom.data)
+    def _check_atom(self, configuration: BlockScaledConfiguration) -> None:
+        atom, vector_size = check_mma_atom(self, self.atom.data), configuration.vector_size
+        if atom.instruction != "tcgen05":
+            raise op_error(self, f"block scaling is of tcgen05; '{atom.word}' is of another family")
         for name, tile, wanted in (
             ("A", self.a.type, atom.a),
             ("B", self.b.type, atom.b),
@@ -291,7 +304,12 @@ class BlockScaledMmaOp(TileasOp):
             raise op_error(
                 self, f"the atom scales {atom.scale_vector} elements, the operands {vector_size}"
             )
+        if self._atom_ctas not in (0, self.ctas):
+            raise op_error(self, f"cta_group is {self.ctas}, but {self._atom_ctas} in the atom")
         check_atom_shape(self, atom, self.a.type, self.b.type)
+        k, step = self.a.type.get_shape()[-1], configuration.atom_k
+        if k % step:
+            raise op_error(self, f"K is {k}, no multiple of the {step} of {configuration.kind}")
         check_spaces(self, atom, self.a.type, self.b.type, self.c.type)
 
 

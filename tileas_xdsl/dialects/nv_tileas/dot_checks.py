@@ -11,6 +11,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import Atom, MmaAtom
 from tileas_xdsl.dialects.nv_tileas.element_names import (
+    FP4,
     NARROW_FLOATS,
     canonical_name,
     element_name,
@@ -39,6 +40,15 @@ OPERAND_SPACES: Mapping[str, tuple[tuple[Space, ...], tuple[Space, ...], tuple[S
 `mma` reads registers; tiles in shared memory are loaded for it when layouts are assigned.
 """
 
+_COMMON_ELEMENTS = ("f16", "bf16", "tf32", "f8e4m3", "f8e5m2", "i8")
+
+ATOM_ELEMENTS: Mapping[str, tuple[str, ...]] = {
+    "mma": (*_COMMON_ELEMENTS, "f6e2m3", "f6e3m2", FP4, "i4", "i1", "f64"),
+    "wgmma": (*_COMMON_ELEMENTS, "i1"),
+    "tcgen05": (*_COMMON_ELEMENTS, "f6e2m3", "f6e3m2", FP4),
+}
+"""By family of atom, the elements of A and B (PTX ISA: mma, wgmma, tcgen05)."""
+
 _STORED_AS = {"tf32": ("tf32", "f32")}
 """Atom elements that tiles hold under more than their own name."""
 
@@ -60,7 +70,9 @@ class DotTypes:
 def check_dot(op: Operation, atom: Atom, types: DotTypes) -> None:
     """Raise the first thing that is wrong with a product."""
     mma = check_mma_atom(op, atom)
+    _check_unscaled(op, mma)
     _check_elements(op, mma, types)
+    check_elements_of_instruction(op, mma)
     _check_accumulator(op, mma, types)
     _check_signedness(op, "a", types.a, mma.a, types.signedness_a)
     _check_signedness(op, "b", types.b, mma.b, types.signedness_b)
@@ -75,6 +87,11 @@ def check_mma_atom(op: Operation, atom: Atom) -> MmaAtom:
     if not isinstance(atom, MmaAtom):
         raise op_error(op, f"the atom of a product multiplies matrices; '{atom.word}' does not")
     return atom
+
+
+def _check_unscaled(op: Operation, atom: MmaAtom) -> None:
+    if atom.scale_vector:
+        raise op_error(op, f"has no scales, but atom '{atom}' takes them")
 
 
 def _check_elements(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
@@ -94,10 +111,17 @@ def check_element_of_atom(
         raise op_error(op, f"{operand} has elements {given}, but '{atom.word}' takes {wanted}")
 
 
+def check_elements_of_instruction(op: Operation, atom: MmaAtom) -> None:
+    """The instruction of the atom exists for the elements of A and B."""
+    for element in map(canonical_name, (atom.a, atom.b)):
+        if not any(element in known for known in ATOM_ELEMENTS.values()):
+            raise op_error(op, f"no matrix instruction multiplies elements of type {element}")
+        if element not in (known := ATOM_ELEMENTS[atom.instruction]):
+            raise op_error(op, f"{atom.instruction} multiplies {', '.join(known)}, not {element}")
+
+
 def _check_accumulator(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
     a, c = element_name(types.a.element_type), element_name(types.c.element_type)
-    if a.startswith("i") and a not in ACCUMULATORS:
-        raise op_error(op, f"no matrix instruction multiplies elements of type {a}")
     allowed = ACCUMULATORS.get(a, ("f32",))
     if c not in allowed:
         if allowed[0] == "f32":

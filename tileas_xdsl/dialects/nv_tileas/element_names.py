@@ -35,6 +35,9 @@ _FLOATS: Mapping[type[Attribute], str] = {
     Float4E2M1FNType: "f4e2m1",
 }
 
+_PTX_INTEGERS: Mapping[str, str] = {"b1": "i1", "s4": "i4", "u4": "i4"}
+"""Names that only atoms have, since nothing but a matrix instruction reads such integers."""
+
 FP4 = "f4e2m1"
 NARROW_FLOATS = ("f8e4m3", "f8e5m2", "f6e2m3", "f6e3m2", FP4)
 """The floats of 8 bits and less that are multiplied, in any mixture."""
@@ -47,4 +50,4 @@ def element_name(type_: Attribute) -> str:
 
 def canonical_name(name: str) -> str:
     """The one name of an element that has several: `e4m3`, `f8e4m3fn` and `f8e4m3` are one."""
-    return ALIASES.get(name, name)
+    return _PTX_INTEGERS.get(name) or ALIASES.get(name, name)

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import (
+    BLACKWELL_MODES,
     COPY_ATOMS,
     TMA_ATOMS,
     CopyAtomInterface,
@@ -30,6 +31,12 @@ TILED_MODES: Mapping[str, tuple[str, ...]] = {
     "tma_redg": ("tiled", "im2col"),
 }
 """The modes by which a direction of TMA moves tiles; the others move rows."""
+
+ROW_RANK = 2
+"""The dimensions of what gathers and scatters reach.  Source: PTX ISA, cp.async.bulk.tensor."""
+
+_SIGNED: Mapping[RmwMode, RmwMode] = {RmwMode.UMIN: RmwMode.MIN, RmwMode.UMAX: RmwMode.MAX}
+"""Atoms have one minimum and one maximum; the mode says whether numbers have a sign."""
 
 LEGAL_PAIRS = COPY_ATOMS["unknown_copy"].spaces
 """The (source, destination) spaces between which tiles can be copied at all."""
@@ -66,8 +73,22 @@ def check_tiled_atom(op: Operation, atom: AtomAttr, view: Attribute) -> None:
     data = atom.data
     if not isinstance(data, TmaAtom):
         return
+    check_reducing_mode(op, data)
     check_mode(op, data, data.mode, TILED_MODES[data.direction])
     check_rank(op, data, view)
+
+
+def check_reducing_mode(op: Operation, atom: TmaAtom) -> None:
+    """A TMA atom that reduces moves boxes, not rows."""
+    if atom.direction == "tma_redg" and atom.mode == "scatter4":
+        raise op_error(op, message("tma-reduce-op-do-not-support-scatter4-mode"))
+
+
+def check_row_rank(op: Operation, atom: TmaAtom, mode: str) -> None:
+    """What moves rows moves those of a matrix."""
+    if mode in BLACKWELL_MODES and atom.rank != ROW_RANK:
+        text = f"mode {mode} moves rows of {ROW_RANK} dimensions, but atom {atom.word} has"
+        raise op_error(op, f"{text} {atom.rank}")
 
 
 def check_rank(op: Operation, atom: TmaAtom, view: Attribute) -> None:
@@ -89,7 +110,7 @@ def check_mode(op: Operation, atom: TmaAtom, mode: str, allowed: Sequence[str]) 
 def check_reduction(op: Operation, atom: AtomAttr, mode: RmwMode) -> None:
     """The operation of a reducing atom is that of the mode."""
     found = atom.data.reduction if isinstance(atom.data, TmaAtom) else None
-    if found is not None and found is not mode:
+    if found is not None and found not in (mode, _SIGNED.get(mode)):
         raise op_error(op, f"rmw_mode is '{mode.value}', but the atom reduces by '{found.value}'")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,6 +13,12 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i32,
+    i64,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
@@ -122,6 +128,15 @@ def check_store_padding(op: Operation, padding: Attribute | None, in_bounds: Bou
 
 _HALF_MODES = frozenset((RmwMode.ADD, RmwMode.MAX, RmwMode.MIN))
 _INTEGER_MODES = frozenset((RmwMode.AND, RmwMode.OR, RmwMode.XOR, RmwMode.UMIN, RmwMode.UMAX))
+_ATOMIC_ELEMENTS: Sequence[Attribute] = (f16, bf16, f32, f64, i32, i64)
+_INTEGERS: Sequence[Attribute] = (i32, i64)
+
+_TMA_REDUCED: Mapping[RmwMode, Sequence[Attribute]] = {
+    RmwMode.ADD: (*_INTEGERS, f32, f16, bf16),
+    **dict.fromkeys((RmwMode.MIN, RmwMode.MAX), (*_INTEGERS, f16, bf16)),
+    **dict.fromkeys(_INTEGER_MODES, _INTEGERS),
+}
+"""What each mode reduces.  Source: PTX ISA, cp.reduce.async.bulk.tensor."""
 
 
 def check_atomic(op: Operation, mode: RmwMode, element: Attribute | None) -> None:
@@ -140,3 +155,21 @@ def check_atomic(op: Operation, mode: RmwMode, element: Attribute | None) -> Non
         raise op_error(op, message("tiled-atomic-rmw-op-cannot-use-xchg-operation"))
     if floating and mode in _INTEGER_MODES:
         raise op_error(op, f"rmw_mode '{mode.value}' is for integers, but elements are {element}")
+    _check_update(op, mode, element)
+
+
+def _check_update(op: Operation, mode: RmwMode, element: Attribute | None) -> None:
+    """Atomics have these elements, and no operand to compare with."""
+    if element not in _ATOMIC_ELEMENTS:
+        listed = " or ".join(str(e) for e in _ATOMIC_ELEMENTS)
+        raise op_error(op, f"updates elements of type {listed}, not {element}")
+    if mode is RmwMode.CMPXCHG:
+        raise op_error(op, f"rmw_mode '{mode.value}' compares with a value, but there is none")
+
+
+def check_tma_reduction(op: Operation, mode: RmwMode, element: Attribute | None) -> None:
+    """The element types that TMA reduces by this mode."""
+    reduced = _TMA_REDUCED.get(mode, ())
+    if element not in reduced:
+        listed = " or ".join(str(e) for e in reduced)
+        raise op_error(op, f"TMA reduces {listed} by '{mode.value}', not {element}")

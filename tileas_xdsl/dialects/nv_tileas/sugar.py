@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.syntax import reading_sugar
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.operation_sugar import OperationSugar
+from tileas_xdsl.layout.elements import ELEMENT_TYPES
 
 
 class ExpandDimOp(OperationSugar):
@@ -85,6 +86,9 @@ def _wgmma_of(parser: Parser, operands: Sequence[SSAValue], position: int) -> At
     names = [element_name(tile.element_type) for tile in tiles if tile is not None]
     if len(names) != len(tiles):
         parser.raise_error("a product multiplies tiles", position)
+    for name in names:
+        if name not in ELEMENT_TYPES:
+            parser.raise_error(f"no wgmma multiplies elements of type {name}", position)
     return AtomAttr.of(f"wgmma_{'_'.join(names)}")
 
 

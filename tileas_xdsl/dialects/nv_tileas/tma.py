@@ -36,9 +36,19 @@ from tileas_xdsl.dialects.nv_tileas.memory_arguments import (
     mode_attribute,
     padding_attribute,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import TILED_MODES, check_mode, check_reduction
+from tileas_xdsl.dialects.nv_tileas.memory_atoms import (
+    TILED_MODES,
+    check_mode,
+    check_reducing_mode,
+    check_reduction,
+    check_row_rank,
+)
 from tileas_xdsl.dialects.nv_tileas.memory_checks import LEADING_COORDINATES, check_coordinates
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import check_atomic, check_padding_type
+from tileas_xdsl.dialects.nv_tileas.memory_semantics import (
+    check_atomic,
+    check_padding_type,
+    check_tma_reduction,
+)
 from tileas_xdsl.dialects.nv_tileas.memory_structure import MemoryOp, memory_op
 from tileas_xdsl.dialects.nv_tileas.spaces import MemToken, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import (
@@ -49,7 +59,6 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import (
     check_shared,
     check_shared_box,
     check_shared_elements,
-    check_shared_layout,
     check_tx_count,
     check_zero_padding,
     number_of,
@@ -63,6 +72,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_directives import (
     TransferTypesAndTwo,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_index import TMA_INDEX, check_tma_index, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma_layout import check_shared_layout
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TmaDescType
 
 GATHER_MODES = ("gather4",)
@@ -91,9 +101,9 @@ class TmaTransferOp(MemoryOp):
             raise op_error(self, f"expects a TMA descriptor, but got {desc.type}")
         atom, descriptor = tma_atom(self, self.atom, family), descriptor_of(desc)
         check_shared(self, buffer.type, role)
-        if atom.direction == "tma_redg" and atom.mode == "scatter4":
-            raise op_error(self, message("tma-reduce-op-do-not-support-scatter4-mode"))
+        check_reducing_mode(self, atom)
         check_mode(self, atom, atom.mode, modes)
+        check_row_rank(self, atom, atom.mode)
         check_descriptor(self, atom, descriptor)
         check_shared_box(self, buffer.type, atom)
         swizzle = None if descriptor is None else descriptor.swizzle
@@ -430,6 +440,7 @@ class AsyncTiledAtomicRmwOp(TmaTransferOp):
         self.check_rest(self.desc, self.source)
         check_atomic(self, self.rmw_mode.data, element_of(self.source.type))
         check_reduction(self, self.atom, self.rmw_mode.data)
+        check_tma_reduction(self, self.rmw_mode.data, element_of(self.source.type))
 
 
 OPERATIONS = (

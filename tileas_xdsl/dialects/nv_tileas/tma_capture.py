@@ -12,10 +12,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
 from xdsl.dialects import cf, scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
+
+_BOUNDS = 3
+"""The operands of a loop before what it carries: lower bound, upper bound, step."""
+
+_SEGMENTS = 3
+"""The segments of operands of a conditional branch: its condition, and what it hands to each."""
 
 
 class Obstacle(IntEnum):
@@ -105,6 +114,21 @@ def _dependencies(value: SSAValue) -> Sequence[SSAValue]:
     return [*value.owner.operands, *_sources(value)]
 
 
+def origins(value: SSAValue) -> Sequence[SSAValue]:
+    """The values that control flow hands on as `value`; itself if nothing else is known."""
+    pending, seen, found = [value], set[SSAValue](), list[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        sources = _sources(value)
+        pending.extend(reversed(sources))
+        if not sources:
+            found.append(value)
+    return found
+
+
 def _sources(value: SSAValue) -> Sequence[SSAValue]:
     """The different values that control flow may put in the place of `value`."""
     if isinstance(value, BlockArgument):
@@ -129,20 +153,38 @@ def _around_loop(loop: scf.ForOp, index: int) -> Iterator[SSAValue]:
     """The initial value of an iteration argument, and what the body yields for it."""
     if index < 0:
         return
-    yield loop.iter_args[index]
+    first = _BOUNDS + index
+    yield from loop.operands[first : first + 1]
+    body = loop.regions[0].first_block if loop.regions else None
+    carried = () if body is None else body.args[index + 1 : index + 2]
     for yielded in _yielded(loop, index):
-        if yielded is not loop.body.block.args[index + 1]:
+        if yielded not in carried:
             yield yielded
 
 
 def _along_branch(branch: Operation | None, argument: BlockArgument) -> Iterator[SSAValue]:
+    """What a branch hands to `argument`; nothing where it hands too little."""
+    place = slice(argument.index, argument.index + 1)
     if isinstance(branch, cf.BranchOp):
-        yield branch.arguments[argument.index]
+        yield from branch.operands[place]
     if isinstance(branch, cf.ConditionalBranchOp):
-        if branch.then_block is argument.block:
-            yield branch.then_arguments[argument.index]
-        if branch.else_block is argument.block:
-            yield branch.else_arguments[argument.index]
+        handed = _conditionally_handed(branch)
+        for target, values in zip(branch.successors, handed, strict=False):
+            if target is argument.block:
+                yield from values[place]
+
+
+def _conditionally_handed(branch: cf.ConditionalBranchOp) -> Sequence[Sequence[SSAValue]]:
+    """What each successor is handed; nothing where the sizes of the segments do not fit."""
+    sizes = branch.properties.get(AttrSizedOperandSegments.attribute_name)
+    if not isa(sizes, DenseArrayBase[IntegerType]):
+        return ()
+    counts = sizes.get_values()
+    if len(counts) != _SEGMENTS or min(counts) < 0 or sum(counts) != len(branch.operands):
+        return ()
+    condition, then, _ = counts
+    operands = [*branch.operands]
+    return operands[condition : condition + then], operands[condition + then :]
 
 
 def _out_of_regions(op: Operation, index: int) -> Iterator[SSAValue]:
@@ -155,6 +197,8 @@ def _out_of_regions(op: Operation, index: int) -> Iterator[SSAValue]:
 def _yielded(op: Operation, index: int) -> Iterator[SSAValue]:
     """What the terminators of the regions give for a result; results are counted from the last."""
     from_last = index - len(op.results)
+    if from_last >= 0:
+        return
     for region in op.regions:
         last = region.blocks[-1].last_op if region.blocks else None
         if last is not None and len(last.operands) >= -from_last:

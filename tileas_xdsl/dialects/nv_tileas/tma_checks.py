@@ -16,30 +16,31 @@ from xdsl.dialects.builtin import (
     FixedBitwidthType,
     IndexType,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
     StringAttr,
     TensorType,
+    i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TMA_ATOMS, TmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr, SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, OobModeAttr, Space, SwizzleMode
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import check_mode, check_rank, is_zero
+from tileas_xdsl.dialects.nv_tileas.memory_atoms import (
+    check_mode,
+    check_rank,
+    check_row_rank,
+    is_zero,
+)
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_size import size_mismatch
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
-from tileas_xdsl.layout.elements import element_type
-from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
-from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tma_box import tma_box
+from tileas_xdsl.target.tensor_map import SWIZZLES
+from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 
 DESCRIPTOR_ALIGNMENT = 128
 MULTICAST_BYTES = 128
@@ -110,6 +111,7 @@ def check_descriptor_mode(op: Operation, atom: TmaAtom, mode: StringAttr | None)
     """The mode of a descriptor is one that its atom has, and the one that it is written with."""
     word = atom.mode if mode is None else mode.data
     check_mode(op, atom, word, TMA_ATOMS[atom.direction].modes)
+    check_row_rank(op, atom, word)
     if word != atom.mode and atom.mode != TMA_ATOMS[atom.direction].modes[0]:
         raise op_error(op, f"has mode '{word}', but its atom has '{atom.mode}'")
 
@@ -120,18 +122,41 @@ def check_nan_fill(op: Operation, mode: OobModeAttr | None, element: Attribute |
         raise op_error(op, f"fills with NaN what is out of bounds, but elements are {element}")
 
 
-def check_box(op: Operation, box: Box, atom: TmaAtom, element: Attribute | None) -> None:
-    """The box of a descriptor is that of its atom, and its rows are multiples of 16 bytes."""
+def check_box(
+    op: Operation,
+    box: Box,
+    atom: TmaAtom,
+    element: Attribute | None,
+    swizzle: SwizzleMode | None,
+) -> None:
+    """The box of a descriptor is that of its atom, with extents and rows that the hardware has."""
     if len(box) != atom.box_rank:
         raise op_error(op, message("tma-box-dim-and-atom-box-dim-length-mismatch"))
     if atom.box and not _fits(box, atom.box):
         raise op_error(op, message("tma-box-dim-and-atom-box-dim-mismatch"))
+    check_extents(op, (*box, *atom.box))
     inner = box[0] if box[0] is not None else next(iter(atom.box), None)
-    if inner is not None and inner * bits_of(element) % ROW_BITS:
+    if inner is not None:
+        _check_row(op, inner * bits_of(element), swizzle)
+
+
+def check_extents(op: Operation, box: Box) -> None:
+    """A box has as many elements along each dimension as the hardware can count."""
+    for extent in box:
+        if extent is not None and not 1 <= extent <= BOX_LIMIT:
+            raise op_error(op, f"boxes have extents of 1 to {BOX_LIMIT}, not {extent}")
+
+
+def _check_row(op: Operation, bits: int, swizzle: SwizzleMode | None) -> None:
+    """A row is a multiple of 16 bytes, and no longer than what the swizzle spans."""
+    if bits % ROW_BITS:
         raise op_error(
             op,
             message("tma-box-dims-0-elem-type-bit-width-is-not-a-multiple-of-16-bytes"),
         )
+    span = None if swizzle is None else SWIZZLES[swizzle.value].span
+    if swizzle is not None and span is not None and bits > span * 8:
+        raise op_error(op, f"swizzle {swizzle.value} spans {span} bytes, but rows have {bits // 8}")
 
 
 def bits_of(element: Attribute | None) -> int:
@@ -185,6 +210,10 @@ def check_shared(op: Operation, buffer: Attribute, role: str) -> None:
         raise op_error(op, f"expects a {role} in shared memory, but got {buffer}")
     if DYNAMIC_INDEX in (shape_of(buffer) or ()):
         raise op_error(op, f"expects a {role} with constant extents, but got {buffer}")
+    if min(shape_of(buffer) or (1,)) < 1:
+        listed = ", ".join(str(extent) for extent in shape_of(buffer) or ())
+        text = message("all-dimensions-must-be-positive-constants-got")
+        raise op_error(op, f"{text}{listed}")
 
 
 def check_shared_box(op: Operation, buffer: Attribute, atom: TmaAtom) -> None:
@@ -194,40 +223,16 @@ def check_shared_box(op: Operation, buffer: Attribute, atom: TmaAtom) -> None:
     row = next(iter(atom.box), shape[-1] if shape else 1)
     if row * bits_of(element_of(buffer)) % ROW_BITS:
         raise op_error(op, message("tma-leading-box-dim-bit-width-is-not-16-bytes-aligned"))
-    if not atom.box:
-        return
+    check_extents(op, atom.box)
     if atom.mode in BLACKWELL_MODES:
-        if atom.box[:1] != shape[-1:]:
+        if atom.box and atom.box[:1] != shape[-1:]:
             raise op_error(op, message("requires-the-same-shape-for-tile-size-and-tensor-value"))
+        return
+    if not atom.box:
+        check_rank(op, atom, buffer)
         return
     if (mismatch := size_mismatch(tuple(reversed(atom.box)), shape)) is not None:
         raise op_error(op, mismatch)
-
-
-def check_shared_layout(op: Operation, buffer: Attribute, swizzle: SwizzleMode | None) -> None:
-    """TMA can fill the buffer as it is laid out, with the swizzle of the descriptor."""
-    layout = shared_layout(buffer)
-    if layout is None:
-        return
-    mode = next(name for name, s in BYTE_SWIZZLES.items() if s == layout.byte_swizzle)
-    try:
-        bits = element_type(layout.elem).bits if layout.elem else bits_of(element_of(buffer))
-        tma_box(layout.layout, bits, mode)
-    except (TargetError, LayoutError) as error:
-        raise op_error(op, message("smem-layout-is-not-tma-compatible")) from error
-    if swizzle is not None and swizzle.value != mode:
-        raise op_error(
-            op, f"the descriptor swizzles by {swizzle.value}, but the buffer is laid out by {mode}"
-        )
-
-
-def shared_layout(buffer: Attribute) -> MemoryLayout | None:
-    """How a buffer is laid out, None where its type does not say."""
-    if isinstance(buffer, TiledViewType) and isinstance(buffer.layout, LayoutAttr):
-        return buffer.layout.data
-    if isinstance(buffer, TensorType) and isinstance(buffer.encoding, SharedEncoding):
-        return buffer.encoding.data
-    return None
 
 
 def check_shared_elements(op: Operation, buffer: Attribute, element: Attribute | None) -> None:
@@ -241,7 +246,7 @@ def check_shared_elements(op: Operation, buffer: Attribute, element: Attribute |
 def check_rows(op: Operation, rows: Attribute, buffer: Attribute) -> None:
     """One row number for each row of the buffer, four rows at a time."""
     count = prod((shape_of(buffer) or ())[:-1])
-    if not isinstance(element_of(rows), IndexType | IntegerType) or shape_of(rows) != (count,):
+    if element_of(rows) not in (i32, IndexType()) or shape_of(rows) != (count,):
         raise op_error(op, f"expects {count} row numbers for {buffer}, but got {rows}")
     if count % ROWS_OF_AN_INSTRUCTION:
         raise op_error(

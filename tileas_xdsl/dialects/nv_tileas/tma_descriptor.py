@@ -143,7 +143,8 @@ class MakeTiledTmaDescOp(MemoryOp):
         view, element, box = self.view.type, self.element_type, self.box_extents
         atom = tma_atom(self, self.atom)
         check_global(self, view, atom)
-        check_box(self, box, atom, element)
+        swizzle = None if self.swizzle_mode is None else self.swizzle_mode.data
+        check_box(self, box, atom, element, swizzle)
         check_index_types(self, self.box)
         check_descriptor_mode(self, atom, self.mode)
         check_element_stride(self, view)

@@ -11,18 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import CallableOpInterface
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.tma_capture import origins
 
 HOST_TMAS = "nv_tileas.num-host-tmas"
 DEVICE_TMAS = "nv_tileas.num-device-tmas"
 TMA_INDEX = "tmaIdx"
 HOST_CODE = "nv_tileas.host-code"
 GRID_CONSTANT = "cute_nvgpu.grid_constant"
+MAKE_DESCRIPTOR = "nv_tileas.make_tiled_tma_desc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +87,39 @@ def check_tma_index(op: Operation, descriptor: SSAValue) -> None:
     number = index.value.data
     if number < 0:
         raise op_error(op, f"{TMA_INDEX} is {number}, but tables start with 0")
-    if is_device_descriptor(descriptor, counts):
-        if number >= counts.device:
-            raise op_error(op, message("tma-idx-exceed-tma-device-num"))
-    elif number >= counts.host:
+    device = _table(descriptor, counts)
+    if device is None:
+        device = counts.device > counts.host
+    if device and number >= counts.device:
+        raise op_error(op, message("tma-idx-exceed-tma-device-num"))
+    if not device and number >= counts.host:
         raise op_error(op, message("tma-idx-exceed-tma-host-num"))
 
 
 def is_device_descriptor(descriptor: SSAValue, counts: TmaCounts) -> bool:
-    """Whether a descriptor is in the device's table."""
-    if not isinstance(descriptor, BlockArgument):
-        return True
-    from_last = len(descriptor.block.args) - descriptor.index
+    """Whether a descriptor is known to be in the device's table."""
+    return _table(descriptor, counts) is True
+
+
+def _table(descriptor: SSAValue, counts: TmaCounts) -> bool | None:
+    """Whether a descriptor is in the device's table rather than the host's, None if not known.
+
+    It is not known where control flow merges descriptors of both tables, or where a region or an
+    operation of another kind hands one in.
+    """
+    tables = {_table_of_origin(origin, counts) for origin in origins(descriptor)}
+    return tables.pop() if len(tables) == 1 else None
+
+
+def _table_of_origin(origin: SSAValue, counts: TmaCounts) -> bool | None:
+    if isinstance(origin, OpResult):
+        return True if origin.op.name == MAKE_DESCRIPTOR else None
+    if not isinstance(origin, BlockArgument):
+        return None
+    function = origin.block.parent_op()
+    if function is None or not function.has_trait(CallableOpInterface):
+        return None
+    if origin.block is not function.regions[0].first_block:
+        return None
+    from_last = len(origin.block.args) - origin.index
     return counts.host < from_last <= counts.host + counts.device

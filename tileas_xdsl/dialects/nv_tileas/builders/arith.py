@@ -6,6 +6,7 @@ no fast-math flag is ever set: they would be promises that a builder cannot make
 
 from __future__ import annotations
 
+from math import isfinite, isnan
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -13,6 +14,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
+    Float80Type,
+    Float128Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -27,6 +30,9 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 Value: TypeAlias = SSAValue | Operation
 _Number: TypeAlias = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr
 
+_WITHOUT_CONSTANTS = (Float80Type, Float128Type)
+"""Floats that attributes cannot hold yet."""
+
 
 def constant(builder: Builder, value: float, type_: Attribute | None = None) -> SSAValue:
     """A number of a scalar type (`index` unless said otherwise), or a tile filled with it."""
@@ -36,16 +42,34 @@ def constant(builder: Builder, value: float, type_: Attribute | None = None) -> 
 
 def _number(value: float, type_: Attribute) -> _Number:
     if isa(type_, TensorType[AnyFloat]):
+        _check_float(value, type_.element_type)
         return DenseIntOrFPElementsAttr.from_list(type_, [float(value)])
     if isa(type_, AnyFloat):
+        _check_float(value, type_)
         return FloatAttr(float(value), type_)
-    if value != int(value):
+    if isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value} is no constant of type {type_}")
     if isa(type_, TensorType[IntegerType]) or isa(type_, TensorType[IndexType]):
         return DenseIntOrFPElementsAttr.from_list(type_, [int(value)])
     if isa(type_, IntegerType) or isa(type_, IndexType):
         return IntegerAttr(int(value), type_)
     raise ValueError(f"there are no constants of type {type_}")
+
+
+def _check_float(value: float, type_: AnyFloat) -> None:
+    """A float may be rounded, but zero stays zero, and what is finite stays finite."""
+    if isinstance(type_, _WITHOUT_CONSTANTS):
+        raise ValueError(f"there are no constants of type {type_}")
+    try:
+        stored = FloatAttr(float(value), type_).value.data
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"{value} is no constant of type {type_}") from error
+    if _kind(stored) != _kind(value) or (value == 0 and stored != 0):
+        raise ValueError(f"{value} is no constant of type {type_}")
+
+
+def _kind(value: float) -> tuple[bool, bool]:
+    return isfinite(value), isnan(value)
 
 
 def add(builder: Builder, a: Value, b: Value) -> SSAValue:

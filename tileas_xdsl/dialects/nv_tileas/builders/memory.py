@@ -123,19 +123,23 @@ def _place(
 ) -> _Place:
     """The view, and coordinates and offsets as many as it needs."""
     count = coordinate_count(view.type, atom_attribute(atom))
-    indices = _as_indices(builder, view.indices, len(shape_of(SSAValue.get(buffer).type) or ()))
-    made = builder.insert(ViewOp(buffer, view.type, indices))
-    return _Place(
-        made.result,
-        _as_indices(builder, coords or [0], count),
-        _as_indices(builder, offsets, count),
-    )
+    rank = len(shape_of(SSAValue.get(buffer).type) or ())
+    starts = _filled(view.indices, rank, "indices") if view.indices else []
+    tile = _filled(coords, count, "coordinates")
+    moved = _filled(offsets, count, "offsets") if offsets else []
+    made = builder.insert(ViewOp(buffer, view.type, _as_indices(builder, starts)))
+    return _Place(made.result, _as_indices(builder, tile), _as_indices(builder, moved))
 
 
-def _as_indices(builder: Builder, values: Sequence[Coordinate], count: int) -> list[SSAValue]:
-    """`values` as `index` values, with zeros before them if they are fewer than `count`."""
-    missing = count - len(values) if values else 0
-    return [_as_index(builder, value) for value in (*[0] * missing, *values)]
+def _filled(values: Sequence[Coordinate], count: int, what: str) -> list[Coordinate]:
+    """`values` with zeros before them if they are fewer than `count`."""
+    if len(values) > count:
+        raise ValueError(f"there are at most {count} {what} here, not {len(values)}")
+    return [*[0] * (count - len(values)), *values]
+
+
+def _as_indices(builder: Builder, values: Sequence[Coordinate]) -> list[SSAValue]:
+    return [_as_index(builder, value) for value in values]
 
 
 def _as_index(builder: Builder, value: Coordinate) -> SSAValue:

@@ -168,15 +168,32 @@ def _distance(placed: ScheduledOp, side: Side, stages: Mapping[Operation, int]) 
     """How far the data of an access travels: to its last user, or from its first source."""
     if side is Side.READ:
         users = (use.operation for result in placed.op.results for use in result.uses)
-        ends = [stages[user] for user in users if user in stages]
-        distance = max(ends, default=placed.stage) - placed.stage
-    else:
-        sources = (value.owner for value in placed.op.operands)
-        starts = [stages[op] for op in sources if isinstance(op, Operation) and op in stages]
-        distance = placed.stage - min(starts, default=placed.stage)
-    if distance < 0:
-        raise ValueError(f"'{placed.op.name}' in stage {placed.stage} is used in an earlier stage")
-    return distance
+        scheduled = [_scheduled_ancestor(user, placed.op, stages) for user in users]
+        ends = [stages[op] for op in scheduled if op is not None]
+        if min(ends, default=placed.stage) < placed.stage:
+            raise ValueError(f"{_name(placed)} is used in an earlier stage")
+        return max(ends, default=placed.stage) - placed.stage
+    sources = collect_operand_sources(placed.op).values()
+    starts = [stages[op] for op in sources if op is not None and op in stages]
+    if max(starts, default=placed.stage) > placed.stage:
+        raise ValueError(f"{_name(placed)} is scheduled before what it uses")
+    return placed.stage - min(starts, default=placed.stage)
+
+
+def _name(placed: ScheduledOp) -> str:
+    return f"'{placed.op.name}' in stage {placed.stage}"
+
+
+def _scheduled_ancestor(
+    user: Operation, source: Operation, stages: Mapping[Operation, int]
+) -> Operation | None:
+    """Where a user has its place: itself or what it is inside of, but not what holds `source`."""
+    at: Operation | None = user
+    while at is not None and not at.is_ancestor(source):
+        if at in stages:
+            return at
+        at = at.parent_op()
+    return None
 
 
 @dataclass(frozen=True)
@@ -236,18 +253,23 @@ def _stage_pair(union: Sequence[Operation], placed: Mapping[Operation, Scheduled
         if op not in placed:
             raise ValueError(f"'{op.name}' has no place in the schedule")
     members = sorted((placed[op] for op in union), key=lambda each: (each.stage, each.order))
-    consumers = tuple(each for each in members if _uses_one_of(each.op, union))
+    used = {each.op: _sources_in(each.op, union) for each in members}
+    consumers = tuple(each for each in members if used[each.op])
     producers = tuple(each for each in members if each not in consumers)
     if not producers or not consumers:
         names = ", ".join(f"'{op.name}'" for op in union)
         raise ValueError(f"no member of the union {names} feeds another one")
-    if (consumers[0].stage, consumers[0].order) < (producers[0].stage, producers[0].order):
-        raise ValueError(f"'{consumers[0].op.name}' is scheduled before what it uses")
+    for consumer in consumers:
+        sources = (placed[op] for op in used[consumer.op])
+        if any((consumer.stage, consumer.order) < (each.stage, each.order) for each in sources):
+            raise ValueError(f"'{consumer.op.name}' is scheduled before what it uses")
     return StagePair(producers, consumers)
 
 
-def _uses_one_of(op: Operation, union: Sequence[Operation]) -> bool:
-    return any(value.owner in union for value in op.operands)
+def _sources_in(op: Operation, union: Sequence[Operation]) -> list[Operation]:
+    """The members of a union whose results `op`, or anything inside it, uses."""
+    sources = collect_operand_sources(op).values()
+    return [source for source in sources if source is not None and source in union]
 
 
 @dataclass

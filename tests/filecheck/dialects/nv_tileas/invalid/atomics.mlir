@@ -118,3 +118,34 @@ func.func @async(%d: !desc, %s: !smem, %b: !nv_tileas.tiled_view<16x16xi8, smem>
   %ok = nv_tileas.async.tiled_atomic_rmw add %d, %s[%i, %i] {atom = #nv_tileas<atom tma_redg_2d>} : !desc, !smem, index, index -> !nv_tileas.token
   func.return
 }
+
+// -----
+
+// Elements that hardware updates, and an operand for all that the mode needs.
+
+!v1 = !nv_tileas.tiled_view<8xi1, gmem>
+!v4 = !nv_tileas.tiled_view<8xf4E2M1FN, gmem>
+!vi = !nv_tileas.tiled_view<8xindex, gmem>
+!v32 = !nv_tileas.tiled_view<8xi32, gmem>
+!v64 = !nv_tileas.tiled_view<8xf64, gmem>
+#any = #nv_tileas<atom unknown_copy>
+
+func.func @elements(%v1: !v1, %x1: tensor<8xi1>, %v4: !v4, %x4: tensor<8xf4E2M1FN>, %vi: !vi, %xi: tensor<8xindex>, %v32: !v32, %x32: tensor<8xi32>, %v64: !v64, %x64: tensor<8xf64>, %i: index) {
+  // expected-error@+1 {{'nv_tileas.tiled_atomic_rmw' op updates elements of type f16 or bf16 or f32 or f64 or i32 or i64, not i1}}
+  %0 = nv_tileas.tiled_atomic_rmw and %x1, %v1[%i] {atom = #any} : tensor<8xi1>, !v1 -> tensor<8xi1>
+  // expected-error@+1 {{'nv_tileas.tiled_atomic_rmw' op updates elements of type f16 or bf16 or f32 or f64 or i32 or i64, not f4E2M1FN}}
+  %1 = nv_tileas.tiled_atomic_rmw add %x4, %v4[%i] {atom = #any} : tensor<8xf4E2M1FN>, !v4 -> tensor<8xf4E2M1FN>
+  // expected-error@+1 {{'nv_tileas.tiled_atomic_rmw' op updates elements of type f16 or bf16 or f32 or f64 or i32 or i64, not index}}
+  %2 = nv_tileas.tiled_atomic_rmw add %xi, %vi[%i] {atom = #any} : tensor<8xindex>, !vi -> tensor<8xindex>
+  // expected-error@+1 {{'nv_tileas.tiled_atomic_rmw' op rmw_mode 'cmpxchg' compares with a value, but there is none}}
+  %3 = nv_tileas.tiled_atomic_rmw cmpxchg %x32, %v32[%i] {atom = #any} : tensor<8xi32>, !v32 -> tensor<8xi32>
+  // expected-error@+1 {{'nv_tileas.tiled_atomic_rmw' op TmaReduceOp do not support SCATTER4 mode}}
+  %4 = nv_tileas.tiled_atomic_rmw add %x32, %v32[%i] {atom = #nv_tileas<atom tma_redg_1d<mode = scatter4>>} : tensor<8xi32>, !v32 -> tensor<8xi32>
+  // expected-error@+1 {{'nv_tileas.tiled_atomic_rmw' op rmw_mode is 'umin', but the atom reduces by 'max'}}
+  %5 = nv_tileas.tiled_atomic_rmw umin %x32, %v32[%i] {atom = #nv_tileas<atom tma_redg_1d<op = max>>} : tensor<8xi32>, !v32 -> tensor<8xi32>
+
+  %ok0 = nv_tileas.tiled_atomic_rmw add %x64, %v64[%i] {atom = #any} : tensor<8xf64>, !v64 -> tensor<8xf64>
+  %ok1 = nv_tileas.tiled_atomic_rmw umin %x32, %v32[%i] {atom = #nv_tileas<atom tma_redg_1d<op = min>>} : tensor<8xi32>, !v32 -> tensor<8xi32>
+  %ok2 = nv_tileas.tiled_atomic_rmw add %x32, %v32[%i] {atom = #nv_tileas<atom tma_redg_1d>} : tensor<8xi32>, !v32 -> tensor<8xi32>
+  func.return
+}

@@ -79,3 +79,54 @@
 
 // expected-error@+1 {{max_regs is at most 255, not 512}}
 "test.op"() {a = #nv_tileaa.kernel_spec<max_regs = 512>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{cta_group of atom 'tcgen05_e2m1_e2m1_f32' is 1 or 2, not 7}}
+"test.op"() {a = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 7>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{cta_group of atom 'tcgen05_e2m1_e2m1_f32' is 1 or 2, not -1}}
+"test.op"() {a = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = -1>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{cta_group of atom 'tcgen05_e2m1_e2m1_f32' is 1 or 2, not 0}}
+"test.op"() {a = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 0>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{only tcgen05 works with 2 CTAs; atom 'mma_f16_f16_f32' does not}}
+"test.op"() {a = #nv_tileas<atom mma_f16_f16_f32<cta_group = 2>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{parameter 'multicast' of atom 'tma_load_2d' has no value}}
+"test.op"() {a = #nv_tileas<atom tma_load_2d<multicast = 5>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{parameter 'box' of atom 'tma_load_2d' is a list of extents}}
+"test.op"() {a = #nv_tileas<atom tma_load_2d<box>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{parameter 'box' of atom 'tma_load_2d' is a list of extents}}
+"test.op"() {a = #nv_tileas<atom tma_load_2d<box = []>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{parameter 'mode' of atom 'tma_load_2d' is a word}}
+"test.op"() {a = #nv_tileas<atom tma_load_2d<mode>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{parameter 'scale_vector' of atom 'tcgen05_e4m3_e4m3_f32' is an integer}}
+"test.op"() {a = #nv_tileas<atom tcgen05_e4m3_e4m3_f32<scale_vector>>} : () -> ()
+
+// -----
+
+// The nearest that are accepted.
+
+"test.op"() {a = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 2>>, b = #nv_tileas<atom mma_f16_f16_f32<cta_group = 1>>, c = #nv_tileas<atom tma_load_2d<box = [8, 8], mode = tiled, multicast>>} : () -> ()

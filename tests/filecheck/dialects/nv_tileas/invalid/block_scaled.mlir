@@ -107,3 +107,56 @@
 %6 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32<shape = [128, 128, 32]>>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
 
 %7 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32<shape = [128, 64, 32], scale_vector = 32>>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+// -----
+
+// How many CTAs work together may stand in the atom; two places agree.
+
+%a, %b, %c, %s, %w = "test.op"() : () -> (tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32>, tensor<128x2xf8E8M0FNU>, tensor<2x64xf8E8M0FNU>)
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op unsupported block-scaled mma configuration}}
+%0 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 2>>} : tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op cta_group is 1, but 2 in the atom}}
+%1 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 2>>, cta_group = 1 : i32} : tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+%2 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 1>>} : tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+// -----
+
+// Two CTAs where the configuration has a form for them.
+
+%a, %b, %c, %s, %w = "test.op"() : () -> (tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32>, tensor<128x4xf8E4M3FN>, tensor<4x64xf8E4M3FN>)
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op cta_group is 2, but 1 in the atom}}
+%0 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x4xf8E4M3FN>, %w : tensor<4x64xf8E4M3FN>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 1>>, cta_group = 2 : i32} : tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+%1 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x4xf8E4M3FN>, %w : tensor<4x64xf8E4M3FN>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 2>>} : tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+%2 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x4xf8E4M3FN>, %w : tensor<4x64xf8E4M3FN>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 2>>, cta_group = 2 : i32} : tensor<128x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+// -----
+
+// Only tcgen05 scales blocks.
+
+%a, %b, %c, %s, %w = "test.op"() : () -> (tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32>, tensor<128x2xf8E8M0FNU>, tensor<2x64xf8E8M0FNU>)
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op block scaling is of tcgen05; 'wgmma_e4m3_e4m3_f32' is of another family}}
+%0 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom wgmma_e4m3_e4m3_f32>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op block scaling is of tcgen05; 'mma_e4m3_e4m3_f32' is of another family}}
+%1 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom mma_e4m3_e4m3_f32>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+%2 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+// -----
+
+// K is a multiple of that of the instruction, whether or not the atom has a shape.
+
+%a, %b, %c, %s, %w = "test.op"() : () -> (tensor<128x32xf4E2M1FN>, tensor<32x64xf4E2M1FN>, tensor<128x64xf32>, tensor<128x2xf8E4M3FN>, tensor<2x64xf8E4M3FN>)
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op K is 32, no multiple of the 64 of mxf4nvf4}}
+%0 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E4M3FN>, %w : tensor<2x64xf8E4M3FN>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32>} : tensor<128x32xf4E2M1FN>, tensor<32x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+// -----
+
+// With scales for 32; instructions of 32 divide 96.
+
+%a, %b, %c, %s, %w = "test.op"() : () -> (tensor<128x96xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<128x64xf32>, tensor<128x3xf8E8M0FNU>, tensor<3x64xf8E8M0FNU>)
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op K is 96, no multiple of the 64 of mxf4}}
+%0 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x3xf8E8M0FNU>, %w : tensor<3x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32>} : tensor<128x96xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>
+
+%1 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x3xf8E8M0FNU>, %w : tensor<3x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<shape = [128, 64, 32]>>} : tensor<128x96xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<128x64xf32> -> tensor<128x64xf32>

@@ -225,3 +225,45 @@
 %c, %x = "test.op"() : () -> (tensor<64x64xf32>, f32)
 // expected-error@+1 {{a product multiplies tiles}}
 %0 = nv_tileas.wgmma %c, %x, %c : tensor<64x64xf32>
+
+// -----
+
+// Each instruction has elements of its own.
+
+%a, %b, %c, %d, %e, %f, %i = "test.op"() : () -> (tensor<64x64xf32>, tensor<64x64xf8E8M0FNU>, tensor<64x64xf32>, tensor<64x64xf64>, tensor<64x64xi1>, tensor<64x64xf4E2M1FN>, tensor<64x64xi32>)
+// expected-error@+1 {{'nv_tileas.dot' op no matrix instruction multiplies elements of type f32}}
+%0 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_f32_f32_f32>} : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+// expected-error@+1 {{'nv_tileas.dot' op no matrix instruction multiplies elements of type f8e8m0}}
+%1 = nv_tileas.dot %b, %b, %c {atom = #nv_tileas<atom mma_ue8m0_ue8m0_f32>} : tensor<64x64xf8E8M0FNU>, tensor<64x64xf8E8M0FNU>, tensor<64x64xf32> -> tensor<64x64xf32>
+// expected-error@+1 {{'nv_tileas.dot' op wgmma multiplies f16, bf16, tf32, f8e4m3, f8e5m2, i8, i1, not f64}}
+%2 = nv_tileas.dot %d, %d, %d {atom = #nv_tileas<atom wgmma_f64_f64_f64>} : tensor<64x64xf64>, tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf64>
+// expected-error@+1 {{'nv_tileas.dot' op tcgen05 multiplies f16, bf16, tf32, f8e4m3, f8e5m2, i8, f6e2m3, f6e3m2, f4e2m1, not i1}}
+%3 = nv_tileas.dot %e, %e, %i {atom = #nv_tileas<atom tcgen05_b1_b1_s32>} : tensor<64x64xi1>, tensor<64x64xi1>, tensor<64x64xi32> -> tensor<64x64xi32>
+// expected-error@+1 {{'nv_tileas.dot' op wgmma multiplies f16, bf16, tf32, f8e4m3, f8e5m2, i8, i1, not f4e2m1}}
+%4 = nv_tileas.dot %f, %f, %c {atom = #nv_tileas<atom wgmma_e2m1_e2m1_f32>} : tensor<64x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<64x64xf32> -> tensor<64x64xf32>
+
+%5 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_tf32_tf32_f32>} : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+%6 = nv_tileas.dot %d, %d, %d {atom = #nv_tileas<atom mma_f64_f64_f64>} : tensor<64x64xf64>, tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf64>
+%7 = nv_tileas.dot %e, %e, %i {atom = #nv_tileas<atom wgmma_b1_b1_s32>} : tensor<64x64xi1>, tensor<64x64xi1>, tensor<64x64xi32> -> tensor<64x64xi32>
+%8 = nv_tileas.dot %f, %f, %c {atom = #nv_tileas<atom tcgen05_e2m1_e2m1_f32>} : tensor<64x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<64x64xf32> -> tensor<64x64xf32>
+
+// -----
+
+// A product without scales is of an atom without scales; integers of 4 bits have PTX names.
+
+%a, %c, %i, %j = "test.op"() : () -> (tensor<64x64xf8E4M3FN>, tensor<64x64xf32>, tensor<64x64xi4>, tensor<64x64xi32>)
+// expected-error@+1 {{'nv_tileas.dot' op has no scales, but atom 'tcgen05_e4m3_e4m3_f32<scale_vector = 32>' takes them}}
+%0 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32<scale_vector = 32>>} : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<64x64xf32> -> tensor<64x64xf32>
+// expected-error@+1 {{'nv_tileas.dot' op signedness_b is signed, but the atom multiplies u4}}
+%1 = nv_tileas.dot %i, %i, %j {atom = #nv_tileas<atom mma_s4_u4_s32>, signedness_b = #nv_tileas<signedness signed>} : tensor<64x64xi4>, tensor<64x64xi4>, tensor<64x64xi32> -> tensor<64x64xi32>
+
+%2 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32>} : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<64x64xf32> -> tensor<64x64xf32>
+%3 = nv_tileas.dot %i, %i, %j {atom = #nv_tileas<atom mma_s4_u4_s32>} : tensor<64x64xi4>, tensor<64x64xi4>, tensor<64x64xi32> -> tensor<64x64xi32>
+
+// -----
+
+// `wgmma` without an atom names one after the elements of its operands.
+
+%a, %c = "test.op"() : () -> (tensor<64x64xcomplex<f32>>, tensor<64x64xf32>)
+// expected-error@+1 {{no wgmma multiplies elements of type complex<f32>}}
+%0 = nv_tileas.wgmma %a, %a, %c : tensor<64x64xf32>

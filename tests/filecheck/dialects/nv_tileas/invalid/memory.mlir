@@ -471,3 +471,20 @@ func.func @gather(%v: !view, %r: tensor<32xi32>, %f: tensor<32xf32>, %x: tensor<
   nv_tileas.scatter_store %y, %v[%r : tensor<32xi32>, %i] {atom = #stg} : tensor<32xf16>, !view
   func.return
 }
+
+// -----
+
+// Pointers in a view are elements like others: a load gives the pointer, and takes coordinates.
+
+!view = !nv_tileas.tiled_view<64x!nv_tileaa.ptr<f16, 1>, gmem>
+#any = #nv_tileas<atom unknown_copy>
+
+func.func @pointers_in_a_view(%v: !view, %i: index) {
+  // expected-error@+1 {{'nv_tileas.load' op view elementType not equal with tensor element type: !nv_tileaa.ptr<f16, 1> != f16}}
+  %0 = nv_tileas.load %v[%i] {atom = #any} : !view -> f16
+  // expected-error@+1 {{'nv_tileas.load' op expects 1 coordinates, but got 0}}
+  %1 = nv_tileas.load %v {atom = #any} : !view -> !nv_tileaa.ptr<f16, 1>
+
+  %ok = nv_tileas.load %v[%i] {atom = #any} : !view -> !nv_tileaa.ptr<f16, 1>
+  func.return
+}

@@ -233,7 +233,7 @@ func.func @agreement(%v: !view, %s: !smem, %p: !plain, %i: index, %b: !token) {
   %c32 = arith.constant 32 : index
   %store = nv_tileas.make_tiled_tma_desc %v box[%c64, %c64] {atom = #nv_tileas<atom tma_store_2d>} : !view -> !desc
   %narrow = nv_tileas.make_tiled_tma_desc %v box[%c32, %c64] {atom = #load} : !view -> !desc
-  %other = nv_tileas.make_tiled_tma_desc %v box[%c64, %c64] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode "64B">} : !view -> !desc
+  %other = nv_tileas.make_tiled_tma_desc %v box[%c32, %c64] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode "64B">} : !view -> !desc
   %d = nv_tileas.make_tiled_tma_desc %v box[%c64, %c64] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode "128B">} : !view -> !desc
   // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op uses atom tma_load_2d, but its descriptor is for tma_store_2d}}
   %0 = nv_tileas.async.tiled_tma_load %store, %s[%i, %i] barrier %b {atom = #load} : !desc, !smem, index, index, !token -> !nv_tileas.token
@@ -371,5 +371,155 @@ func.func @no_counts(%s: !smem, %i: index, %d: !desc {cute_nvgpu.grid_constant})
 
 func.func @not_yet(%s: !smem, %i: index, %d: !desc) {
   %ok = nv_tileas.async.tiled_tma_store %d, %s[%i, %i] {atom = #store, tmaIdx = 7 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+  func.return
+}
+
+// -----
+
+// A descriptor that control flow hands on is in the table that it comes from.
+
+!smem = !nv_tileas.tiled_view<64x64xf16, smem>
+!view = !nv_tileas.tiled_view<1024x1024xf16, gmem>
+!desc = !nv_tileas.tma_desc
+#store = #nv_tileas<atom tma_store_2d>
+
+func.func @carried(%s: !smem, %v: !view, %i: index, %device: !desc, %host: !desc) attributes {"nv_tileas.num-host-tmas" = 1 : i32, "nv_tileas.num-device-tmas" = 2 : i32} {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %made = nv_tileas.make_tiled_tma_desc %v box[%c64, %c64] {atom = #store, tmaIdx = 0 : i32} : !view -> !desc
+  %d, %h, %m = scf.for %j = %c1 to %i step %c1 iter_args(%x = %device, %y = %host, %z = %made) -> (!desc, !desc, !desc) {
+    // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op tmaIdx exceed tmaDeviceNum.}}
+    %0 = nv_tileas.async.tiled_tma_store %x, %s[%i, %i] {atom = #store, tmaIdx = 2 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+    // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op tmaIdx exceed tmaHostNum.}}
+    %1 = nv_tileas.async.tiled_tma_store %y, %s[%i, %i] {atom = #store, tmaIdx = 1 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+    %ok0 = nv_tileas.async.tiled_tma_store %x, %s[%i, %i] {atom = #store, tmaIdx = 1 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+    %ok1 = nv_tileas.async.tiled_tma_store %y, %s[%i, %i] {atom = #store, tmaIdx = 0 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+    %ok2 = nv_tileas.async.tiled_tma_store %z, %s[%i, %i] {atom = #store, tmaIdx = 1 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+    scf.yield %x, %y, %device : !desc, !desc, !desc
+  }
+  %ok3 = nv_tileas.async.tiled_tma_store %m, %s[%i, %i] {atom = #store, tmaIdx = 1 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+  cf.br ^next(%h : !desc)
+^next(%y: !desc):
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op tmaIdx exceed tmaHostNum.}}
+  %2 = nv_tileas.async.tiled_tma_store %y, %s[%i, %i] {atom = #store, tmaIdx = 1 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+  %ok4 = nv_tileas.async.tiled_tma_store %y, %s[%i, %i] {atom = #store, tmaIdx = 0 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+  func.return
+}
+
+// Where the table is not known, an index of either will do.
+
+func.func @merged(%s: !smem, %i: index, %p: i1, %device: !desc, %host: !desc) attributes {"nv_tileas.num-host-tmas" = 1 : i32, "nv_tileas.num-device-tmas" = 2 : i32} {
+  %either = scf.if %p -> (!desc) {
+    scf.yield %device : !desc
+  } else {
+    scf.yield %host : !desc
+  }
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op tmaIdx exceed tmaDeviceNum.}}
+  %0 = nv_tileas.async.tiled_tma_store %either, %s[%i, %i] {atom = #store, tmaIdx = 2 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+  %ok = nv_tileas.async.tiled_tma_store %either, %s[%i, %i] {atom = #store, tmaIdx = 1 : i32} : !desc, !smem, index, index -> !nv_tileas.token
+  func.return
+}
+
+// -----
+
+// The type of a buffer may say how it is laid out: its own extents and elements, in boxes of TMA.
+
+!desc = !nv_tileas.tma_desc
+!small = !nv_tileas.tiled_view<128x64xf16, smem, <(8,8),(8,1)>>
+!tile = tensor<128x64xf16, #nv_tileas.shared<(8,8),(8,1)>>
+!padded = !nv_tileas.tiled_view<128x64xf16, smem, <(128,64),(72,1)>>
+!columns = !nv_tileas.tiled_view<128x64xf16, smem, <(128,64),(1,128)>>
+!floats = !nv_tileas.tiled_view<128x64xf16, smem, <(128,64),(64,1),elem=f32>>
+!long = !nv_tileas.tiled_view<64x128xf16, smem, <(64,128),(128,1),swizzle<3,4,3>>>
+!rows = !nv_tileas.tiled_view<128x64xf16, smem, <(128,64),(64,1),elem=f16>>
+!cut = !nv_tileas.tiled_view<64x128xf16, smem, <(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>
+!tall = tensor<512x64xf16, #nv_tileas.shared<(512,64),(64,1),swizzle<3,4,3>>>
+#store = #nv_tileas<atom tma_store_2d<box = [64, 128]>>
+#wide = #nv_tileas<atom tma_store_2d<box = [128, 64]>>
+
+func.func @layouts(%d: !desc, %i: index, %small: !small, %tile: !tile, %padded: !padded, %columns: !columns, %floats: !floats, %long: !long, %rows: !rows, %cut: !cut, %tall: !tall) {
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op smem layout is not TMA compatible}}
+  %0 = nv_tileas.async.tiled_tma_store %d, %small[%i, %i] {atom = #store} : !desc, !small, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op smem layout is not TMA compatible}}
+  %1 = nv_tileas.async.tiled_tma_store %d, %tile[%i, %i] {atom = #store} : !desc, !tile, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op smem layout is not TMA compatible}}
+  %2 = nv_tileas.async.tiled_tma_store %d, %padded[%i, %i] {atom = #store} : !desc, !padded, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op smem layout is not TMA compatible}}
+  %3 = nv_tileas.async.tiled_tma_store %d, %columns[%i, %i] {atom = #store} : !desc, !columns, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op smem layout is not TMA compatible}}
+  %4 = nv_tileas.async.tiled_tma_store %d, %floats[%i, %i] {atom = #store} : !desc, !floats, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op smem layout is not TMA compatible}}
+  %5 = nv_tileas.async.tiled_tma_store %d, %long[%i, %i] {atom = #wide} : !desc, !long, index, index -> !nv_tileas.token
+
+  %ok0 = nv_tileas.async.tiled_tma_store %d, %rows[%i, %i] {atom = #store} : !desc, !rows, index, index -> !nv_tileas.token
+  %ok1 = nv_tileas.async.tiled_tma_store %d, %cut[%i, %i] {atom = #wide} : !desc, !cut, index, index -> !nv_tileas.token
+  %ok2 = nv_tileas.async.tiled_tma_store %d, %tall[%i, %i] {atom = #nv_tileas<atom tma_store_2d>} : !desc, !tall, index, index -> !nv_tileas.token
+  func.return
+}
+
+// -----
+
+// Boxes have 1 to 256 elements along a dimension, and rows no longer than what the swizzle spans.
+
+!view = !nv_tileas.tiled_view<1024x1024xf16, gmem>
+!smem = !nv_tileas.tiled_view<512x64xf16, smem>
+!desc = !nv_tileas.tma_desc
+#load = #nv_tileas<atom tma_load_2d>
+#tall = #nv_tileas<atom tma_load_2d<box = [64, 512]>>
+
+func.func @extents(%v: !view, %d: !desc, %s: !smem, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %c512 = arith.constant 512 : index
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op boxes have extents of 1 to 256, not 512}}
+  %0 = nv_tileas.make_tiled_tma_desc %v box[%c64, %c512] {atom = #load} : !view -> !desc
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op boxes have extents of 1 to 256, not 0}}
+  %1 = nv_tileas.make_tiled_tma_desc %v box[%c0, %c64] {atom = #load} : !view -> !desc
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op boxes have extents of 1 to 256, not 512}}
+  %2 = nv_tileas.make_tiled_tma_desc %v box[%n, %n] {atom = #tall} : !view -> !desc
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op boxes have extents of 1 to 256, not 512}}
+  %3 = nv_tileas.async.tiled_tma_store %d, %s[%n, %n] {atom = #nv_tileas<atom tma_store_2d<box = [64, 512]>>} : !desc, !smem, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op swizzle 128B spans 128 bytes, but rows have 512}}
+  %4 = nv_tileas.make_tiled_tma_desc %v box[%c256, %c64] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode "128B">} : !view -> !desc
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op swizzle 32B spans 32 bytes, but rows have 64}}
+  %5 = nv_tileas.make_tiled_tma_desc %v box[%c32, %c64] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode "32B">} : !view -> !desc
+
+  %ok0 = nv_tileas.make_tiled_tma_desc %v box[%c256, %c256] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode none>} : !view -> !desc
+  %ok1 = nv_tileas.make_tiled_tma_desc %v box[%c32, %c256] {atom = #load, swizzle_mode = #nv_tileas<swizzle_mode "64B">} : !view -> !desc
+  %ok2 = nv_tileas.async.tiled_tma_store %d, %s[%n, %n] {atom = #nv_tileas<atom tma_store_2d>} : !desc, !smem, index, index -> !nv_tileas.token
+  func.return
+}
+
+// -----
+
+// Without a box, the buffer still has the rank of the atom and something in it; rows are of a matrix.
+
+!cube = !nv_tileas.tiled_view<8x8x8xf16, smem>
+!none = !nv_tileas.tiled_view<0x64xf16, smem>
+!smem = !nv_tileas.tiled_view<64x64xf16, smem>
+!view = !nv_tileas.tiled_view<64x64x64xf16, gmem>
+!desc = !nv_tileas.tma_desc
+#store = #nv_tileas<atom tma_store_2d>
+#scatter = #nv_tileas<atom tma_store_2d<mode = scatter4>>
+#cubes = #nv_tileas<atom tma_store_3d<mode = scatter4>>
+
+func.func @ranks(%d: !desc, %c: !cube, %z: !none, %s: !smem, %v: !view, %r: tensor<64xi32>, %x: tensor<64xindex>, %l: tensor<64xi64>, %i: index) {
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op atom tma_store_2d moves 2 dimensions, not those of !nv_tileas.tiled_view<8x8x8xf16, smem>}}
+  %0 = nv_tileas.async.tiled_tma_store %d, %c[%i, %i] {atom = #store} : !desc, !cube, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op all dimensions must be positive constants, got 0, 64}}
+  %1 = nv_tileas.async.tiled_tma_store %d, %z[%i, %i] {atom = #store} : !desc, !none, index, index -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.async.scatter_tma_store' op mode scatter4 moves rows of 2 dimensions, but atom tma_store_3d has 3}}
+  %2 = nv_tileas.async.scatter_tma_store %d, %c[%i, %i] rows %r {atom = #cubes} : !desc, !cube, index, index, tensor<64xi32> -> !nv_tileas.token
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op mode scatter4 moves rows of 2 dimensions, but atom tma_store_3d has 3}}
+  %3 = nv_tileas.make_tiled_tma_desc %v box[%i, %i, %i] {atom = #nv_tileas<atom tma_store_3d>, mode = "scatter4"} : !view -> !desc
+  // expected-error@+1 {{'nv_tileas.async.scatter_tma_store' op expects 64 row numbers for !nv_tileas.tiled_view<64x64xf16, smem>, but got tensor<64xi64>}}
+  %4 = nv_tileas.async.scatter_tma_store %d, %s[%i] rows %l {atom = #scatter} : !desc, !smem, index, tensor<64xi64> -> !nv_tileas.token
+
+  %ok0 = nv_tileas.async.tiled_tma_store %d, %c[%i, %i, %i] {atom = #nv_tileas<atom tma_store_3d>} : !desc, !cube, index, index, index -> !nv_tileas.token
+  %ok1 = nv_tileas.async.scatter_tma_store %d, %s[%i] rows %r {atom = #scatter} : !desc, !smem, index, tensor<64xi32> -> !nv_tileas.token
+  %ok2 = nv_tileas.async.scatter_tma_store %d, %s[%i] rows %x {atom = #scatter} : !desc, !smem, index, tensor<64xindex> -> !nv_tileas.token
+  %ok3 = nv_tileas.make_tiled_tma_desc %v box[%i, %i, %i] {atom = #nv_tileas<atom tma_store_3d>} : !view -> !desc
   func.return
 }

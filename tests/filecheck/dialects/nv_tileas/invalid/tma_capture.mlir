@@ -149,3 +149,66 @@ func.func @device(%v: !view, %n: i64) {
   %ok = nv_tileas.make_tiled_tma_desc %v box[%c64, %x] {atom = #load} : !view -> !desc
   func.return
 }
+
+// -----
+
+// Control flow that hands on too little hands on nothing, and is for its own verifier to refuse.
+
+!view = !nv_tileas.tiled_view<64x64xf16, gmem>
+!desc = !nv_tileas.tma_desc
+#load = #nv_tileas<atom tma_load_2d>
+
+func.func @short_branch(%v: !view) {
+  "cf.br"()[^next] : () -> ()
+^next(%x: index):
+  %ok = nv_tileas.make_tiled_tma_desc %v box[%x, %x] {atom = #load} : !view -> !desc
+  func.return
+}
+
+func.func @short_condition(%v: !view, %p: i1, %a: index) {
+  "cf.cond_br"(%p, %a)[^left, ^right] <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i1, index) -> ()
+^left(%x: index, %y: index):
+  %ok = nv_tileas.make_tiled_tma_desc %v box[%x, %y] {atom = #load} : !view -> !desc
+  func.return
+^right:
+  func.return
+}
+
+// -----
+
+// The same where the branch does not say what it hands to which block.
+
+!view = !nv_tileas.tiled_view<64x64xf16, gmem>
+!desc = !nv_tileas.tma_desc
+#load = #nv_tileas<atom tma_load_2d>
+
+func.func @no_segments(%v: !view, %p: i1, %a: index) {
+  cf.br ^third
+^first(%x: index):
+  %ok = nv_tileas.make_tiled_tma_desc %v box[%x, %x] {atom = #load} : !view -> !desc
+  func.return
+^second:
+  func.return
+^third:
+  // expected-error@+1 {{'cf.cond_br' op Expected operandSegmentSizes property in cf.cond_br operation.}}
+  "cf.cond_br"(%p, %a)[^first, ^second] : (i1, index) -> ()
+}
+
+// -----
+
+// A loop with more arguments and results than initial values: they are still those of a loop.
+
+!view = !nv_tileas.tiled_view<64x64xf16, gmem>
+!desc = !nv_tileas.tma_desc
+#load = #nv_tileas<atom tma_load_2d>
+
+func.func @long_loop(%v: !view, %a: index) {
+  %r:2 = "scf.for"(%a, %a, %a, %a) ({
+  ^body(%i: index, %x: index, %y: index):
+    // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op expected MakeTiledTMADescOp not depends on scf}}
+    %d = nv_tileas.make_tiled_tma_desc %v box[%y, %y] {atom = #load} : !view -> !desc
+    %ok = nv_tileas.make_tiled_tma_desc %v box[%a, %a] {atom = #load} : !view -> !desc
+    "scf.yield"(%a) : (index) -> ()
+  }) : (index, index, index, index) -> (index, index)
+  func.return
+}

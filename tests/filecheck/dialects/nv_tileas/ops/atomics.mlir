@@ -25,16 +25,14 @@ func.func @tiled_atomic_rmw(%x: tensor<64x64xf32>, %v: !view, %i: index, %t: !nv
 func.func @modes(%x: tensor<64x64xi32>, %v: !nv_tileas.tiled_view<64x64xi32, gmem>, %h: tensor<8xbf16>, %w: !nv_tileas.tiled_view<8xbf16, gmem>, %i: index) {
   %0 = nv_tileas.tiled_atomic_rmw and %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
   %1 = nv_tileas.tiled_atomic_rmw umin %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
-  %2 = nv_tileas.tiled_atomic_rmw cmpxchg %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
-  %3 = nv_tileas.tiled_atomic_rmw min %h, %w[%i] {atom = #nv_tileas<atom unknown_copy>} : tensor<8xbf16>, !nv_tileas.tiled_view<8xbf16, gmem> -> tensor<8xbf16>
+  %2 = nv_tileas.tiled_atomic_rmw min %h, %w[%i] {atom = #nv_tileas<atom unknown_copy>} : tensor<8xbf16>, !nv_tileas.tiled_view<8xbf16, gmem> -> tensor<8xbf16>
   func.return
 }
 
 // CHECK-LABEL: func.func @modes(%x: tensor<64x64xi32>, %v: !nv_tileas.tiled_view<64x64xi32, gmem>, %h: tensor<8xbf16>, %w: !nv_tileas.tiled_view<8xbf16, gmem>, %i: index) {
 // CHECK-NEXT:    %0 = nv_tileas.tiled_atomic_rmw and %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
 // CHECK-NEXT:    %1 = nv_tileas.tiled_atomic_rmw umin %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
-// CHECK-NEXT:    %2 = nv_tileas.tiled_atomic_rmw cmpxchg %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
-// CHECK-NEXT:    %3 = nv_tileas.tiled_atomic_rmw min %h, %w[%i] {atom = #nv_tileas<atom unknown_copy>} : tensor<8xbf16>, !nv_tileas.tiled_view<8xbf16, gmem> -> tensor<8xbf16>
+// CHECK-NEXT:    %2 = nv_tileas.tiled_atomic_rmw min %h, %w[%i] {atom = #nv_tileas<atom unknown_copy>} : tensor<8xbf16>, !nv_tileas.tiled_view<8xbf16, gmem> -> tensor<8xbf16>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
@@ -57,6 +55,5 @@ func.func @async(%d: !nv_tileas.tma_desc, %s: !nv_tileas.tiled_view<64x64xf32, s
 // XDSL: %1, %t1 = nv_tileas.tiled_atomic_rmw max %x, %v[%i, %i] acq_rel gpu after %t : !nv_tileas.mem_token {atom = #nv_tileas<atom tma_redg_2d<op = max>>, in_bounds = array<i1: true, true>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>, !nv_tileas.mem_token
 // XDSL: %0 = nv_tileas.tiled_atomic_rmw and %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
 // XDSL: %1 = nv_tileas.tiled_atomic_rmw umin %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
-// XDSL: %2 = nv_tileas.tiled_atomic_rmw cmpxchg %x, %v[%i, %i] {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xi32>, !nv_tileas.tiled_view<64x64xi32, gmem> -> tensor<64x64xi32>
-// XDSL: %3 = nv_tileas.tiled_atomic_rmw min %h, %w[%i] {atom = #nv_tileas<atom unknown_copy>} : tensor<8xbf16>, !nv_tileas.tiled_view<8xbf16, gmem> -> tensor<8xbf16>
+// XDSL: %2 = nv_tileas.tiled_atomic_rmw min %h, %w[%i] {atom = #nv_tileas<atom unknown_copy>} : tensor<8xbf16>, !nv_tileas.tiled_view<8xbf16, gmem> -> tensor<8xbf16>
 // XDSL: %0 = nv_tileas.async.tiled_atomic_rmw add %d, %s[%i, %i] {atom = #nv_tileas<atom tma_redg_2d<op = add>>} : !nv_tileas.tma_desc, !nv_tileas.tiled_view<64x64xf32, smem>, index, index -> !nv_tileas.token
