@@ -3,7 +3,17 @@
 import pytest
 from xdsl.builder import Builder
 from xdsl.dialects import test
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, TensorType, f16, i32, i64
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+    f16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -13,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.builders import (
     build_view_then_store,
 )
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory_arguments import padding_attribute
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType, TiledViewType
 
 VIEW = TiledViewType((64, 64), f16, Space.GMEM)
@@ -117,3 +128,10 @@ def test_more_than_there_are_dimensions_are_refused() -> None:
     with pytest.raises(ValueError, match="there are at most 2 indices here, not 3"):
         build_view_then_store(builder, x, m, TileView(VIEW, [0, 0, 0]), atom="stg")
     assert len(module.ops) == 1, "nothing was built"
+
+
+def test_padding_is_of_the_type_of_the_elements() -> None:
+    assert padding_attribute(2.0, i32) == IntegerAttr(2, i32)
+    assert padding_attribute(1, f16) == FloatAttr(1.0, f16)
+    with pytest.raises(ValueError, match=r"1\.5 is no padding value for elements of type i32"):
+        padding_attribute(1.5, i32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
@@ -11,7 +12,13 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from tileas_xdsl.dialects.nv_tileas.atoms import Atom, AtomError, Parameter, make_atom
+from tileas_xdsl.dialects.nv_tileas.atoms import (
+    Atom,
+    AtomError,
+    Parameter,
+    make_atom,
+    read_atom,
+)
 from tileas_xdsl.dialects.shared_parsing import parse_layout_text, parse_quoted_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
@@ -34,15 +41,14 @@ class AtomAttr(Data[Atom], SpacedOpaqueSyntaxAttribute):
     def parse_parameter(cls, parser: AttrParser) -> Atom:
         start = parser.pos
         word = parser.parse_identifier()
-        parameters: dict[str, Parameter] = {}
+        pairs: Sequence[tuple[str, Parameter]] = ()
         if parser.parse_optional_punctuation("<"):
             pairs = parser.parse_comma_separated_list(
                 parser.Delimiter.NONE, lambda: _parse_parameter(parser)
             )
-            parameters = dict(pairs)
             parser.parse_punctuation(">")
         try:
-            return make_atom(word, parameters)
+            return read_atom(word, pairs)
         except (AtomError, ValueError) as error:
             raise ParseError(
                 Span(start, start + len(word), parser.lexer.input), str(error)

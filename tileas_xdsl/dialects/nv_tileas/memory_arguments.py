@@ -83,7 +83,8 @@ def padding_attribute(padding: Padding | None, element: Attribute | None) -> Att
         return SpecialPaddingAttr(SpecialPadding(padding))
     if isinstance(element, AnyFloat):
         return FloatAttr(float(padding), element)
-    if element is not None and isa(element, IntegerType | IndexType):
+    is_whole = isinstance(padding, int) or padding.is_integer()
+    if element is not None and isa(element, IntegerType | IndexType) and is_whole:
         return IntegerAttr(int(padding), element)
     raise ValueError(f"{padding} is no padding value for elements of type {element}")
 

@@ -130,3 +130,8 @@
 // The nearest that are accepted.
 
 "test.op"() {a = #nv_tileas<atom tcgen05_e2m1_e2m1_f32<cta_group = 2>>, b = #nv_tileas<atom mma_f16_f16_f32<cta_group = 1>>, c = #nv_tileas<atom tma_load_2d<box = [8, 8], mode = tiled, multicast>>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{atom 'mma_f16_f16_f32' has parameter 'shape' twice}}
+"test.op"() {a = #nv_tileas<atom mma_f16_f16_f32<shape = [1, 1, 1], shape = [16, 8, 16]>>} : () -> ()
