@@ -94,11 +94,6 @@ def _evaluated(layout: Layout, rest: Table, axis: str) -> Table:
     return result
 
 
-def axis_tables(layout: Layout) -> dict[str, Table]:
-    """The table along each axis that `layout` mentions."""
-    return {axis: table(layout, axis) for axis in layout.axes() or (ANONYMOUS,)}
-
-
 def flat_table(layout: AnyLayout) -> Table:
     """One integer per coordinate that is equal exactly where the offsets are equal on all axes."""
     first, *others = layout.axes() or (ANONYMOUS,)

@@ -173,7 +173,6 @@ class LinearEncoding(Data[Layout]):
 
 
 RegisterEncoding: TypeAlias = BlockedEncoding | DotOperandEncoding | LinearEncoding
-TileEncoding: TypeAlias = SharedEncoding | RegisterEncoding
 
 
 def atom_of(attribute: Attribute | None) -> Atom | None:

@@ -96,11 +96,6 @@ def check_tma_index(op: Operation, descriptor: SSAValue) -> None:
         raise op_error(op, message("tma-idx-exceed-tma-host-num"))
 
 
-def is_device_descriptor(descriptor: SSAValue, counts: TmaCounts) -> bool:
-    """Whether a descriptor is known to be in the device's table."""
-    return _table(descriptor, counts) is True
-
-
 def _table(descriptor: SSAValue, counts: TmaCounts) -> bool | None:
     """Whether a descriptor is in the device's table rather than the host's, None if not known.
 
