@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test lint format types unit filecheck mutate bench clean
+.PHONY: demo test lint format types unit filecheck sweep mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -34,6 +34,9 @@ unit: $(VENV)/.installed-dev
 
 filecheck: $(VENV)/.installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -j2 -q tests/filecheck
+
+sweep: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -W error -q -n 2 -m slow
 
 mutate: $(VENV)/.installed-dev
 	@$(BIN)/python tests/mutate_messages.py

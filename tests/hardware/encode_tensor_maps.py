@@ -169,11 +169,24 @@ def _im2col_map(lower: list[int], upper: list[int], rank: int) -> Map:
     }  # fmt: skip
 
 
+def _enter_context(driver: ctypes.CDLL) -> None:
+    """The driver encodes maps only for a device: without a context it refuses them all."""
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    for status in (
+        driver.cuDeviceGet(ctypes.byref(device), 0),
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device),
+        driver.cuCtxSetCurrent(context),
+    ):
+        if status:
+            raise SystemExit(f"no context on device 0: CUresult {status}")
+
+
 def main(path: str) -> None:
     """Encode all maps and write them to `path`."""
     driver = ctypes.CDLL("libcuda.so.1")
     if status := driver.cuInit(0):
         raise SystemExit(f"cuInit: CUresult {status}")
+    _enter_context(driver)
     version = ctypes.c_int()
     driver.cuDriverGetVersion(ctypes.byref(version))
     rng = random.Random(90)

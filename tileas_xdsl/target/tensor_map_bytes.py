@@ -1,16 +1,17 @@
 """The 128 bytes of a tensor map, tiled kind: encode and decode.
 
 The format is not documented.  The bits below were read off how ptxas lowers each field of
-`tensormap.replace.tile`, alike for sm_90a and sm_100a.  No such field reaches bits 0-3 of the word
-at byte 8, which are 0 in a map that `tensormap.replace` builds from zeros, and bits 17-18, which
-are taken to be the L2 promotion [inferred].  Bit 22 is the 96-byte swizzle of sm_103a, 0 here, and
-so are the bytes from 0x3c on.
+`tensormap.replace.tile`, alike for sm_90a and sm_100a, and they are what the driver 580 writes on
+an H200, bit for bit.  Bit 22 of the word at byte 8 is the 96-byte swizzle of sm_103a, 0 here.  The
+driver adds two numbers at byte 64 that no instruction replaces: the bytes of the box, element
+strides divided out and rounded down, and the alignment that its swizzle needs in shared memory.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from math import prod
 
 from tileas_xdsl.target.bits import BitField, named, pack, unpack
 from tileas_xdsl.target.errors import TargetError
@@ -39,10 +40,21 @@ HEADER = (
     BitField("l2_promotion", 17, 2),
     BitField("swizzle_atomicity", 19, 3),
 )
-"""The word at byte 8.  `kind` is 0 for tiled maps; `l2_promotion` [inferred]."""
+"""The word at byte 8.  `kind` is 0 for tiled maps."""
 
 _BODY = struct.Struct("<QI4II5III")
 """Address, header, low strides, high strides, dims, element strides and box[0], box[1..4]."""
+
+TAIL_OFFSET = 64
+_TAIL = struct.Struct("<QQ")
+"""Bytes of the box and alignment in shared memory; both 0 where no driver made the map."""
+
+_END = TAIL_OFFSET + _TAIL.size
+
+_PERIODS = 8
+"""A swizzle repeats after so many of its spans: its tiles are aligned to that."""
+
+_UNSWIZZLED_ALIGNMENT = 16
 
 
 def encode(m: TensorMap) -> bytes:
@@ -60,7 +72,16 @@ def encode(m: TensorMap) -> bytes:
         sum(s - 1 << 3 * i for i, s in enumerate(m.element_strides)) | box[0] << 24,
         sum(b << 8 * i for i, b in enumerate(box[1:])),
     )
-    return body.ljust(SIZE, b"\0")
+    return body.ljust(TAIL_OFFSET, b"\0") + _tail(m).ljust(SIZE - TAIL_OFFSET, b"\0")
+
+
+def _tail(m: TensorMap) -> bytes:
+    steps = zip(m.box, m.element_strides, strict=True)
+    element = ELEMENTS[m.element]
+    count = prod(extent // step for extent, step in steps)
+    bits = element.shared_bytes * 8 // 16 or element.bits
+    span = SWIZZLES[m.swizzle].span
+    return _TAIL.pack(count * bits // 8, _UNSWIZZLED_ALIGNMENT if span is None else span * _PERIODS)
 
 
 def _header(m: TensorMap) -> int:
@@ -105,7 +126,19 @@ def decode(data: bytes) -> TensorMap:
         bool(header["nan_fill"]),
     )
     check_tensor_map(result)
+    _check_tail(result, data)
     return result
+
+
+def _check_tail(m: TensorMap, data: bytes) -> None:
+    """The numbers at the end are those of the map, or none at all."""
+    found = data[TAIL_OFFSET : TAIL_OFFSET + _TAIL.size]
+    if any(found) and found != (wanted := _tail(m)):
+        box, alignment = _TAIL.unpack(found)
+        raise TargetError(
+            f"{_at('tail', TAIL_OFFSET)} says a box of {box} bytes aligned to {alignment}, but the "
+            f"map has {' and '.join(map(str, _TAIL.unpack(wanted)))}"
+        )
 
 
 def _at(field: str, offset: int = HEADER_OFFSET) -> str:
@@ -141,7 +174,8 @@ def _check_unused(words: tuple[int, ...], rank: int, data: bytes) -> None:
         ("high strides", 0x1C, words[6] >> 4 * (rank - 1)),
         ("element strides", 0x34, steps >> 3 * rank),
         ("box", 0x38, boxes >> 8 * (rank - 1)),
-        ("tail", _BODY.size, int.from_bytes(data[_BODY.size :], "little")),
+        ("padding", _BODY.size, int.from_bytes(data[_BODY.size : TAIL_OFFSET], "little")),
+        ("rest", _END, int.from_bytes(data[_END:], "little")),
     ]
     for field, offset, value in unused:
         if value:

@@ -14,6 +14,8 @@ import typer
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
+from tileas_xdsl.tools.commands.simulate import simulate
+from tileas_xdsl.tools.commands.validate import validate
 from tileas_xdsl.tools.failures import end_of_failure
 
 app = typer.Typer(
@@ -45,7 +47,7 @@ def root(
     del show_version
 
 
-for command in (layout, dialects, passes, pipelines, diagnostics, doctor):
+for command in (simulate, validate, layout, dialects, passes, pipelines, diagnostics, doctor):
     app.command()(command)
 
 

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from enum import Enum
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, ReturnedValues, Successor
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.interpreters.tile.clocks import Clock
 from tileas_xdsl.interpreters.tile.elementwise import Meaning
-from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.scheduler import Wait
+from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault, located
+from tileas_xdsl.interpreters.tile.memory import Actor
+from tileas_xdsl.interpreters.tile.numerics import is_array
+from tileas_xdsl.interpreters.tile.scheduler import Process, Wait
+from tileas_xdsl.interpreters.tile.views import View, as_tile
 
 Values: TypeAlias = tuple[Any, ...]
 Steps: TypeAlias = Generator[Wait, None, Values]
 """What may wait on its way to its results."""
 
-Behaviour: TypeAlias = "Callable[[AgentInterpreter, Any, Sequence[Any]], Steps]"
+Effect: TypeAlias = "Callable[[Any, Any, Sequence[Any]], Values]"
+"""The agent (an `AgentInterpreter` or a kind of it), the operation and its operands."""
+
+Behaviour: TypeAlias = "Callable[[Any, Any, Sequence[Any]], Steps]"
 End: TypeAlias = Callable[[Any, Sequence[Any]], ReturnedValues | Successor]
 
 
@@ -34,7 +42,9 @@ class Language:
     meanings: Mapping[type[Operation], Meaning] = field(
         default_factory=dict[type[Operation], Meaning]
     )
-    """Operations that neither wait nor have regions."""
+    """Operations on values: they neither wait nor have regions, and see no memory."""
+    effects: Mapping[type[Operation], Effect] = field(default_factory=dict[type[Operation], Effect])
+    """Operations that need the agent (its memory, its tokens), but do not wait."""
     behaviours: Mapping[type[Operation], Behaviour] = field(
         default_factory=dict[type[Operation], Behaviour]
     )
@@ -44,10 +54,74 @@ class Language:
     def __or__(self, other: Language) -> Language:
         """Both languages; where both know an operation, the one on the right has the word."""
         return Language(
-            {**self.meanings, **other.meanings},
-            {**self.behaviours, **other.behaviours},
-            {**self.ends, **other.ends},
+            {**_unless(self.meanings, other), **other.meanings},
+            {**_unless(self.effects, other), **other.effects},
+            {**_unless(self.behaviours, other), **other.behaviours},
+            {**_unless(self.ends, other), **other.ends},
         )
+
+    def knows(self, kind: type[Operation]) -> bool:
+        """Whether operations of a class have a meaning."""
+        return any(
+            kind in table for table in (self.meanings, self.effects, self.behaviours, self.ends)
+        )
+
+
+T = TypeVar("T")
+
+
+def _unless(table: Mapping[type[Operation], T], other: Language) -> Mapping[type[Operation], T]:
+    return {kind: entry for kind, entry in table.items() if not other.knows(kind)}
+
+
+class Kind(Enum):
+    """The table of a language that an operation is in."""
+
+    MEANING = "meaning"
+    EFFECT = "effect"
+    BEHAVIOUR = "behaviour"
+    END = "end"
+
+
+Step: TypeAlias = (
+    "tuple[Operation, Kind, Callable[..., Any], Sequence[SSAValue], Sequence[SSAValue]]"
+)
+"""An operation, what it means, its operands and its results."""
+
+
+class Code:
+    """The blocks of a module looked up in a language, each of them once.
+
+    The module must not change while it runs.
+    """
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._steps: dict[Block, Sequence[Step]] = {}
+
+    def steps(self, block: Block) -> Sequence[Step]:
+        """The operations of a block and what they mean."""
+        if (known := self._steps.get(block)) is None:
+            known = self._steps[block] = [self._step(op) for op in block.ops]
+        return known
+
+    def _step(self, op: Operation) -> Step:
+        kind, means = self._meaning(op)
+        return op, kind, means, tuple(op.operands), tuple(op.results)
+
+    def _meaning(self, op: Operation) -> tuple[Kind, Callable[..., Any]]:
+        language, of = self.language, type(op)
+        if (meaning := language.meanings.get(of)) is not None:
+            return Kind.MEANING, meaning
+        if (effect := language.effects.get(of)) is not None:
+            return Kind.EFFECT, effect
+        if (behaviour := language.behaviours.get(of)) is not None:
+            return Kind.BEHAVIOUR, behaviour
+        return Kind.END, language.ends.get(of, _unknown)
+
+
+def _unknown(op: Operation, _: Sequence[Any]) -> ReturnedValues:
+    raise fault(op, f"'{name_of(op)}' has no meaning to the interpreter")
 
 
 class AgentInterpreter(Interpreter):
@@ -57,13 +131,53 @@ class AgentInterpreter(Interpreter):
     what the block computed before, as SSA form allows.
     """
 
-    def __init__(self, module: ModuleOp, language: Language, name: str = "agent") -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        language: Language,
+        name: str = "agent",
+        frame: Mapping[SSAValue, Any] | None = None,
+        code: Code | None = None,
+    ) -> None:
         super().__init__(module)
         self.name = name
-        self.language = language
+        self.code = Code(language) if code is None else code
         self.steps = 0
         """Operations run so far."""
-        self._frame: dict[SSAValue, Any] = {}
+        self.process: Process | None = None
+        self._frame: dict[SSAValue, Any] = dict(frame or {})
+        self._actor: Actor | None = None
+
+    @property
+    def clock(self) -> Clock:
+        """What the agent knows of the others."""
+        assert self.process is not None
+        return self.process.clock
+
+    @property
+    def frame(self) -> Mapping[SSAValue, Any]:
+        """The values of the call in progress."""
+        return self._frame
+
+    def run_as(self, process: Process) -> None:
+        """The process that the agent runs as."""
+        self.process = process
+        self._actor = Actor(process.name, process.name, process.clock, title=self.name)
+
+    def actor(self, op: Operation) -> Actor:
+        """The agent as the one who accesses memory at `op`."""
+        assert self._actor is not None
+        self._actor.op = op
+        return self._actor
+
+    def spend(self, cycles: int) -> None:
+        """The agent is busy for so many cycles."""
+        assert self.process is not None
+        self.process.time += cycles
+
+    def value_of(self, value: SSAValue) -> Any:
+        """The value that a name has now."""
+        return self._frame[value]
 
     def get_values(self, values: Iterable[SSAValue]) -> Values:
         """The values in the frame."""
@@ -101,24 +215,33 @@ class AgentInterpreter(Interpreter):
         return ()
 
     def _run_block(self, block: Block) -> Generator[Wait, None, ReturnedValues | Successor]:
-        meanings, behaviours = self.language.meanings, self.language.behaviours
-        op = block.first_op
-        while op is not None:
-            inputs = self.get_values(op.operands)
-            self.steps += 1
-            kind = type(op)
-            if (meaning := meanings.get(kind)) is not None:
-                results = meaning(op, inputs)
-            elif (behaviour := behaviours.get(kind)) is not None:
-                results = yield from behaviour(self, op, inputs)
-            else:
-                return self._end(op, inputs)
-            self.set_values(zip(op.results, results, strict=True))
-            op = op.next_op
+        frame, op = self._frame, None
+        try:
+            for op, kind, means, operands, names in self.code.steps(block):
+                inputs = tuple([frame[value] for value in operands])
+                self.steps += 1
+                results: Values
+                if kind is Kind.MEANING:
+                    results = self._compute(means, op, inputs)
+                elif kind is Kind.EFFECT:
+                    results = means(self, op, inputs)
+                elif kind is Kind.BEHAVIOUR:
+                    results = cast("Values", (yield from means(self, op, inputs)))
+                else:
+                    return means(op, inputs)
+                frame.update(zip(names, results, strict=True))
+        except RuleBroken as error:
+            raise located(op, error) from error
         return ReturnedValues(())
 
-    def _end(self, op: Operation, inputs: Values) -> ReturnedValues | Successor:
-        end = self.language.ends.get(type(op))
-        if end is None:
-            raise fault(op, f"'{name_of(op)}' has no meaning to the interpreter")
-        return end(op, inputs)
+    def _compute(self, meaning: Meaning, op: Operation, inputs: Values) -> Values:
+        """The results of an operation on values: memory among them is read, work takes time."""
+        if View in map(type, inputs):
+            inputs = tuple([as_tile(value, self.actor(op)) for value in inputs])
+        results = meaning(op, inputs)
+        if results and is_array(results[0]) and results[0].size > 1:
+            self.computed(op, results[0].size)
+        return results
+
+    def computed(self, op: Operation, count: int) -> None:
+        """Told of every operation that computed a tile of `count` elements."""

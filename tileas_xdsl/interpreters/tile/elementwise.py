@@ -1,4 +1,7 @@
-"""The meaning of every operation of `arith` and `math`, on scalars and tiles alike."""
+"""The meaning of every operation of `arith` and `math`, on scalars and tiles alike.
+
+From `tensor` there are those that take an element out of a tile and make a tile of one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
@@ -74,6 +77,27 @@ def select(op: arith.SelectOp, operands: Sequence[Value]) -> Value:
     return result.astype(dtype_of(element_of_type(op.result.type)))
 
 
+def extract_element(op: tensor.ExtractOp, operands: Sequence[Value]) -> Value:
+    """`tensor.extract`: an element of a tile, or one for each of an array of places."""
+    tile, *place = operands
+    for axis, index in enumerate(place):
+        wrong = (np.asarray(index) < 0) | (np.asarray(index) >= tile.shape[axis])
+        if np.any(wrong):
+            bad = int(np.asarray(index)[wrong].flat[0])
+            raise fault(op, f"a tile of {tile.shape} has no element {bad} along dimension {axis}")
+    found: Any = tile[tuple(place)]
+    if np.ndim(found):
+        return found
+    return found.item() if width_of(op.result.type) is not None else np.asarray(found)
+
+
+def splat(op: tensor.SplatOp, operands: Sequence[Value]) -> Array:
+    """`tensor.splat`: one value as every element."""
+    type_ = op.result.type
+    assert isa(type_, TensorType[Attribute])
+    return np.full(type_.get_shape(), operands[0], dtype_of(type_.element_type))
+
+
 MEANINGS: Mapping[type[Operation], Meaning] = {
     **dict.fromkeys(INTEGER_RULES, _one(integer_op)),
     **dict.fromkeys(FLOAT_RULES, _one(float_op)),
@@ -88,4 +112,6 @@ MEANINGS: Mapping[type[Operation], Meaning] = {
     arith.SelectOp: _one(select),
     math.FPowIOp: _one(float_power),
     math.IPowIOp: _one(integer_power),
+    tensor.ExtractOp: _one(extract_element),
+    tensor.SplatOp: _one(splat),
 }

@@ -16,7 +16,7 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.interpreters.tile.integers import Value, element_of_type
-from tileas_xdsl.interpreters.tile.numerics import Array, cast, float_format
+from tileas_xdsl.interpreters.tile.numerics import Array, cast, float_format, widened
 
 Compute: TypeAlias = Callable[..., Any]
 
@@ -25,7 +25,8 @@ def wide_of(value: Value, type_: Attribute) -> Array:
     """A float value in the type it is computed in."""
     known = float_format(element_of_type(type_))
     is_double = known is not None and known.dtype == np.float64
-    return np.asarray(value).astype(np.float64 if is_double else np.float32)
+    array = np.asarray(value)
+    return array.astype(np.float64, copy=False) if is_double else np.asarray(widened(array))
 
 
 def _minnum(a: Array, b: Array) -> Array:
@@ -68,7 +69,47 @@ def _rsqrt(a: Array) -> Array:
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
-    return a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
+    """One rounding of `a * b + c`: an f64 that is exact, or odd in its last bit.
+
+    Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums".
+    """
+    if a.dtype != np.float64:
+        return _sum_to_odd(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
+    product, rest = _exact_product(a, b)
+    high, low = _exact_sum(c, rest)
+    total, lost = _exact_sum(product, high)
+    result = total + _sum_to_odd(low, lost)
+    return np.where(np.isfinite(result), result, a * b + c)
+
+
+def _exact_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded sum and what it lost (Knuth)."""
+    total = a + b
+    other = total - a
+    return total, (a - (total - other)) + (b - other)
+
+
+def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded product and what it lost (Dekker, Veltkamp)."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, lost
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    """An f64 as the sum of two of 26 bits."""
+    scaled = a * 134217729.0
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def _sum_to_odd(a: Array, b: Array) -> Array:
+    """The sum rounded to odd: rounding it again rounds once."""
+    total, lost = _exact_sum(a, b)
+    is_even = (np.asarray(total).view(np.int64) & 1) == 0
+    inexact = np.isfinite(total) & np.isfinite(lost) & (lost != 0) & is_even
+    return np.where(inexact, np.nextafter(total, np.copysign(np.inf, lost)), total)
 
 
 FLOAT_RULES: Mapping[type[Operation], Compute] = {

@@ -8,7 +8,11 @@ flips and the next phase begins.  Source: PTX ISA, parallel synchronization (mba
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from tileas_xdsl.interpreters.tile.clocks import joined
+from tileas_xdsl.interpreters.tile.faults import RuleBroken
 
 MAX_COUNT = (1 << 20) - 1
 """The largest number of arrivals, and of bytes in flight."""
@@ -16,8 +20,8 @@ MAX_COUNT = (1 << 20) - 1
 REMEMBERED_EVENTS = 16
 
 
-class BarrierError(Exception):
-    """Misuse of a barrier; the message is the sentence for the user."""
+class BarrierError(RuleBroken):
+    """Misuse of a barrier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +33,16 @@ class BarrierEvent:
     what: str
 
     def __str__(self) -> str:
-        return f"[{self.time}] {self.who}: {self.what}"
+        return f"at {self.time}: {self.who} {self.what}".replace("  ", " ")
 
 
 @dataclass
 class MBarrier:
-    """An initialised mbarrier; `name` is how stories speak of it."""
+    """An initialised mbarrier; `name` is how stories speak of it.
+
+    Whoever arrives or delivers hands on what it knows; whoever waits for a completed phase learns
+    it (`handed_on`).
+    """
 
     name: str
     expected: int
@@ -42,6 +50,14 @@ class MBarrier:
     """The phase in progress, counted from 0; its parity is what waits compare."""
     pending: int = field(init=False)
     tx_count: int = 0
+    announced: int = 0
+    """Bytes announced in the phase in progress."""
+    handed_on: dict[str, int] = field(default_factory=dict[str, int])
+    """What those who took part in completed phases knew."""
+    completed_at: int = 0
+    """The virtual time at which the last phase completed."""
+    _gathered: dict[str, int] = field(default_factory=dict[str, int])
+    _latest: int = 0
     events: deque[BarrierEvent] = field(
         default_factory=lambda: deque[BarrierEvent](maxlen=REMEMBERED_EVENTS)
     )
@@ -65,25 +81,37 @@ class MBarrier:
         if count < 0:
             raise BarrierError(f"{who} announces {count} bytes on {self.name}")
         self.tx_count += count
+        self.announced += count
         self._check_bytes(who)
         self.log(time, who, f"expects {count} bytes, {self.tx_count} outstanding")
 
-    def complete_tx(self, count: int, who: str = "", time: int = 0) -> None:
+    def complete_tx(
+        self, count: int, who: str = "", time: int = 0, knowledge: Mapping[str, int] | None = None
+    ) -> None:
         """`count` bytes have arrived."""
+        self._gather(time, knowledge)
         self.tx_count -= count
         self._check_bytes(who)
         self.log(time, who, f"delivered {count} bytes, {self.tx_count} outstanding")
         self._complete_if_due(time)
 
-    def arrive(self, count: int = 1, who: str = "", time: int = 0) -> int:
+    def arrive(
+        self,
+        count: int = 1,
+        who: str = "",
+        time: int = 0,
+        knowledge: Mapping[str, int] | None = None,
+    ) -> int:
         """Arrive `count` times; returns the phase arrived on, the state token of PTX."""
         if count < 1:
             raise BarrierError(f"{who} arrives {count} times on {self.name}")
         if count > self.pending:
             raise BarrierError(
                 f"{who} arrives {count} times on {self.name}, which waits for {self.pending} of "
-                f"{self.expected} arrivals in this phase"
+                f"{self.expected} arrivals in this phase",
+                self.story(),
             )
+        self._gather(time, knowledge)
         phase = self.phase
         self.pending -= count
         self.log(time, who, f"arrived, {self.pending} of {self.expected} arrivals pending")
@@ -123,9 +151,16 @@ class MBarrier:
             parts.append(f"the announcement of {-self.tx_count} bytes that came already")
         return " and ".join(parts)
 
-    def story(self) -> str:
-        """The last events, one a line."""
-        return "\n".join(str(event) for event in self.events)
+    def story(self) -> list[str]:
+        """The last events, as one note."""
+        events = "".join(f"\n  {event}" for event in self.events)
+        return [f"{self.name} in phase {self.phase}, its last events:{events or ' none'}"]
+
+    def _gather(self, time: int, knowledge: Mapping[str, int] | None) -> None:
+        self._latest = max(self._latest, time)
+        for agent, step in (knowledge or {}).items():
+            if step > self._gathered.get(agent, 0):
+                self._gathered[agent] = step
 
     def _check_bytes(self, who: str) -> None:
         if abs(self.tx_count) > MAX_COUNT:
@@ -137,6 +172,10 @@ class MBarrier:
     def _complete_if_due(self, time: int) -> None:
         if self.pending or self.tx_count:
             return
-        self.log(time, self.name, f"phase {self.phase} (parity {self.parity}) completed")
+        self.completed_at = self._latest
+        text = f"phase {self.phase} (parity {self.parity}) completed"
+        self.log(self.completed_at, "", text)
         self.phase += 1
         self.pending = self.expected
+        self.announced = 0
+        self.handed_on, self._gathered = joined((self.handed_on, self._gathered)), {}

@@ -1,123 +1,246 @@
-"""Buffers that know who wrote and who read each element, so that a race cannot hide.
+"""Memory that knows who touched it, so that a race cannot hide, and windows onto it.
 
-A buffer is a numpy array with a shadow: which agent wrote each element last, at which of its steps,
-and when each agent last read it.  An access must be ordered after the accesses it conflicts with,
-by the vector clock of whoever makes it; memory nobody wrote may not be read.
+A memory is an array of bytes with a record of accesses.  An access must be ordered, by the vector
+clock of whoever makes it, after the accesses it conflicts with; memory that nobody wrote may not be
+read.  Strong accesses (relaxed and more) do not race with one another, and those that acquire learn
+what those that released knew (PTX ISA, memory consistency model).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Operation
 
+from tileas_xdsl.diagnostics.emission import note
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.clocks import Clock
+from tileas_xdsl.interpreters.tile.faults import RuleBroken
+from tileas_xdsl.interpreters.tile.regions import Region
 
-Key: TypeAlias = Any
-"""What numpy indexes with: a tuple of slices, integers or index arrays."""
-
-NOBODY = -1
-
-
-class AccessError(Exception):
-    """An access that breaks a rule; the message says which element and who else."""
+Knowledge: TypeAlias = dict[str, int]
 
 
-@dataclass
-class Agents:
-    """Names of agents as small numbers, shared by all buffers of a run."""
-
-    names: list[str] = field(default_factory=list[str])
-    _numbers: dict[str, int] = field(default_factory=dict[str, int])
-
-    def number(self, name: str) -> int:
-        """The number of an agent; a new name gets the next one."""
-        if name not in self._numbers:
-            self._numbers[name] = len(self.names)
-            self.names.append(name)
-        return self._numbers[name]
-
-    def known_steps(self, clock: Clock) -> NDArray[np.int64]:
-        """For each agent the last step that `clock` has seen; one more entry for nobody."""
-        known = [clock.known.get(name, 0) for name in self.names]
-        return np.array([*known, 0], dtype=np.int64)
+class AccessError(RuleBroken):
+    """An access that breaks a rule; the notes say who else took part."""
 
 
-class Buffer:
-    """Memory of one tile or array; `name` is how stories speak of it.
+@dataclass(slots=True)
+class Actor:
+    """Who makes an access: an agent, or an engine on behalf of one."""
 
-    `initialised` memory (kernel arguments) may be read at once.
-    """
+    name: str
+    """The agent or engine, as stories call it."""
+    holder: str
+    """The agent on whose behalf: what it holds of pipelines counts."""
+    clock: Clock
+    op: Operation | None = None
+    title: str = ""
+    """What a story of its own block calls it."""
 
-    def __init__(
-        self, name: str, data: NDArray[Any], agents: Agents, *, initialised: bool = False
-    ) -> None:
-        self.name = name
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How strong an access is, and what it hands on."""
+
+    is_strong: bool = False
+    acquires: bool = False
+    releases: bool = False
+
+
+WEAK = Access()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An access that later ones must be ordered after."""
+
+    region: Region
+    owner: str
+    step: int
+    is_write: bool
+    is_strong: bool
+    op: Operation | None
+
+    def without_op(self) -> Record:
+        """The same, as it can be sent to another process."""
+        return replace(self, op=None)
+
+
+class Guard(Protocol):
+    """Whoever watches over a part of a memory: a stage of a pipeline."""
+
+    @property
+    def low(self) -> int:
+        """The first byte."""
+        ...
+
+    @property
+    def high(self) -> int:
+        """The byte behind the last."""
+        ...
+
+    def check(self, actor: Actor, *, writes: bool) -> None:
+        """Raise `AccessError` if the actor may not touch this part now."""
+        ...
+
+
+@dataclass(eq=False)
+class Memory:
+    """A block of memory; `name` is how stories speak of it."""
+
+    name: str
+    space: Space
+    data: NDArray[Any]
+    """The elements, contiguous; `bytes` are the same memory."""
+    is_initialised: bool = False
+    """Memory that was filled before the kernel began: all of it may be read."""
+    guards: list[Guard] = field(default_factory=list["Guard"])
+    key: tuple[Any, ...] = ()
+    """What names the same memory in the other blocks of a cluster."""
+
+    def __post_init__(self) -> None:
+        assert self.data.flags.c_contiguous
+        self.bytes = self.data.reshape(-1).view(np.uint8)
+        self._written = None if self.is_initialised else np.zeros(self.bytes.size, dtype=np.bool_)
+        self._writes: list[Record] = []
+        self._reads: list[Record] = []
+        self._released: list[tuple[Region, Knowledge]] = []
+
+    def replace(self, data: NDArray[Any]) -> None:
+        """Keep the elements elsewhere from now on; `data` has the same ones."""
         self.data = data
-        self.agents = agents
-        self.written = np.full(data.shape, initialised)
-        self.writer = np.full(data.shape, NOBODY, dtype=np.int16)
-        self.write_step = np.zeros(data.shape, dtype=np.int64)
-        self.read_steps: dict[int, NDArray[np.int64]] = {}
+        self.bytes = data.reshape(-1).view(np.uint8)
 
-    def read(self, key: Key, clock: Clock) -> NDArray[Any]:
-        """The elements under `key`, copied; `AccessError` for unordered or unwritten ones."""
-        self._check_written(key)
-        self._check_writes(key, clock, "reads")
-        me, step = self._me(clock)
-        if me not in self.read_steps:
-            self.read_steps[me] = np.zeros(self.data.shape, dtype=np.int64)
-        self.read_steps[me][key] = step
-        return np.array(self.data[key])
+    def records(self) -> Sequence[Record]:
+        """The accesses that later ones must be ordered after."""
+        return [*self._writes, *self._reads]
 
-    def write(self, key: Key, values: Any, clock: Clock) -> None:
-        """Put `values` under `key`; raises `AccessError` where others may still read or write."""
-        self._check_writes(key, clock, "writes")
-        self._check_reads(key, clock)
-        me, step = self._me(clock)
-        self.data[key] = values
-        self.written[key] = True
-        self.writer[key] = me
-        self.write_step[key] = step
+    def forget(self) -> None:
+        """Begin anew without any access."""
+        self._writes, self._reads, self._released = [], [], []
 
-    def _me(self, clock: Clock) -> tuple[int, int]:
-        name, step = clock.now()
-        return self.agents.number(name), step
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.bytes.size
 
-    def _check_written(self, key: Key) -> None:
-        written = self.written[key]
-        if np.all(written):
+    def check_read(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
+        """Check and record a read; `AccessError` for one that is unordered or finds nothing."""
+        if access.acquires:
+            self._acquire(region, actor.clock)
+        self._check_order(self._writes, region, actor, access, "reads what", "wrote")
+        self._check_written(region)
+        self._record(self._reads, region, actor, access, is_write=False)
+
+    def check_write(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
+        """Check and record a write; `AccessError` where others may still read or write."""
+        if access.acquires:
+            self._acquire(region, actor.clock)
+        self._check_order(self._writes, region, actor, access, "overwrites what", "wrote")
+        self._check_order(self._reads, region, actor, access, "overwrites what", "read")
+        self._writes = [r for r in self._writes if not region.covers(r.region)]
+        self._reads = [r for r in self._reads if not region.covers(r.region)]
+        self._record(self._writes, region, actor, access, is_write=True)
+        self._mark_written(region)
+        self._publish(region, actor.clock, access)
+
+    def check_copy(self, region: Region, actor: Actor) -> NDArray[np.bool_]:
+        """Check a read that keeps unwritten bytes unwritten; which bytes were written, in order."""
+        self._check_order(self._writes, region, actor, WEAK, "reads what", "wrote")
+        self._record(self._reads, region, actor, WEAK, is_write=False)
+        if self._written is None:
+            return np.ones(len(region.starts) * region.run, np.bool_)
+        return self._window(self._written, region).reshape(-1)
+
+    def mark(self, written: NDArray[np.bool_]) -> None:
+        """Say which bytes of a new memory are set, in order."""
+        self._written = written.copy()
+
+    def _check_order(
+        self,
+        records: Sequence[Record],
+        region: Region,
+        actor: Actor,
+        access: Access,
+        verb: str,
+        did: str,
+    ) -> None:
+        known = actor.clock.known
+        for record in records:
+            if known.get(record.owner, 0) >= record.step or record.owner == actor.name:
+                continue
+            if (record.is_strong and access.is_strong) or not region.meets(record.region):
+                continue
+            place = self.place(region.first_common(record.region))
+            raise AccessError(
+                f"race on {self.name}{place}: {actor.name} {verb} {record.owner} {did}, and "
+                f"nothing orders the two",
+                notes=[note(record.op, f"{record.owner} {did} it here")],
+            )
+
+    def _record(
+        self,
+        records: list[Record],
+        region: Region,
+        actor: Actor,
+        access: Access,
+        *,
+        is_write: bool,
+    ) -> None:
+        step = actor.clock.known[actor.name]
+        if records and (last := records[-1]).owner == actor.name and last.region.is_like(region):
+            records.pop()
+        records.append(Record(region, actor.name, step, is_write, access.is_strong, actor.op))
+
+    def _check_written(self, region: Region) -> None:
+        if self._written is None:
             return
-        place = self._place(key, ~np.asarray(written))
-        raise AccessError(f"{self.name}[{place}] is read, and nobody wrote it")
+        written = self._window(self._written, region)
+        if not written.all():
+            bytes_of = self._window(np.arange(self.size), region)
+            place = self.place(int(bytes_of[~written].flat[0]))
+            raise AccessError(f"{self.name}{place} is read, and nobody wrote it")
 
-    def _check_writes(self, key: Key, clock: Clock, verb: str) -> None:
-        steps = self.write_step[key]
-        known = self.agents.known_steps(clock)
-        unseen = np.asarray(steps > known[self.writer[key]])
-        if not unseen.any():
+    def _mark_written(self, region: Region) -> None:
+        if self._written is None:
             return
-        place = self._place(key, unseen)
-        other = self.agents.names[int(np.asarray(self.writer[key])[unseen].flat[0])]
-        raise AccessError(
-            f"race on {self.name}[{place}]: {clock.owner} {verb} what {other} wrote, "
-            f"and nothing orders the two"
-        )
+        if region.is_contiguous:
+            self._written[region.low : region.high] = True
+        else:
+            self._written[_index(region)] = True
 
-    def _check_reads(self, key: Key, clock: Clock) -> None:
-        for agent, steps in self.read_steps.items():
-            name = self.agents.names[agent]
-            unseen = np.asarray(steps[key] > clock.known.get(name, 0))
-            if unseen.any():
-                raise AccessError(
-                    f"race on {self.name}[{self._place(key, unseen)}]: {clock.owner} overwrites "
-                    f"what {name} read, and nothing orders the two"
-                )
+    @staticmethod
+    def _window(of: NDArray[Any], region: Region) -> NDArray[Any]:
+        if region.is_contiguous:
+            return of[region.low : region.high]
+        return of[_index(region)]
 
-    def _place(self, key: Key, wrong: NDArray[np.bool_]) -> str:
-        """The coordinates of the first element at fault."""
-        numbers = np.arange(self.data.size).reshape(self.data.shape)
-        first = int(np.asarray(numbers[key])[wrong].flat[0])
-        return ", ".join(str(int(i)) for i in np.unravel_index(first, self.data.shape))
+    def _acquire(self, region: Region, clock: Clock) -> None:
+        for released, knowledge in self._released:
+            if region.meets(released):
+                clock.learn(knowledge)
+
+    def _publish(self, region: Region, clock: Clock, access: Access) -> None:
+        """A release is what later acquires learn; a weak write ends what was released before."""
+        if not access.is_strong:
+            if self._released:
+                self._released = [r for r in self._released if not region.meets(r[0])]
+            return
+        if access.releases:
+            self._released.append((region, clock.snapshot()))
+            clock.tick()
+
+    def place(self, byte: int) -> str:
+        """The coordinates of the element at a byte, as `[i, j]`."""
+        element = min(byte // max(self.data.itemsize, 1), max(self.data.size - 1, 0))
+        coordinates = np.unravel_index(element, self.data.shape) if self.data.shape else ()
+        return f"[{', '.join(str(int(i)) for i in coordinates)}]"
+
+
+def _index(region: Region) -> NDArray[np.int64]:
+    return (region.starts[:, None] + np.arange(region.run, dtype=np.int64)).reshape(-1)

@@ -2,14 +2,16 @@
 
 f16, bf16, f32 and f64 round to nearest even and overflow to infinity.  The fp8, fp6 and fp4 types
 saturate to their largest finite value, which is the only conversion PTX has for them
-(`cvt.rn.satfinite`); NaN stays NaN where the type has one.  tf32 keeps the range of f32 and 10 bits
-of mantissa.  Source: PTX ISA, cvt; OCP 8-bit floating point.
+(`cvt.rn.satfinite`); NaN stays NaN where the type has one and is the largest value elsewhere.  tf32
+keeps the range of f32 and 10 bits of mantissa.  Every conversion rounds once, whatever it converts.
+Source: PTX ISA, cvt; OCP 8-bit floating point.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import ml_dtypes
@@ -45,10 +47,12 @@ class FloatFormat:
     dtype: np.dtype[Any]
     saturates: bool = False
     is_tf32: bool = False
+    packed_bits: int | None = None
+    """Bits in a packed array where the storage type has more."""
 
 
-def _format(dtype: Any, saturates: bool = False) -> FloatFormat:
-    return FloatFormat(np.dtype(dtype), saturates)
+def _format(dtype: Any, saturates: bool = False, bits: int | None = None) -> FloatFormat:
+    return FloatFormat(np.dtype(dtype), saturates, packed_bits=bits)
 
 
 FLOAT_FORMATS: Mapping[str, FloatFormat] = {
@@ -60,9 +64,9 @@ FLOAT_FORMATS: Mapping[str, FloatFormat] = {
     "f8E4M3FN": _format(ml_dtypes.float8_e4m3fn, saturates=True),
     "f8E5M2": _format(ml_dtypes.float8_e5m2, saturates=True),
     "f8E8M0FNU": _format(ml_dtypes.float8_e8m0fnu),
-    "f6E2M3FN": _format(ml_dtypes.float6_e2m3fn, saturates=True),
-    "f6E3M2FN": _format(ml_dtypes.float6_e3m2fn, saturates=True),
-    "f4E2M1FN": _format(ml_dtypes.float4_e2m1fn, saturates=True),
+    "f6E2M3FN": _format(ml_dtypes.float6_e2m3fn, saturates=True, bits=6),
+    "f6E3M2FN": _format(ml_dtypes.float6_e3m2fn, saturates=True, bits=6),
+    "f4E2M1FN": _format(ml_dtypes.float4_e2m1fn, saturates=True, bits=4),
 }
 """Float formats by the name MLIR prints for the type."""
 
@@ -109,21 +113,62 @@ def _integer_dtype(width: int) -> np.dtype[Any]:
     raise ElementError(f"integers of {width} bits are wider than the 64 that hardware has")
 
 
+_DIRECT = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
+"""What numpy itself converts to, rounding once."""
+
+
 def to_float(values: Array, target: FloatFormat) -> Array:
-    """`values` rounded to a float format, to nearest even."""
+    """`values` rounded to a float format, to nearest even; maybe the same array."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if target.dtype in _DIRECT and not target.is_tf32:
+            return values.astype(target.dtype, copy=False)
+        single = single_to_odd(values)
         if target.is_tf32:
-            return round_to_tf32(values.astype(np.float32))
+            return round_to_tf32(single)
         if target.saturates:
-            return _saturated(values, target.dtype)
-        return values.astype(target.dtype)
+            return _saturated(single, target)
+        return single.astype(target.dtype)
 
 
-def _saturated(values: Array, dtype: np.dtype[Any]) -> Array:
+def _saturated(values: NDArray[np.float32], target: FloatFormat) -> Array:
     """Rounded values, those past the largest finite one (infinities too) at that."""
-    wide = values.astype(np.float64) if values.dtype == np.float64 else values.astype(np.float32)
-    limit: float = float(ml_dtypes.finfo(dtype).max)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-    return np.clip(wide, -limit, limit).astype(dtype)
+    limit: float = float(ml_dtypes.finfo(target.dtype).max)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    clipped = np.clip(values, -limit, limit)
+    if target.packed_bits is not None:
+        clipped = np.where(np.isnan(clipped), np.float32(limit), clipped)
+    return clipped.astype(target.dtype)
+
+
+def single_to_odd(values: Array) -> NDArray[np.float32]:
+    """Any numbers as f32, an inexact one as the odd neighbour: rounding that again rounds once.
+
+    Rounding to nearest twice goes wrong where the first rounding makes a tie.  Source: Boldo and
+    Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
+    odd".
+    """
+    if values.dtype.itemsize < 4 or values.dtype == np.float32:
+        return values.astype(np.float32, copy=False)
+    double = values if values.dtype == np.float64 else _double_to_odd(values)
+    single = np.asarray(double.astype(np.float32))
+    inexact = (single != double) & np.isfinite(double)
+    if not inexact.any():
+        return single
+    bits = single.view(np.uint32)
+    odd = (bits - (np.abs(single) > np.abs(double))) | 1
+    return np.where(inexact, odd, bits).astype(np.uint32).view(np.float32)
+
+
+def _double_to_odd(values: Array) -> NDArray[np.float64]:
+    """Integers as f64; of those past 53 bits, the last bit kept says whether any was dropped."""
+    if values.dtype.itemsize < 8:
+        return values.astype(np.float64)
+    dropped = values.dtype.type(0x7FF)
+    odd = (values & ~dropped) | np.where(values & dropped, dropped + values.dtype.type(1), 0)
+    limit = 1 << 53
+    large = values >= limit
+    if values.dtype.kind == "i":
+        large |= values <= -limit
+    return np.where(large, odd.astype(values.dtype), values).astype(np.float64)
 
 
 def round_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -134,6 +179,16 @@ def round_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
     rounded = (bits + half + odd) & np.uint32(~((1 << TF32_DROPPED_BITS) - 1) & 0xFFFFFFFF)
     special = (bits & 0x7F800000) == 0x7F800000
     return np.where(special, bits, rounded).astype(np.uint32).view(np.float32)
+
+
+def truncate_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """f32 values without the 13 bits that tensor cores ignore when they read them as tf32.
+
+    PTX leaves this open; mma.sync and wgmma on an H200 do it so, also for a NaN whose bits are all
+    dropped: it is read as infinity.
+    """
+    kept = np.uint32(0xFFFFFFFF >> TF32_DROPPED_BITS << TF32_DROPPED_BITS)
+    return (values.view(np.uint32) & kept).view(np.float32)
 
 
 def wrap_integer(values: Array, width: int) -> Array:
@@ -173,8 +228,77 @@ def _width(type_: Attribute) -> int:
     return int(type_.width.data)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
+_TABLED = (
+    np.float16,
+    ml_dtypes.float8_e4m3fn,
+    ml_dtypes.float8_e5m2,
+    ml_dtypes.float8_e8m0fnu,
+    ml_dtypes.float6_e2m3fn,
+    ml_dtypes.float6_e3m2fn,
+    ml_dtypes.float4_e2m1fn,
+)
+"""Types whose values are looked up: twice as fast as numpy converts them."""
+
+
+@lru_cache(maxsize=16)
+def _table(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], NDArray[np.float32]] | None:
+    """The integer type of the bits of `dtype`, and the f32 values of all of them."""
+    if dtype.type not in _TABLED:
+        return None
+    bits = np.dtype(f"uint{8 * dtype.itemsize}")
+    every = np.arange(1 << (8 * dtype.itemsize)).astype(bits).view(dtype)
+    with np.errstate(invalid="ignore"):
+        return bits, every.astype(np.float32)
+
+
+def widened(values: Array) -> NDArray[np.float32]:
+    """Floats of at most 32 bits as f32, exactly; the same array where they are f32."""
+    if values.dtype == np.float32:
+        return values
+    found = _table(values.dtype)
+    if found is None:
+        return values.astype(np.float32)
+    bits, table = found
+    return np.asarray(table.take(values.view(bits)))
+
+
 def matmul_f32(a: Array, b: Array, c: Array) -> NDArray[np.float32]:
     """`a @ b + c` with f32 accumulation, as tensor cores do; operands are exact in f32."""
     with np.errstate(over="ignore", invalid="ignore"):
-        product = np.matmul(a.astype(np.float32), b.astype(np.float32))
-        return (product + c.astype(np.float32)).astype(np.float32)
+        product: NDArray[np.float32] = np.matmul(widened(a), widened(b))
+        return np.add(product, widened(c), out=product)
+
+
+def packed_bits(type_: Attribute) -> int:
+    """The bits of an element in a packed array: 4 for f4E2M1FN and i4, 1 for `i1`."""
+    known = float_format(type_)
+    if known is not None and known.packed_bits is not None:
+        return known.packed_bits
+    match type_:
+        case IntegerType():
+            return _width(type_)
+        case _:
+            return 8 * dtype_of(type_).itemsize
+
+
+def to_bytes(values: Array, type_: Attribute) -> NDArray[np.uint8]:
+    """The elements in row-major order, packed from the lowest bit of each byte on."""
+    bits, size = packed_bits(type_), values.dtype.itemsize
+    plain = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    if bits == 8 * size:
+        return plain
+    every = np.unpackbits(plain.reshape(-1, size), axis=1, bitorder="little")
+    return np.packbits(every[:, :bits], bitorder="little")
+
+
+def from_bytes(packed: NDArray[np.uint8], type_: Attribute, count: int) -> Array:
+    """The first `count` elements of what `to_bytes` gives."""
+    dtype, bits = dtype_of(type_), packed_bits(type_)
+    if bits == 8 * dtype.itemsize:
+        return packed[: count * dtype.itemsize].view(dtype)
+    every = np.unpackbits(packed, count=count * bits, bitorder="little").reshape(count, bits)
+    wide = np.zeros((count, 8 * dtype.itemsize), np.uint8)
+    wide[:, :bits] = every
+    if dtype.kind == "i":
+        wide[:, bits:] = every[:, bits - 1 :]
+    return np.packbits(wide, axis=1, bitorder="little").reshape(-1).view(dtype)

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.diagnostics.emission import note
+from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.interpreters.tile.clocks import Clock
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
 from tileas_xdsl.interpreters.tile.mbarrier import MBarrier
@@ -30,7 +32,16 @@ class Wait:
     barrier: MBarrier | None = None
     ready_time: Callable[[], int] = lambda: 0
     """The virtual time at which it became ready."""
+    stage: int | None = None
+    """The stage of a pipeline that it is about."""
+    joins: bool = False
+    """Whether it only waits for others to end, who have their own stories."""
+    polls: bool = False
+    """Whether it only looks again: it goes on when nobody else can, so that nobody starves."""
 
+
+MAX_POLLS = 100_000
+"""So often agents may look at memory in vain, when nobody else can run, before they are stuck."""
 
 Steps: TypeAlias = Generator[Wait, None, Any]
 """What runs as a process: it yields waits and returns its result."""
@@ -50,6 +61,8 @@ class Process:
     done: bool = False
     last_run: int = -1
     """The turn in which it ran last."""
+    on_wait: Callable[[Wait, int, int], None] | None = None
+    """Told of every wait that took time: the wait, when it began and when it ended."""
     clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +76,9 @@ class Process:
     def run(self) -> None:
         """Go on to the next wait, or to the end."""
         if self.wait is not None:
-            self.time = max(self.time, self.wait.ready_time())
+            began, self.time = self.time, max(self.time, self.wait.ready_time())
+            if self.on_wait is not None and self.time > began:
+                self.on_wait(self.wait, began, self.time)
         try:
             self.wait = next(self.steps)
         except StopIteration as end:
@@ -126,12 +141,19 @@ class Scheduler:
         self.policy = policy
         self.processes: list[Process] = []
         self.turn = 0
+        self._polls = 0
+        """Turns since anybody did anything but look again."""
 
-    def add(self, name: str, steps: Steps, *, daemon: bool = False) -> Process:
+    def add(self, name: str, steps: Steps, *, daemon: bool = False, time: int = 0) -> Process:
         """A new process; it starts when it is first chosen."""
-        process = Process(name, steps, daemon)
+        process = Process(name, steps, daemon, time)
         self.processes.append(process)
         return process
+
+    def remove(self, leaving: Sequence[Process]) -> None:
+        """Forget processes that have ended, or serve nobody any more."""
+        gone = {id(process) for process in leaving}
+        self.processes = [process for process in self.processes if id(process) not in gone]
 
     def run(self) -> None:
         """Run until every process that is no daemon has ended; raises a fault on deadlock."""
@@ -141,29 +163,51 @@ class Scheduler:
             self._turn()
 
     def _turn(self) -> None:
-        runnable = [process for process in self.processes if process.runnable]
-        if not runnable:
+        runnable, polling = self._ready()
+        self._polls = 0 if runnable else self._polls + 1
+        runnable = runnable or polling
+        if not runnable or self._polls > MAX_POLLS:
             raise self.deadlock()
         process = self.policy.choose(runnable)
         process.last_run = self.turn
         self.turn += 1
         process.run()
 
+    def _ready(self) -> tuple[list[Process], list[Process]]:
+        """Who can go on, and who could only look again."""
+        runnable: list[Process] = []
+        polling: list[Process] = []
+        for process in self.processes:
+            wait = process.wait
+            if wait is None:
+                if not process.done:
+                    runnable.append(process)
+            elif wait.ready():
+                (polling if wait.polls else runnable).append(process)
+        return runnable, polling
+
     def deadlock(self) -> SimulationError:
         """The story of a run that cannot go on: who waits for what, and what is missing."""
-        blocked = [p for p in self.processes if not p.done and not p.daemon and p.wait is not None]
-        lines = [line for process in blocked for line in _story(process)]
+        stuck = [p for p in self.processes if not p.done and not p.daemon and p.wait is not None]
+        blocked = [p for p in stuck if p.wait is not None and not p.wait.joins] or stuck
         first = blocked[0].wait if blocked else None
         names = ", ".join(process.name for process in blocked)
-        return fault(None if first is None else first.op, f"deadlock: {names} wait forever", lines)
+        verb = "waits" if len(blocked) == 1 else "wait"
+        told: set[int] = set()
+        notes = [line for process in blocked for line in _story(process, told)]
+        return fault(
+            None if first is None else first.op, f"deadlock: {names} {verb} forever", notes=notes
+        )
 
 
-def _story(process: Process) -> list[str]:
+def _story(process: Process, told: set[int]) -> list[Diagnostic]:
+    """What a process waits for and where; what became of the barrier, once for each barrier."""
     wait = process.wait
     assert wait is not None
-    lines = [f"{process.name} waits for {wait.why}"]
-    if wait.barrier is not None:
-        missing = wait.barrier.missing() or "nothing"
-        lines.append(f"{wait.barrier.name} misses {missing} in phase {wait.barrier.phase}")
-        lines.extend(f"{wait.barrier.name} {event}" for event in wait.barrier.events)
-    return lines
+    where = note(wait.op, f"{process.name} waits for {wait.why}")
+    barrier = wait.barrier
+    if barrier is None or id(barrier) in told:
+        return [where]
+    told.add(id(barrier))
+    missing = f"{barrier.name} misses {barrier.missing() or 'nothing'}"
+    return [where, *[note(wait.op, line) for line in (missing, *barrier.story())]]

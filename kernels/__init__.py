@@ -1,0 +1,46 @@
+"""Kernels in hand-written `nv_tileas` text, each with arguments and a numpy reference.
+
+`KERNELS` has them by name; `make("gemm", element="bf16", stages=4)` is one with parameters, and
+`python -m kernels gemm element=bf16` prints its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from kernels.copy import Copy
+from kernels.gemm import Gemm
+from kernels.kernel import Deviation, Grid, Kernel, Reference, Sizes
+from kernels.softmax import Softmax
+from kernels.vector_add import VectorAdd
+
+__all__ = [
+    "KERNELS",
+    "Copy",
+    "Deviation",
+    "Gemm",
+    "Grid",
+    "Kernel",
+    "Reference",
+    "Sizes",
+    "Softmax",
+    "VectorAdd",
+    "make",
+    "parameters_of",
+]
+
+KERNELS: Mapping[str, type[Kernel]] = {kind.name: kind for kind in (VectorAdd, Copy, Softmax, Gemm)}
+"""The kernels by name."""
+
+
+def make(name: str, **parameters: Any) -> Kernel:
+    """The kernel of this name; raises `KeyError` for others, `TypeError` for wrong parameters."""
+    return KERNELS[name](**parameters)
+
+
+def parameters_of(kind: type[Kernel]) -> Mapping[str, str | int]:
+    """The parameters of a kernel and their defaults."""
+    defaults: Any = kind()
+    return {field.name: getattr(defaults, field.name) for field in fields(defaults)}

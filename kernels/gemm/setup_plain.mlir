@@ -1,0 +1,1 @@
+%bm = arith.constant ${BM} : index

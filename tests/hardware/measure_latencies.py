@@ -1,0 +1,257 @@
+"""Measure what `tileas_xdsl/target/latencies.py` says of Hopper, in cycles.
+
+    python tests/hardware/measure_latencies.py
+
+Needs a GPU of compute capability 9.0 and its driver; the standard library is enough.  Each
+measurement is a PTX kernel that reads the clock before and after; of several runs the least counts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ROUNDS = 64
+"""How often a kernel repeats what takes only some cycles."""
+
+SHARED_BYTES = 180 << 10
+BLOCK_BYTES = 1 << 20
+"""A block's own part of global memory."""
+
+FRAME = """.version 8.0
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 memory[];
+.visible .entry measure(.param .u64 p_result, .param .u64 p_data, .param .u32 p_bytes)
+{{
+  .reg .u64 %result, %data, %a, %start, %end, %state;
+  .reg .u32 %bytes, %i, %thread, %block, %full, %empty, %x, %parity;
+  .reg .pred %p, %first;
+  ld.param.u64 %result, [p_result];
+  ld.param.u64 %data, [p_data];
+  ld.param.u32 %bytes, [p_bytes];
+  cvta.to.global.u64 %result, %result;
+  cvta.to.global.u64 %data, %data;
+  mov.u32 %thread, %tid.x;
+  mov.u32 %block, %ctaid.x;
+  mul.wide.u32 %a, %block, 8;
+  add.u64 %result, %result, %a;
+  mul.wide.u32 %a, %block, {block_bytes};
+  add.u64 %data, %data, %a;
+  mov.u32 %full, memory;
+  add.u32 %empty, %full, 8;
+  mov.u32 %parity, 0;
+  setp.eq.u32 %first, %thread, 0;
+  @%first mbarrier.init.shared::cta.b64 [%full], {arrivals};
+  @%first mbarrier.init.shared::cta.b64 [%empty], 1;
+  @%first fence.mbarrier_init.release.cluster;
+  bar.sync 0;
+  mov.u64 %start, %clock64;
+{body}
+  mov.u64 %end, %clock64;
+DONE:
+  sub.u64 %end, %end, %start;
+  @%first st.global.u64 [%result], %end;
+  ret;
+}}
+"""
+
+
+def kernel(body: str, arrivals: int = 1) -> str:
+    """The kernel that measures `body`; its barrier `%full` expects so many arrivals."""
+    return FRAME.format(body=body, arrivals=arrivals, block_bytes=BLOCK_BYTES)
+
+
+ONE_THREAD = "@!%first bra DONE;\n"
+
+GLOBAL_CHASE = (
+    "mov.u64 %a, %data;\n"
+    + "ld.global.cg.u64 %a, [%a];\n" * ROUNDS
+    + "st.shared.u64 [%full+64], %a;"
+)
+
+SHARED_CHASE = (
+    "add.u32 %x, %full, 64;\nst.shared.u32 [%x], %x;\n"
+    + "ld.volatile.shared.u32 %x, [%x];\n" * ROUNDS
+    + "st.shared.u32 [%full+128], %x;"
+)
+
+ARRIVALS = (
+    "mbarrier.arrive.shared::cta.b64 %state, [%full];\n" * ROUNDS
+    + "st.shared.u64 [%full+64], %state;"
+)
+
+PING_PONG = f"""
+and.b32 %x, %thread, 31;
+setp.ne.u32 %p, %x, 0;
+@%p bra DONE;
+mov.u32 %i, 0;
+@!%first bra OTHER;
+PING:
+  mbarrier.arrive.shared::cta.b64 %state, [%full];
+PING_WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%empty], %parity;
+  @!%p bra PING_WAIT;
+  xor.b32 %parity, %parity, 1;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, {ROUNDS};
+  @%p bra PING;
+bra LAST;
+OTHER:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%full], %parity;
+  @!%p bra OTHER;
+  mbarrier.arrive.shared::cta.b64 %state, [%empty];
+  xor.b32 %parity, %parity, 1;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, {ROUNDS};
+  @%p bra OTHER;
+LAST:
+"""
+
+BULK_LOAD = f"""{ONE_THREAD}
+add.u32 %i, %full, 1024;
+mbarrier.arrive.expect_tx.shared::cta.b64 %state, [%full], %bytes;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%i], [%data], %bytes, [%full];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%full], 0;
+  @!%p bra WAIT;
+"""
+
+BULK_STORE = f"""{ONE_THREAD}
+add.u32 %i, %full, 1024;
+cp.async.bulk.global.shared::cta.bulk_group [%data], [%i], %bytes;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+"""
+
+
+def wgmma(count: int) -> str:
+    """`count` products m64n256k16 of f16 by one warpgroup, and the wait for them."""
+    registers = ", ".join(f"%f{i}" for i in range(128))
+    lines = [".reg .f32 %f<128>;", ".reg .u64 %matrix;", "mov.u64 %matrix, 0x4000004000010040;"]
+    lines += [f"mov.f32 %f{i}, 0f00000000;" for i in range(128)]
+    lines += ["wgmma.fence.sync.aligned;", "bar.sync 0;", "mov.u64 %start, %clock64;"]
+    lines += [
+        f"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {{{registers}}}, "
+        "%matrix, %matrix, 1, 1, 1, 0, 0;"
+    ] * count
+    lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;"]
+    lines += ["mov.u64 %end, %clock64;"]
+    lines += [f"add.f32 %f0, %f0, %f{i};" for i in range(1, 128)]
+    lines += ["setp.eq.f32 %p, %f0, 0f4B189680;", "@%p st.shared.f32 [%full+64], %f0;"]
+    return "\n".join([*lines, "bra DONE;"])
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A kernel and how it is launched; `rounds` is how often it does what is measured."""
+
+    name: str
+    text: str
+    rounds: int = 1
+    threads: int = 128
+    size: int = 0
+    blocks: int = 1
+    cold: bool = False
+    """Whether the L2 cache is flushed before."""
+
+
+def measurements(multiprocessors: int) -> Sequence[Measurement]:
+    """Everything that is measured."""
+    found = [
+        Measurement("shared memory", kernel(SHARED_CHASE), ROUNDS, 1),
+        Measurement("bar.sync of four warps", kernel("bar.sync 1, 128;\n" * ROUNDS), ROUNDS),
+        Measurement("arrival", kernel(ARRIVALS, arrivals=2 * ROUNDS), ROUNDS, 1),
+        Measurement("arrival until another warp goes on", kernel(PING_PONG), 2 * ROUNDS, 64),
+        Measurement("global load, hit", kernel(GLOBAL_CHASE), ROUNDS, 1),
+        Measurement("global load, miss", kernel(GLOBAL_CHASE), ROUNDS, 1, cold=True),
+    ]
+    for size in (128, 4096, 16384, 65536, 131072):
+        for what, text in (("load", BULK_LOAD), ("store", BULK_STORE)):
+            name = f"bulk {what} of {size} B"
+            found += [
+                Measurement(f"{name}, hit", kernel(text), size=size),
+                Measurement(f"{name}, miss", kernel(text), size=size, cold=True),
+                Measurement(f"{name}, by all", kernel(text), size=size, blocks=multiprocessors),
+            ]
+    found += [Measurement(f"{n} wgmma m64n256k16", kernel(wgmma(n))) for n in (1, 2, 4, 8, 16)]
+    return found
+
+
+class Gpu:
+    """The first GPU, through the driver."""
+
+    def __init__(self) -> None:
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.call("cuInit", 0)
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.call("cuCtxSetCurrent", context)
+        count = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(count), 16, device)
+        self.multiprocessors = count.value
+        self.result = self.memory(8 * self.multiprocessors)
+        self.data = self.memory(BLOCK_BYTES * self.multiprocessors)
+        self.other = self.memory(512 << 20)
+
+    def call(self, name: str, *arguments: object) -> None:
+        """Call the driver; a failure is raised by its name."""
+        code = getattr(self.cuda, name)(*arguments)
+        if code:
+            text = ctypes.c_char_p()
+            self.cuda.cuGetErrorName(code, ctypes.byref(text))
+            raise RuntimeError(f"{name}: {(text.value or b'?').decode()}")
+
+    def memory(self, size: int) -> ctypes.c_uint64:
+        """Fresh global memory."""
+        pointer = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(size))
+        return pointer
+
+    def chain(self) -> None:
+        """Make each word of the data, 4 KiB and a line apart, point to the next."""
+        for k in range(ROUNDS + 1):
+            place, target = (self.data.value + (k + j) * 4224 for j in (0, 1))
+            word = ctypes.c_uint64(target)
+            self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(place), ctypes.byref(word), 8)
+
+    def flush(self) -> None:
+        """Fill the L2 cache with something else."""
+        self.call("cuMemsetD8_v2", self.other, 1, ctypes.c_size_t(512 << 20))
+        self.call("cuCtxSynchronize")
+
+    def time(self, measurement: Measurement) -> float:
+        """The cycles of the median block in the fastest of seven runs."""
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(module), measurement.text.encode())
+        self.call("cuModuleGetFunction", ctypes.byref(function), module, b"measure")
+        self.call("cuFuncSetAttribute", function, 8, SHARED_BYTES)
+        return min(self.run(function, measurement) for _ in range(7)) / measurement.rounds
+
+    def run(self, function: ctypes.c_void_p, measurement: Measurement) -> int:
+        """The cycles of the median block in one run."""
+        if measurement.cold:
+            self.flush()
+        size = ctypes.c_uint32(measurement.size)
+        values = [ctypes.addressof(v) for v in (self.result, self.data, size)]
+        arguments = (ctypes.c_void_p * 3)(*values)
+        grid, block = (measurement.blocks, 1, 1), (measurement.threads, 1, 1)
+        self.call("cuLaunchKernel", function, *grid, *block, SHARED_BYTES, None, arguments, None)
+        self.call("cuCtxSynchronize")
+        cycles = (ctypes.c_uint64 * measurement.blocks)()
+        self.call("cuMemcpyDtoH_v2", cycles, self.result, ctypes.sizeof(cycles))
+        return sorted(cycles)[measurement.blocks // 2]
+
+
+def main() -> None:
+    """Print a table."""
+    gpu = Gpu()
+    for measurement in measurements(gpu.multiprocessors):
+        gpu.chain()
+        print(f"{gpu.time(measurement):8.1f}  {measurement.name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

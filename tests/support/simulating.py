@@ -1,0 +1,114 @@
+"""Small kernels run under several schedules: right ones agree, wrong ones are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.support.ir import parse
+from tileas_xdsl.interpreters.tile.faults import SimulationError
+from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, simulate
+
+SCHEDULES = (
+    Schedule(),
+    Schedule("adversarial"),
+    *[Schedule("random", seed) for seed in (1, 2, 3)],
+)
+
+COMMON = """
+#ldg = #nv_tileas<atom ldg>
+#stg = #nv_tileas<atom stg>
+#any = #nv_tileas<atom unknown_copy>
+!token = !nv_tileas.token
+!mem = !nv_tileas.mem_token
+!desc = !nv_tileas.tma_desc
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+"""
+"""Names for what every kernel speaks of."""
+
+CONSTANTS = "\n".join(
+    f"  %{name} = arith.constant {number} : index"
+    for name, number in (
+        ("zero", 0),
+        ("one", 1),
+        ("two", 2),
+        ("three", 3),
+        ("four", 4),
+        ("eight", 8),
+        ("sixteen", 16),
+        ("minus", -1),
+    )
+)
+
+
+def kernel(
+    parameters: str, body: str, attributes: str = "", types: Mapping[str, str] | None = None
+) -> str:
+    """A kernel that knows small numbers and some types by name."""
+    names = "\n".join(f"!{name} = {meant}" for name, meant in (types or {}).items())
+    head = f"attributes {{{attributes}}}" if attributes else ""
+    begin = f"{COMMON}\n{names}\nfunc.func @k({parameters}) {head} {{\n{CONSTANTS}"
+    return f"{begin}\n{body}\n  func.return\n}}\n"
+
+
+@lru_cache(maxsize=512)
+def module_of(text: str) -> ModuleOp:
+    """The module that a text is; the same text is parsed once."""
+    return parse(text)
+
+
+def run(text: str, *args: Any, **options: Any) -> Sequence[Any]:
+    """The arguments after a run, which are the same under every schedule."""
+    return simulated(text, *args, **options).arrays
+
+
+def simulated(text: str, *args: Any, schedules: Any = SCHEDULES, **options: Any) -> Simulation:
+    """The first of several runs, all of which leave the same arguments."""
+    before = [np.array(arg) for arg in args]
+    runs = [
+        simulate(module_of(text), args, schedule=schedule, **options) for schedule in schedules
+    ]
+    for arg, copy in zip(args, before, strict=True):
+        assert np.asarray(arg).tobytes() == copy.tobytes()
+    for other in runs[1:]:
+        for one, same in zip(runs[0].arrays, other.arrays, strict=True):
+            assert np.asarray(one).tobytes() == np.asarray(same).tobytes()
+    return runs[0]
+
+
+def refuses(text: str, match: str, *args: Any, schedules: Any = SCHEDULES, **options: Any) -> None:
+    """Every schedule finds the fault, at an operation of the kernel."""
+    for schedule in schedules:
+        with pytest.raises(SimulationError, match=match) as caught:
+            simulate(module_of(text), args, schedule=schedule, **options)
+        assert caught.value.diagnostics[0].location is not None, caught.value
+
+
+def sometimes_refuses(text: str, match: str, *args: Any, seeds: int = 20, **options: Any) -> None:
+    """Some schedule finds the fault, and none finds another one."""
+    found = 0
+    for schedule in (*SCHEDULES, *[Schedule("random", 100 + seed) for seed in range(seeds)]):
+        try:
+            simulate(module_of(text), args, schedule=schedule, **options)
+        except SimulationError as error:
+            found += 1
+            with pytest.raises(SimulationError, match=match):
+                raise error
+    assert found
+
+
+def numbers(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: Any) -> Any:
+    """Random elements, none of them zero: floats exactly of the type, integers of all bits."""
+    wanted = np.dtype(dtype)
+    if wanted == np.bool_:
+        return rng.integers(0, 2, shape).astype(np.bool_)
+    if wanted.kind == "i":
+        return rng.integers(np.iinfo(wanted).min, np.iinfo(wanted).max, shape, wanted) | 1
+    values = (rng.standard_normal(shape) * 4).astype(wanted)
+    return np.where(values == 0, wanted.type(1), values).astype(wanted)

@@ -1,0 +1,240 @@
+"""Arguments of a kernel: arrays become global memory, scalars stay what they are.
+
+Parameters that need no argument are views of memory that a block has of its own, and tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    MemRefType,
+    StridedLayoutAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType, PtrType
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.integers import width_of, wrap
+from tileas_xdsl.interpreters.tile.machine import Block
+from tileas_xdsl.interpreters.tile.meaning.scattered_memory import Pointer
+from tileas_xdsl.interpreters.tile.memory import Memory
+from tileas_xdsl.interpreters.tile.numerics import (
+    ElementError,
+    cast,
+    dtype_of,
+    float_format,
+    is_array,
+)
+from tileas_xdsl.interpreters.tile.tokens import finished
+from tileas_xdsl.interpreters.tile.views import View
+
+TOKENS = (MemTokenType, AAMemTokenType, AsyncTokenType)
+
+
+class ArgumentError(ValueError):
+    """Arguments that do not fit a kernel; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel that takes an argument."""
+
+    name: str
+    type: Attribute
+    element: Attribute
+    shape: tuple[int, ...] | None = None
+    """The extents of an array, `DYNAMIC_INDEX` for any; None for a scalar."""
+    fixes_extents: bool = True
+    """Whether an array has these extents; a tiled view only says how its tiles are."""
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"%{self.name}: {self.type}" if self.name else str(self.type)
+
+
+def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:
+    """The parameters that take an argument, in order; a fault for one that cannot have any."""
+    return [
+        _parameter(kernel, argument.name_hint or "", argument.type)
+        for argument in kernel.body.blocks[0].args
+        if not _is_own(argument.type)
+    ]
+
+
+def _is_own(type_: Attribute) -> bool:
+    """Whether a block makes the value itself: scratch memory and tokens."""
+    return isinstance(type_, TOKENS) or (
+        not isinstance(type_, TensorType) and space_of(type_) not in (None, Space.GMEM)
+    )
+
+
+def _parameter(kernel: func.FuncOp, name: str, type_: Attribute) -> Parameter:
+    element: Attribute = type_
+    if isinstance(type_, PtrType):
+        element = type_.pointee
+    elif (inside := element_of(type_)) is not None:
+        element = inside
+    try:
+        dtype_of(element)
+    except ElementError:
+        raise fault(kernel, f"takes {type_}, for which there is no argument") from None
+    if isinstance(type_, PtrType):
+        return Parameter(name, type_, element, (DYNAMIC_INDEX,), fixes_extents=False)
+    shape = shape_of(type_)
+    fixes = shape is None or not isinstance(type_, TiledViewType | AATiledViewType)
+    return Parameter(name, type_, element, shape, fixes)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a launch, bound to the parameters of its kernel."""
+
+    parameters: Sequence[Parameter]
+    given: Sequence[Any]
+    """Memories for arrays, values for scalars."""
+    shapes: Sequence[tuple[int, ...] | None]
+
+    def values(self, kernel: func.FuncOp, block: Block) -> list[Any]:
+        """What the parameters of the kernel are in a block."""
+        pairs = iter(zip(self.parameters, self.given, strict=True))
+        values: list[Any] = []
+        for argument in kernel.body.blocks[0].args:
+            if isinstance(argument.type, TOKENS):
+                values.append(finished("an argument"))
+            elif _is_own(argument.type):
+                values.append(_scratch(kernel, block, argument))
+            else:
+                values.append(_value(*next(pairs)))
+        return values
+
+    @property
+    def memories(self) -> Sequence[Memory]:
+        """The memories of the arrays."""
+        return [value for value in self.given if isinstance(value, Memory)]
+
+    def results(self) -> Sequence[Any]:
+        """The arguments as the kernel left them."""
+        return [
+            value if shape is None else value.data.reshape(shape)
+            for value, shape in zip(self.given, self.shapes, strict=True)
+        ]
+
+
+def _scratch(kernel: func.FuncOp, block: Block, argument: Any) -> View:
+    shape, element = shape_of(argument.type), element_of(argument.type)
+    space = space_of(argument.type)
+    if shape is None or element is None or space is None or DYNAMIC_INDEX in shape:
+        raise fault(kernel, f"takes {argument.type}, whose extents are not known")
+    name = f"%{argument.name_hint}" if argument.name_hint else "an argument"
+    return block.allocate(argument, "kernel", name, shape, element, space)
+
+
+def _value(parameter: Parameter, given: Any) -> Any:
+    if not isinstance(given, Memory):
+        return given
+    if isinstance(parameter.type, PtrType):
+        return Pointer(given, parameter.element)
+    view = View.whole(given, parameter.element)
+    if isinstance(parameter.type, TensorType):
+        return given.data
+    if parameter.fixes_extents:
+        return view
+    assert parameter.shape is not None
+    return replace(view, shape=_tile(parameter.shape, view.shape))
+
+
+def _tile(shape: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([m if n == DYNAMIC_INDEX else n for n, m in zip(shape, extents, strict=True)])
+
+
+def bind(
+    kernel: func.FuncOp,
+    args: Sequence[Any],
+    make: Callable[[Any], Any] = np.array,
+) -> Arguments:
+    """Arguments in the order of the parameters that take one; `ArgumentError` where they differ.
+
+    `make` copies an array, contiguous.
+    """
+    parameters = parameters_of(kernel)
+    if len(args) != len(parameters):
+        listed = ", ".join(parameter.title for parameter in parameters) or "none"
+        raise ArgumentError(
+            f"@{kernel.sym_name.data} takes {len(parameters)} arguments ({listed}), "
+            f"but got {len(args)}"
+        )
+    given: list[Any] = []
+    shapes: list[tuple[int, ...] | None] = []
+    for number, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+        if parameter.shape is None:
+            given.append(_scalar(number, parameter, value))
+            shapes.append(None)
+        else:
+            array = _array(number, parameter, value)
+            name = f"%{parameter.name}" if parameter.name else f"argument {number}"
+            data = make(np.ascontiguousarray(array))
+            given.append(Memory(name, Space.GMEM, data, is_initialised=True))
+            shapes.append(array.shape)
+    return Arguments(parameters, given, shapes)
+
+
+def _scalar(number: int, parameter: Parameter, value: Any) -> Any:
+    if is_array(value) and value.ndim:
+        raise _misfit(number, parameter, f"an array of shape {value.shape}")
+    if float_format(parameter.element) is not None:
+        return cast(np.asarray(value), parameter.element)
+    if isinstance(value, float) or not _is_whole(value):
+        raise _misfit(number, parameter, f"the number {value}")
+    width = width_of(parameter.element)
+    assert width is not None
+    if wrap(int(value), width) != value and not 0 <= int(value) < 1 << width:
+        raise _misfit(number, parameter, f"{value}, which has more than {width} bits")
+    return wrap(int(value), width)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer | np.bool_)
+
+
+def _array(number: int, parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
+    assert parameter.shape is not None
+    if not is_array(value) or (value.ndim == 0 and parameter.shape):
+        raise _misfit(number, parameter, "a scalar")
+    wanted = dtype_of(parameter.element)
+    if value.dtype != wanted:
+        raise _misfit(number, parameter, f"an array of {value.dtype}, not {wanted}")
+    if isinstance(parameter.type, PtrType):
+        return value
+    if value.ndim != len(parameter.shape):
+        raise _misfit(number, parameter, f"an array of shape {value.shape}")
+    fits = [n in (DYNAMIC_INDEX, m) for n, m in zip(parameter.shape, value.shape, strict=True)]
+    if parameter.fixes_extents and not all(fits):
+        raise _misfit(number, parameter, f"an array of shape {value.shape}")
+    _check_row_major(number, parameter)
+    return value
+
+
+def _check_row_major(number: int, parameter: Parameter) -> None:
+    """Arrays are row-major; a memref that says otherwise has no argument here."""
+    type_ = parameter.type
+    layout = type_.layout if isa(type_, MemRefType[Attribute]) else None
+    if isinstance(layout, StridedLayoutAttr):
+        strides = layout.get_strides()
+        if strides and strides[-1] not in (1, None):
+            raise _misfit(number, parameter, "a row-major array")
+
+
+def _misfit(number: int, parameter: Parameter, what: str) -> ArgumentError:
+    return ArgumentError(f"argument {number} is for {parameter.title}, but got {what}")

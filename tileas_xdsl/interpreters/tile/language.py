@@ -1,0 +1,31 @@
+"""The language of the tile interpreter: what every operation of a kernel means."""
+
+from __future__ import annotations
+
+from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.control_flow import SCALAR
+from tileas_xdsl.interpreters.tile.meaning.agents import AGENTS
+from tileas_xdsl.interpreters.tile.meaning.compute import COMPUTE
+from tileas_xdsl.interpreters.tile.meaning.descriptors import DESCRIPTORS
+from tileas_xdsl.interpreters.tile.meaning.pipelines import PIPELINES
+from tileas_xdsl.interpreters.tile.meaning.scattered_memory import SCATTERED_MEMORY
+from tileas_xdsl.interpreters.tile.meaning.storage import STORAGE
+from tileas_xdsl.interpreters.tile.meaning.tiled_memory import TILED_MEMORY
+from tileas_xdsl.interpreters.tile.meaning.tma import TMA
+from tileas_xdsl.interpreters.tile.meaning.tokens import TOKENS
+from tileas_xdsl.interpreters.tile.reshaping import RESHAPES
+
+TILE_LANGUAGE = (
+    SCALAR
+    | Language(meanings=RESHAPES)
+    | AGENTS
+    | TOKENS
+    | PIPELINES
+    | STORAGE
+    | TILED_MEMORY
+    | SCATTERED_MEMORY
+    | DESCRIPTORS
+    | TMA
+    | COMPUTE
+)
+"""Control flow, arithmetic, and all of `nv_tileas`."""

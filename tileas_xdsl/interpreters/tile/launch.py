@@ -1,0 +1,332 @@
+"""Running a kernel over a grid: arguments in, blocks one after another or several at once, results.
+
+Blocks run as their multiprocessors would have room for them; those that may wait for one another
+(atomics, accesses that acquire or release) all at once.  The same schedule gives the same run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from math import prod
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
+from tileas_xdsl.interpreters.tile.agent import Code
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
+from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
+from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
+from tileas_xdsl.interpreters.tile.machine import Block, Device, TileAgent
+from tileas_xdsl.interpreters.tile.program import Program
+from tileas_xdsl.interpreters.tile.scheduler import (
+    Adversarial,
+    Policy,
+    RoundRobin,
+    Scheduler,
+    SeededRandom,
+    Steps,
+    Wait,
+)
+from tileas_xdsl.interpreters.tile.trace import Trace
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.latencies import latencies
+
+Grid = tuple[int, int, int]
+Progress = Callable[[int, int], None]
+"""Told of how many blocks of how many have ended."""
+
+POLICIES: Mapping[str, Callable[[int], Policy]] = {
+    "round-robin": lambda _: RoundRobin(),
+    "random": SeededRandom,
+    "adversarial": lambda _: Adversarial(),
+}
+"""By name; the number is the seed."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """In which order things happen."""
+
+    policy: str = "round-robin"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise ArgumentError(f"unknown policy '{self.policy}'; known: {', '.join(POLICIES)}")
+
+    def policy_of(self, cluster: int) -> Policy:
+        """The policy of a cluster, the same wherever and whenever it runs."""
+        return POLICIES[self.policy](self.seed * 1_000_003 + cluster)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What a run gave."""
+
+    arrays: Sequence[Any]
+    """The arguments after the run."""
+    cycles: int
+    """Virtual cycles, from the launch to the end of the last block."""
+    operations: int
+    blocks: int
+    trace: Trace = field(default_factory=Trace)
+
+
+def grid_of(grid: int | Sequence[int]) -> Grid:
+    """A grid given as one to three extents."""
+    extents = (grid,) if isinstance(grid, int) else tuple(grid)
+    if not 1 <= len(extents) <= 3 or any(n < 1 for n in extents):
+        raise ArgumentError(f"a grid has one to three extents of at least 1, not {extents}")
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
+def simulate(
+    module: ModuleOp,
+    args: Sequence[Any],
+    *,
+    kernel: str | None = None,
+    grid: int | Sequence[int] = 1,
+    schedule: Schedule | None = None,
+    target: str = "sm_90a",
+    cluster: Sequence[int] | None = None,
+    resident: int | None = None,
+    trace: bool = False,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Run a kernel on arrays and scalars, which stay as they are; the results are copies.
+
+    `resident` clusters run at once; by default one, or all where blocks may wait for one another.
+    Raises `SimulationError` where the program breaks a rule, `ArgumentError` where arguments do
+    not fit it.
+    """
+    function = find_kernel(module, kernel)
+    run = Launch(
+        module,
+        function,
+        bind(function, args),
+        grid_of(grid),
+        schedule or Schedule(),
+        target,
+        None if cluster is None else grid_of(cluster),
+        resident,
+        trace,
+    )
+    if jobs > 1 and not run.is_shared:
+        from tileas_xdsl.interpreters.tile.parallel import run_in_processes
+
+        return run_in_processes(run, jobs, progress)
+    return run.run(run.clusters, progress)
+
+
+def kernels_of(module: ModuleOp) -> Sequence[func.FuncOp]:
+    """The functions that can be launched: those with a body that are not private."""
+    return [
+        op
+        for op in module.ops
+        if isinstance(op, func.FuncOp)
+        and not op.is_declaration
+        and (op.sym_visibility is None or op.sym_visibility.data != "private")
+    ]
+
+
+def find_kernel(module: ModuleOp, name: str | None = None) -> func.FuncOp:
+    """The kernel of this name, or the only one; a fault that lists them otherwise."""
+    kernels = kernels_of(module)
+    names = ", ".join(f"@{kernel.sym_name.data}" for kernel in kernels)
+    found = [kernel for kernel in kernels if name in (None, kernel.sym_name.data)]
+    if len(found) == 1:
+        return found[0]
+    if not kernels:
+        raise fault(module, "has no kernel: a function with a body")
+    if name is None:
+        raise fault(module, f"has {len(kernels)} kernels, say which one to run: {names}")
+    raise fault(module, f"has no kernel @{name}; it has {names}")
+
+
+class Launch:
+    """A kernel, its arguments and its grid, ready to run."""
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        kernel: func.FuncOp,
+        arguments: Arguments,
+        grid: Grid,
+        schedule: Schedule,
+        target: str,
+        cluster: Grid | None,
+        resident: int | None,
+        traces: bool,
+    ) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.arguments = arguments
+        self.grid = grid
+        self.schedule = schedule
+        self.target = get_target(target)
+        self.latencies = latencies(target)
+        self.program = Program(kernel)
+        self.code = Code(TILE_LANGUAGE)
+        self.cluster = cluster or self.program.cluster
+        self.traces = traces
+        self.is_shared = _waits_for_others(kernel)
+        self.clusters = self._clusters()
+        at_once = self.latencies.multiprocessors // prod(self.cluster)
+        self.resident = resident or (max(at_once, 1) if self.is_shared else 1)
+
+    def _clusters(self) -> Sequence[tuple[int, Grid]]:
+        """The clusters of the grid with their first blocks, in the order of their start."""
+        if any(n % c for n, c in zip(self.grid, self.cluster, strict=True)):
+            raise ArgumentError(
+                f"a grid of {_listed(self.grid)} is not made of clusters of {_listed(self.cluster)}"
+            )
+        most = self.target.blocks_per_cluster * 2
+        if prod(self.cluster) > most:
+            raise ArgumentError(f"a cluster has at most {most} blocks, not {prod(self.cluster)}")
+        counts = [n // c for n, c in zip(self.grid, self.cluster, strict=True)]
+        x, y, z = self.cluster
+        firsts = [
+            (i * x, j * y, k * z)
+            for k in range(counts[2])
+            for j in range(counts[1])
+            for i in range(counts[0])
+        ]
+        return list(enumerate(firsts))
+
+    def run(self, clusters: Sequence[tuple[int, Grid]], progress: Progress | None) -> Simulation:
+        """Run some of the clusters in this process."""
+        return _Run(self, clusters, progress).finish()
+
+
+def _waits_for_others(kernel: func.FuncOp) -> bool:
+    """Whether blocks may hand data to one another while they run."""
+    for op in kernel.walk():
+        semantic = op.properties.get("mem_semantic")
+        if isinstance(op, TiledAtomicRmwOp | AsyncTiledAtomicRmwOp):
+            return True
+        if isinstance(semantic, MemSemanticAttr) and semantic.data is not MemSemantic.WEAK:
+            return True
+    return any("cancel_next_program_id" in op.name for op in kernel.walk())
+
+
+def _listed(extents: Sequence[int]) -> str:
+    return "x".join(map(str, extents))
+
+
+class _Run:
+    """The state of a launch while it runs."""
+
+    def __init__(
+        self, launch: Launch, clusters: Sequence[tuple[int, Grid]], progress: Progress | None
+    ) -> None:
+        self.launch = launch
+        self.progress = progress
+        self.total = len(clusters) * prod(launch.cluster)
+        self.ended = self.running = self.operations = self.cycles = 0
+        self.trace = Trace()
+        self.scheduler = Scheduler(launch.schedule.policy_of(clusters[0][0] if clusters else 0))
+        self.numbers = {first: number for number, first in clusters}
+        self.device = Device(
+            launch.module,
+            launch.program,
+            launch.code,
+            launch.target,
+            launch.latencies,
+            self.scheduler,
+            launch.grid,
+            deque(first for _, first in clusters),
+            self.trace if launch.traces else None,
+        )
+        at_once = max(launch.latencies.multiprocessors // prod(launch.cluster), 1)
+        self.free = [0] * at_once
+        """When each place for a cluster is free."""
+
+    def finish(self) -> Simulation:
+        """Run all blocks to their end."""
+        self._start_clusters()
+        try:
+            self.scheduler.run()
+        except SimulationError as error:
+            error.trace = self.trace
+            raise
+        return Simulation(
+            self.launch.arguments.results(), self.cycles, self.operations, self.ended, self.trace
+        )
+
+    def _start_clusters(self) -> None:
+        while self.device.waiting and self.running < self.launch.resident:
+            self._start(self.device.waiting.popleft())
+
+    def _start(self, first: Grid) -> None:
+        """Begin all blocks of a cluster together."""
+        policy = self.launch.schedule.policy_of(self.numbers[first])
+        if self.launch.resident == 1:
+            self.scheduler.policy = policy
+        time = heappop(self.free)
+        began = time + self.launch.latencies.launch
+        blocks: list[Block] = []
+        for rank in range(prod(self.launch.cluster)):
+            index = _block_at(first, self.launch.cluster, rank)
+            blocks.append(Block(self.device, index, rank, policy, began, blocks))
+        left = set(map(id, blocks))
+        self.running += 1
+
+        def ended(block: Block) -> None:
+            left.discard(id(block))
+            if not left:
+                self._end(blocks)
+
+        for block in blocks:
+            agent = TileAgent(block, "kernel")
+            agent.start(self._steps(agent, ended), began)
+
+    def _steps(self, agent: TileAgent, ended: Callable[[Block], None]) -> Steps:
+        block = agent.block
+        yield from agent.call(
+            self.launch.kernel.sym_name.data,
+            self.launch.arguments.values(self.launch.kernel, block),
+        )
+        yield from _drained(agent)
+        ended(block)
+        return ()
+
+    def _end(self, blocks: Sequence[Block]) -> None:
+        """Make room for the next cluster."""
+        processes = [process for block in blocks for process in block.processes()]
+        end = max(process.time for process in processes)
+        self.cycles = max(self.cycles, end)
+        heappush(self.free, end)
+        self.operations += sum(agent.steps for block in blocks for agent in block.agents)
+        self.scheduler.remove(processes)
+        self.running -= 1
+        self.ended += len(blocks)
+        if self.progress is not None:
+            self.progress(self.ended, self.total)
+        self._start_clusters()
+
+
+def _drained(agent: TileAgent) -> Steps:
+    """A block ends when what it has in flight has landed."""
+    engines = agent.block.engines.values()
+    if any(engine.in_flight for engine in engines):
+        yield Wait(
+            lambda: not any(engine.in_flight for engine in agent.block.engines.values()),
+            "what is in flight to land",
+            ready_time=lambda: max(engine.last_end for engine in engines),
+        )
+    return ()
+
+
+def _block_at(first: Grid, cluster: Grid, rank: int) -> Grid:
+    """The block of a cluster with this rank, x fastest."""
+    x, rest = rank % cluster[0], rank // cluster[0]
+    return first[0] + x, first[1] + rest % cluster[1], first[2] + rest // cluster[1]

@@ -1,0 +1,1 @@
+"""What every operation of `nv_tileas` means, one family a file."""

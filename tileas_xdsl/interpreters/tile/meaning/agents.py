@@ -1,0 +1,153 @@
+"""Agents, grids and barriers: who runs a body, where in the grid, and who meets whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects import func, gpu, memref
+from xdsl.interpreter import ReturnedValues
+
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.control import (
+    AsyncCancelNextProgramIdOp,
+    CancelNextProgramIdOp,
+    PragmaOp,
+    YieldOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tokens import delivered_types
+from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.named_barrier import WARP, NamedBarrier
+from tileas_xdsl.interpreters.tile.scheduler import Wait
+from tileas_xdsl.interpreters.tile.tokens import finished
+from tileas_xdsl.interpreters.tile.views import View
+
+AXES = "xyz"
+
+
+def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> Steps:
+    """Each body runs as an agent of its own; what follows comes after all of them."""
+    known, warps = agent.clock.snapshot(), op.agent_warps
+    agent.clock.tick()
+    prefix = "agent " if agent.name == "kernel" else f"{agent.name}."
+    children: list[TileAgent] = []
+    for k, body in enumerate(op.agent_bodies):
+        share = None if warps is None else warps[k]
+        child = TileAgent(agent.block, f"{prefix}{k}", agent.frame, share)
+        child.start(child.run_region(body), agent.now).clock.learn(known)
+        children.append(child)
+    agent.children = children
+    running = [child.process for child in children if child.process is not None]
+    names = ", ".join(child.name for child in children)
+    yield Wait(
+        lambda: all(process.done for process in running),
+        f"{names} to end",
+        op,
+        ready_time=lambda: max(process.time for process in running),
+        joins=True,
+    )
+    for process in running:
+        agent.clock.learn(process.clock.snapshot())
+    agent.children = []
+    agent.block.device.scheduler.remove(running)
+    return ()
+
+
+def block_id(agent: TileAgent, op: gpu.BlockIdOp, inputs: Sequence[Any]) -> tuple[int]:
+    """Where in the grid the block is."""
+    return (agent.block.index[AXES.index(str(op.dimension.data))],)
+
+
+def grid_dim(agent: TileAgent, op: gpu.GridDimOp, inputs: Sequence[Any]) -> tuple[int]:
+    """How many blocks the grid has along an axis."""
+    return (agent.block.device.grid[AXES.index(str(op.dimension.data))],)
+
+
+def barrier(agent: TileAgent, op: gpu.BarrierOp, inputs: Sequence[Any]) -> Steps:
+    """All agents of the block meet: barrier 0, for all of its threads."""
+    block = agent.block
+    present = [a for a in block.agents if a.process is not None and not a.process.done]
+    meeting = [a for a in present if not a.children]
+    shares = [a.warps or 1 for a in meeting]
+    meet = block.barriers.setdefault(0, NamedBarrier(0, f"{block.prefix}barrier 0"))
+    number = meet.arrive(
+        agent.who,
+        WARP * (agent.warps or 1),
+        meet.threads or WARP * sum(shares),
+        agent.now,
+        agent.clock.snapshot(),
+    )
+    agent.clock.tick()
+    yield Wait(
+        lambda: meet.passed(number),
+        f"all agents on {meet.name}: {meet.missing()}",
+        op,
+        ready_time=lambda: meet.completed_at,
+    )
+    agent.clock.learn(meet.handed_on)
+    agent.work(op, agent.latencies.barrier)
+    return ()
+
+
+def dim(agent: TileAgent, op: memref.DimOp, inputs: Sequence[Any]) -> tuple[int]:
+    """An extent of a memref."""
+    source: Any = inputs[0]
+    axis: int = inputs[1]
+    if not isinstance(source, View) or not 0 <= axis < len(source.extents):
+        raise fault(op, f"a memref has no dimension {axis}")
+    return (source.extents[axis],)
+
+
+def pragma(agent: TileAgent, op: PragmaOp, inputs: Sequence[Any]) -> Steps:
+    """Directives have no meaning; the body runs."""
+    if op.body is None:
+        return ()
+    return (yield from agent.run_region(op.body))
+
+
+def _claim(agent: TileAgent, axes: int, with_validity: bool) -> tuple[Any, ...]:
+    """The place of a block that has not begun: its ids, -1 where there is none."""
+    block = agent.block
+    if len(block.cluster) > 1:
+        raise fault(None, "the place of a block is not taken by one of a cluster")
+    waiting = block.device.waiting
+    ids = waiting.popleft() if waiting else (-1, -1, -1)
+    return (*ids[:axes], ids[0] >= 0) if with_validity else ids[:axes]
+
+
+def cancel(agent: TileAgent, op: CancelNextProgramIdOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Take the place of the next block."""
+    return _claim(agent, len(op.program_ids), op.valid is not None)
+
+
+def async_cancel(
+    agent: TileAgent, op: AsyncCancelNextProgramIdOp, inputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Take the place of the next block; the token delivers which."""
+    types = delivered_types(op.token.type)
+    with_validity = len(types) > 1 and str(types[-1]) == "i1"
+    claimed = _claim(agent, len(types) - with_validity, with_validity)
+    return (finished("the next program id", claimed),)
+
+
+def _yielded(_: Any, inputs: Sequence[Any]) -> ReturnedValues:
+    return ReturnedValues(tuple(inputs))
+
+
+AGENTS = Language(
+    effects={
+        AsyncCancelNextProgramIdOp: async_cancel,
+        CancelNextProgramIdOp: cancel,
+        gpu.BlockIdOp: block_id,
+        gpu.GridDimOp: grid_dim,
+        memref.DimOp: dim,
+    },
+    behaviours={
+        AgentSwitchOp: agent_switch,
+        PragmaOp: pragma,
+        gpu.BarrierOp: barrier,
+    },
+    ends={YieldOp: _yielded, func.ReturnOp: _yielded},
+)

@@ -1,0 +1,104 @@
+"""TMA descriptors at run time: the tensor they describe, its box, and what fills the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode, Space
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of
+from tileas_xdsl.interpreters.tile.sizes import bits_of_element, unspecified
+from tileas_xdsl.interpreters.tile.views import View
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+
+TENSOR_MAP_ELEMENTS: Mapping[str, str] = {
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "f32",
+    "tf32": "tf32",
+    "f64": "f64",
+    "i32": "s32",
+    "i64": "s64",
+    "index": "s64",
+}
+"""How tensor maps call elements; what is not here is moved as bits of its width."""
+
+_BY_BITS: Mapping[int, str] = {4: "b4x16", 8: "u8", 16: "u16", 32: "u32", 64: "u64"}
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """A tensor in global memory and the box of it that an instruction moves."""
+
+    view: View
+    box: tuple[int, ...]
+    """Extents in the order of the shape: the innermost last."""
+    tensor_map: TensorMap
+
+    def outside(self, shape: Sequence[int], element: Attribute) -> Array:
+        """What a load delivers where there is no tensor."""
+        if self.tensor_map.nan_fill:
+            return unspecified(shape, element)
+        return np.zeros(tuple(shape), dtype_of(element))
+
+
+def make_descriptor(
+    agent: TileAgent, op: MakeTiledTmaDescOp, inputs: Sequence[Any]
+) -> tuple[Descriptor]:
+    """Describe a tensor, as the driver would: what it refuses is a fault."""
+    element = op.element_type
+    assert element is not None
+    view = agent.view(op, inputs[0], element, Space.GMEM)
+    if dtype_of(element).itemsize != view.dtype.itemsize:
+        raise fault(op, f"moves elements {element}, not as wide as those of the view")
+    if any(low > 0 for low, _ in view.valid):
+        raise fault(op, "describes a view that begins outside its memory")
+    view = replace(view, element=element, shape=view.extents, stored_as=None)
+    box = tuple(reversed(inputs[1:]))
+    return (Descriptor(view, box, _tensor_map(op, view, inputs[1:])),)
+
+
+def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> TensorMap:
+    if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
+        raise fault(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
+    name, bits = _element(op, view.element)
+    itemsize = view.dtype.itemsize
+    strides = [stride // itemsize * bits // 8 for stride in reversed(view.strides)]
+    if view.strides[-1] != itemsize:
+        raise fault(op, f"elements of the last dimension are {view.strides[-1]} bytes apart")
+    tensor_map = TensorMap(
+        name,
+        view.offset // itemsize * bits // 8,
+        tuple(reversed(view.shape)),
+        tuple(strides[1:]),
+        tuple(box),
+        swizzle="none" if op.swizzle_mode is None else op.swizzle_mode.data.value,
+        nan_fill=op.oob_mode is not None and op.oob_mode.data is OobMode.NAN,
+    )
+    try:
+        check_tensor_map(tensor_map)
+    except TargetError as error:
+        raise fault(op, str(error)) from error
+    return tensor_map
+
+
+def _element(op: MakeTiledTmaDescOp, element: Attribute) -> tuple[str, int]:
+    bits = bits_of_element(element)
+    name = TENSOR_MAP_ELEMENTS.get(element_name(element)) or _BY_BITS.get(bits)
+    if name is None:
+        raise fault(op, f"tensor maps have no elements {element}")
+    return name, bits
+
+
+DESCRIPTORS = Language(effects={MakeTiledTmaDescOp: make_descriptor})

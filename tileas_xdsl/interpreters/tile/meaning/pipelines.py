@@ -1,0 +1,414 @@
+"""The pipeline family: agents hand stages to one another through two barriers for each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.interpreter import ReturnedValues
+from xdsl.ir import Operation, Region
+
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import (
+    ConsumeOneAsyncOp,
+    ConsumeOneOp,
+    ConsumerReadOp,
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    CreateIteratorOp,
+    IncIterOp,
+    PipelineYieldOp,
+    ProduceOneAsyncOp,
+    ProduceOneOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    ProducerWriteOp,
+    StageOp,
+)
+from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.engines import Task
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.mbarrier import MBarrier
+from tileas_xdsl.interpreters.tile.memory import Actor
+from tileas_xdsl.interpreters.tile.pipelines import (
+    Pipeline,
+    PipelineToken,
+    StageIterator,
+    TaskToken,
+    after_all,
+)
+from tileas_xdsl.interpreters.tile.program import explicit_bytes
+from tileas_xdsl.interpreters.tile.scheduler import Wait
+from tileas_xdsl.interpreters.tile.stages import (
+    ConsumerLease,
+    ProducerLease,
+    ProtocolError,
+    Slot,
+    State,
+)
+from tileas_xdsl.interpreters.tile.tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.views import View, as_tile
+
+Holding: TypeAlias = Generator[Wait, None, PipelineToken]
+"""What waits on its way to holding a stage."""
+
+
+def create_pipeline(agent: TileAgent, op: CreatePipelineOp, inputs: Sequence[Any]) -> Steps:
+    """Two barriers for each stage; blocks that share loads begin together."""
+    view = agent.destination(op, inputs[0])
+    block, program = agent.block, agent.block.device.program
+    key = block.key_of(op, agent.name)
+    consumers, group = program.consumers(op), program.group(op)
+    hint = op.producer.name_hint
+    name = f"{block.of_cluster}%{hint}" if hint else f"{block.of_cluster}the pipeline"
+    size = _slot_size(op, view)
+    slots = [
+        Slot(
+            name,
+            stage,
+            view.offset + stage * size,
+            view.offset + (stage + 1) * size,
+            MBarrier(f"full[{stage}] of {name}", 1),
+            MBarrier(f"empty[{stage}] of {name}", len(consumers) * group),
+            consumers,
+            group,
+        )
+        for stage in range(op.stages)
+    ]
+    pipeline = Pipeline(name, key, block, view.memory, slots, group)
+    block.pipelines[key] = pipeline
+    view.memory.guards.extend(slots)
+    if group > 1:
+        yield from _meet(agent, op, pipeline)
+    return PipelineToken(pipeline), PipelineToken(pipeline)
+
+
+def _meet(agent: TileAgent, op: CreatePipelineOp, pipeline: Pipeline) -> Steps:
+    peers = agent.block.peers(pipeline.group)
+
+    def all_there() -> bool:
+        return all(pipeline.key in peer.pipelines for peer in peers)
+
+    yield Wait(all_there, f"the other blocks of the cluster to create {pipeline.name}", op)
+    return ()
+
+
+def _slot_size(op: CreatePipelineOp, view: View) -> int:
+    size = prod(view.shape) * view.dtype.itemsize
+    if not (view.is_contiguous and view.is_inside):
+        raise fault(op, "the stages of a pipeline lie in a buffer without gaps")
+    if size % op.stages:
+        raise fault(op, f"{op.stages} stages do not share a buffer of {size} bytes evenly")
+    return size // op.stages
+
+
+def create_iterator(agent: TileAgent, op: CreateIteratorOp, inputs: Sequence[Any]) -> Any:
+    """The first stage, in the first lap."""
+    return (StageIterator(len(inputs[0].pipeline.slots)),)
+
+
+def increment(agent: TileAgent, op: IncIterOp, inputs: Sequence[Any]) -> Any:
+    """The next stage."""
+    return (inputs[0].next(),)
+
+
+def _slot(pipeline: Pipeline, iterator: StageIterator) -> Slot:
+    if iterator.stage >= len(pipeline.slots):
+        raise ProtocolError(f"{pipeline.name} has no stage {iterator.stage}")
+    return pipeline.slots[iterator.stage]
+
+
+def _acquire(
+    agent: TileAgent, op: Operation, token: PipelineToken, iterator: StageIterator
+) -> Holding:
+    """Wait until the stage is empty, and own it."""
+    token.use(agent.who, "producer")
+    slot, lap = _slot(token.pipeline, iterator), iterator.lap
+    parity = (lap & 1) ^ 1
+    why = f"{slot.name} to be released ({slot.empty.name}, parity {parity})"
+    yield _barrier_wait(slot, slot.empty, parity, why, op)
+    slot.acquire(agent.who, lap)
+    agent.clock.learn(slot.empty.handed_on)
+    agent.work(op, agent.latencies.arrive, stage=slot.index)
+    if (count := explicit_bytes(op)) is not None:
+        slot.announce(agent.name, count, agent.now)
+    return token.at(slot, lap)
+
+
+def _barrier_wait(slot: Slot, barrier: MBarrier, parity: int, why: str, op: Operation) -> Wait:
+    return Wait(
+        lambda: barrier.test_parity(parity),
+        why,
+        op,
+        barrier,
+        lambda: barrier.completed_at,
+        slot.index,
+    )
+
+
+def _await_full(
+    agent: TileAgent, op: StageOp, token: PipelineToken, iterator: StageIterator
+) -> Holding:
+    """Wait until the stage is published, as one of its consumers."""
+    consumer = _consumer(op)
+    token.use(agent.who, "consumer", consumer)
+    slot, lap = _slot(token.pipeline, iterator), iterator.lap
+    why = f"{slot.name} to be filled ({slot.full.name}, parity {lap & 1})"
+    yield _barrier_wait(slot, slot.full, lap & 1, why, op)
+    slot.wait(agent.who, consumer, lap)
+    agent.clock.learn(slot.full.handed_on)
+    agent.work(op, agent.latencies.arrive, stage=slot.index)
+    return token.at(slot, lap, consumer)
+
+
+def _consumer(op: Operation) -> int:
+    index = op.properties["consumer_idx"]
+    assert isinstance(index, IntegerAttr)
+    return index.value.data
+
+
+def _fill(agent: TileAgent, op: StageOp, payload: Sequence[View], values: Sequence[Any]) -> Any:
+    """What a body yielded becomes the results, or else what the stage holds."""
+    if len(op.results) > len(op.ENTRY.gives):
+        return tuple(values)
+    for view, value in zip(payload, values, strict=True):
+        if isinstance(value, View) and _is_same_window(view, value):
+            continue
+        tile = as_tile(value, agent.actor(op))
+        view.write(tile, agent.actor(op))
+        agent.work(op, agent.latencies.shared(tile.nbytes))
+    return ()
+
+
+def _is_same_window(one: View, other: View) -> bool:
+    return one.memory is other.memory and one.offset == other.offset and one.shape == other.shape
+
+
+def _bodies(op: Operation) -> Region | None:
+    return op.regions[0] if op.regions else None
+
+
+def _produce(agent: TileAgent, op: StageOp, token: PipelineToken, slot: Slot, lap: int) -> Steps:
+    """Run the body on the stage; its results."""
+    if (body := _bodies(op)) is None:
+        return ()
+    payload = token.pipeline.payload(slot, stage_types(op), ProducerLease(slot, lap, agent.who))
+    values = yield from agent.run_region(body, payload)
+    return _fill(agent, op, payload, values)
+
+
+def produce_one(agent: TileAgent, op: ProduceOneOp, inputs: Sequence[Any]) -> Steps:
+    """Acquire, run the body, commit; a body that spells a step out has done it."""
+    token: PipelineToken = inputs[0]
+    held = yield from _acquire(agent, op, token, inputs[1])
+    slot = held.slot
+    assert slot is not None
+    agent.brackets.append((token, held))
+    payload = yield from _produce(agent, op, token, slot, held.lap)
+    agent.brackets.pop()
+    if slot.lap == held.lap and slot.state is State.FILLING:
+        _commit(agent, op, token.pipeline, slot)
+    return token.at(None), *payload
+
+
+def produce_one_async(agent: TileAgent, op: ProduceOneAsyncOp, inputs: Sequence[Any]) -> Steps:
+    """Acquire and run the body; the token tells when the copies that it began have landed."""
+    token: PipelineToken = inputs[0]
+    held = yield from _acquire(agent, op, token, inputs[1])
+    slot = held.slot
+    assert slot is not None
+    payload = yield from _produce(agent, op, token, slot, held.lap)
+    return held, AsyncToken(f"copies into {slot.name}", slot.filling), *payload
+
+
+def producer_acquire(agent: TileAgent, op: ProducerAcquireOp, inputs: Sequence[Any]) -> Steps:
+    """Wait until the stage is empty, and own it."""
+    if (held := _held(agent, inputs)) is not None:
+        return (held,)
+    return ((yield from _acquire(agent, op, inputs[0], inputs[1])),)
+
+
+def _held(agent: TileAgent, inputs: Sequence[Any]) -> PipelineToken | None:
+    """The stage that an operation around holds already for the token and the iterator."""
+    for token, held in agent.brackets:
+        slot = held.slot
+        if token is inputs[0] and slot is not None and slot.index == inputs[1].stage:
+            return token.at(slot, held.lap, held.consumer)
+    return None
+
+
+def producer_write(agent: TileAgent, op: ProducerWriteOp, inputs: Sequence[Any]) -> Steps:
+    """Fill the stage that was acquired."""
+    token, iterator = inputs
+    token.use(agent.who, "producer")
+    slot = _slot(token.pipeline, iterator)
+    slot.check_filling(agent.who, iterator.lap)
+    payload = yield from _produce(agent, op, token, slot, iterator.lap)
+    return token.at(slot, iterator.lap), *payload
+
+
+def producer_commit(agent: TileAgent, op: ProducerCommitOp, inputs: Sequence[Any]) -> Any:
+    """Publish the stage."""
+    token: PipelineToken = inputs[0]
+    if token.slot is None:
+        raise ProtocolError(f"{agent.who} commits a stage of {token.pipeline.name} twice")
+    if token.slot.lap != token.lap:
+        raise token.slot.error(f"{agent.who} commits {token.slot.name} twice")
+    _commit(agent, op, token.pipeline, token.slot)
+    token.use(agent.who, "producer")
+    return (PipelineToken(token.pipeline, token.slot, token.lap),)
+
+
+def _commit(agent: TileAgent, op: Operation, pipeline: Pipeline, slot: Slot) -> None:
+    """Arrive on `full`, once the copies that tell no barrier of their bytes have landed."""
+    slot.commit(agent.who)
+    agent.work(op, agent.latencies.arrive, stage=slot.index)
+    knowledge, now = agent.clock.snapshot(), agent.now
+    agent.clock.tick()
+
+    def arrive(actor: Actor | None) -> None:
+        if actor is not None:
+            slot.full.arrive(1, actor.title, now, {**knowledge, **actor.clock.snapshot()})
+        else:
+            slot.full.arrive(1, agent.name, now, knowledge)
+
+    after_all([task for task in slot.copies if not task.landed], arrive)
+    slot.copies.clear()
+
+
+def consume_one(agent: TileAgent, op: ConsumeOneOp, inputs: Sequence[Any]) -> Steps:
+    """Wait, run the body, release; a body that spells a step out has done it."""
+    token: PipelineToken = inputs[0]
+    held = yield from _await_full(agent, op, token, inputs[1])
+    agent.brackets.append((token, held))
+    values = yield from _consume(agent, op, held)
+    agent.brackets.pop()
+    wanted = len(op.results) > len(op.ENTRY.gives)
+    payload = [as_tile(value, agent.actor(op)) for value in values] if wanted else ()
+    if _still_holds(held):
+        _release(agent, op, held)
+    return token.at(None), *payload
+
+
+def _still_holds(held: PipelineToken) -> bool:
+    """Whether the body has left the release to the operation around it."""
+    slot = held.slot
+    assert slot is not None
+    reader = slot.readers.get(held.consumer)
+    return slot.lap == held.lap and reader is not None and not reader.released
+
+
+def _consume(agent: TileAgent, op: StageOp, held: PipelineToken) -> Steps:
+    """Run the body on the stage; what it yields."""
+    if (body := _bodies(op)) is None:
+        return ()
+    slot = held.slot
+    assert slot is not None
+    lease = ConsumerLease(slot, held.lap, agent.who, held.consumer)
+    payload = held.pipeline.payload(slot, stage_types(op), lease)
+    return (yield from agent.run_region(body, payload))
+
+
+def consume_one_async(agent: TileAgent, op: ConsumeOneAsyncOp, inputs: Sequence[Any]) -> Steps:
+    """Wait and run the body; the token tells when the engines that it set to work have read."""
+    held = yield from _await_full(agent, op, inputs[0], inputs[1])
+    values = yield from _consume(agent, op, held)
+    slot = held.slot
+    assert slot is not None
+    reader = slot.check_reading(agent.who, held.consumer, held.lap)
+    token = TaskToken(f"engines that read {slot.name}", reader.tasks)
+    wanted = len(op.results) > len(op.ENTRY.gives)
+    return held, token, *(values if wanted else ())
+
+
+def consumer_wait(agent: TileAgent, op: ConsumerWaitOp, inputs: Sequence[Any]) -> Steps:
+    """Wait until the stage is published."""
+    if (held := _held(agent, inputs)) is not None:
+        return (held,)
+    return ((yield from _await_full(agent, op, inputs[0], inputs[1])),)
+
+
+def consumer_read(agent: TileAgent, op: ConsumerReadOp, inputs: Sequence[Any]) -> Steps:
+    """Read the stage that was waited for."""
+    token, iterator = inputs
+    consumer = _consumer(op)
+    token.use(agent.who, "consumer", consumer)
+    slot = _slot(token.pipeline, iterator)
+    slot.check_reading(agent.who, consumer, iterator.lap)
+    held = token.at(slot, iterator.lap, consumer)
+    values = yield from _consume(agent, op, held)
+    wanted = len(op.results) > len(op.ENTRY.gives)
+    return held, *(values if wanted else ())
+
+
+def consumer_release(agent: TileAgent, op: ConsumerReleaseOp, inputs: Sequence[Any]) -> Any:
+    """Hand the stage back."""
+    token: PipelineToken = inputs[0]
+    if token.slot is None:
+        raise ProtocolError(f"{agent.who} releases a stage of {token.pipeline.name} twice")
+    _release(agent, op, token)
+    token.use(agent.who, "consumer", token.consumer)
+    return (PipelineToken(token.pipeline, token.slot, token.lap, token.consumer),)
+
+
+def _release(agent: TileAgent, op: Operation, held: PipelineToken) -> None:
+    """Arrive on `empty` of every block whose loads land here, once tcgen05 has read."""
+    slot = held.slot
+    assert slot is not None
+    reader = (
+        slot.check_reading(agent.who, held.consumer, held.lap) if slot.lap == held.lap else None
+    )
+    busy: Sequence[Task] = () if reader is None else reader.unfinished
+    if (early := next((task for task in busy if not _tells_barriers(task)), None)) is not None:
+        raise slot.error(
+            f"{agent.who} releases {slot.name} while {early.what} is still reading it", slot.empty
+        )
+    slot.release(agent.who, held.consumer, held.lap)
+    agent.work(op, agent.latencies.arrive, stage=slot.index)
+    knowledge, now = agent.clock.snapshot(), agent.now
+    agent.clock.tick()
+
+    def arrive(actor: Actor | None) -> None:
+        known = knowledge if actor is None else {**knowledge, **actor.clock.snapshot()}
+        who = agent.name if actor is None else actor.title
+        for peer in held.pipeline.peers():
+            peer.slots[slot.index].empty.arrive(1, who, now, known)
+        slot.leave(held.lap)
+
+    after_all(busy, arrive)
+
+
+def _tells_barriers(task: Task) -> bool:
+    """Whether the engine arrives on a barrier when it is done: `tcgen05.commit` does."""
+    return task.what.startswith("tcgen05")
+
+
+def yielded(op: PipelineYieldOp, inputs: Sequence[Any]) -> ReturnedValues:
+    """What the body gives."""
+    return ReturnedValues(tuple(inputs))
+
+
+PIPELINES = Language(
+    effects={
+        ConsumerReleaseOp: consumer_release,
+        CreateIteratorOp: create_iterator,
+        IncIterOp: increment,
+        ProducerCommitOp: producer_commit,
+    },
+    behaviours={
+        ConsumeOneAsyncOp: consume_one_async,
+        ConsumeOneOp: consume_one,
+        ConsumerReadOp: consumer_read,
+        ConsumerWaitOp: consumer_wait,
+        CreatePipelineOp: create_pipeline,
+        ProduceOneAsyncOp: produce_one_async,
+        ProduceOneOp: produce_one,
+        ProducerAcquireOp: producer_acquire,
+        ProducerWriteOp: producer_write,
+    },
+    ends={PipelineYieldOp: yielded},
+)

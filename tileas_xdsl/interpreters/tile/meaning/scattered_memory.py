@@ -1,0 +1,278 @@
+"""Loads and stores through pointers, at coordinates of elements, and at scattered ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.dialects.nv_tileas.access_checks import accessed_element
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory_access import (
+    AsyncLoadOp,
+    AsyncStoreOp,
+    GatherLoadOp,
+    LoadBase,
+    LoadOp,
+    ScatterStoreOp,
+    StoreBase,
+    StoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.integers import width_of
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.meaning.tiled_memory import (
+    COPIES,
+    after,
+    token_of,
+    tokens_of,
+    value_of,
+)
+from tileas_xdsl.interpreters.tile.meaning.windows import access_of, padding_tile
+from tileas_xdsl.interpreters.tile.memory import Access, Actor, Memory
+from tileas_xdsl.interpreters.tile.numerics import Array, is_array
+from tileas_xdsl.interpreters.tile.scheduler import Wait
+from tileas_xdsl.interpreters.tile.sizes import bytes_of_tile
+from tileas_xdsl.interpreters.tile.views import View, as_tile
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """Pointers to elements of one memory: byte offsets, an array of them for a tile."""
+
+    memory: Memory
+    element: Attribute
+    offsets: Any = 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Elements that are reached one by one: as many as the mask leaves."""
+
+    op: Operation
+    shape: tuple[int, ...]
+    chosen: Array
+    """Which elements are accessed: those that exist and are not masked."""
+    view: View
+    index: Sequence[Any]
+    """By dimension of the view, where each element is."""
+
+    def positions(self) -> tuple[Array, ...]:
+        """By dimension of the view, where the chosen elements are."""
+        return tuple([np.broadcast_to(np.asarray(i), self.shape)[self.chosen] for i in self.index])
+
+    def read(self, actor: Actor, access: Access, rest: Array) -> Array:
+        """The chosen elements, the others from `rest`."""
+        values = rest.copy()
+        if self.chosen.any():
+            values[self.chosen] = self.view.read_at(self.positions(), actor, access)
+        return values
+
+    def write(self, values: Any, actor: Actor, access: Access) -> None:
+        """Put values where the chosen elements are."""
+        if self.chosen.any():
+            chosen = np.broadcast_to(np.asarray(values), self.shape)[self.chosen]
+            self.view.write_at(self.positions(), chosen, actor, access)
+
+
+def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Place:
+    """Where a plain load or store goes: through pointers, or to coordinates of a view."""
+    shape = shape_of(value) or ()
+    base = agent.value_of(op.base)
+    mask = value_of(agent, op.mask)
+    wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
+    if isinstance(base, Pointer):
+        return _pointed(op, base, shape, wanted)
+    view = agent.view(op, base, _element(op), Space.GMEM)
+    starts = agent.get_values(op.coords)
+    index = _box(starts, shape) if shape else list(starts)
+    return _checked(op, Place(op, shape, wanted, view, index))
+
+
+def _element(op: LoadBase | StoreBase) -> Attribute:
+    element = accessed_element(op.base.type)
+    assert element is not None
+    return element
+
+
+def _pointed(op: Operation, base: Pointer, shape: tuple[int, ...], wanted: Array) -> Place:
+    """Pointers as positions in all of their memory."""
+    offsets = np.asarray(base.offsets, dtype=np.int64)
+    whole = _flat(base)
+    places, rest = np.divmod(offsets, whole.dtype.itemsize)
+    if np.any(rest):
+        raise fault(op, f"a pointer to {base.element} lies between two elements")
+    return _checked(op, Place(op, shape, wanted, whole, [places]))
+
+
+def _flat(base: Pointer) -> View:
+    count = base.memory.size // View.whole(base.memory, base.element, ()).dtype.itemsize
+    return View.whole(base.memory, base.element, (count,))
+
+
+def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
+    grids = np.indices(shape)
+    return [start + grid for start, grid in zip(starts, grids, strict=True)]
+
+
+def _checked(op: Operation, place: Place) -> Place:
+    """A plain access stays in bounds, but for what is masked."""
+    outside = place.chosen & ~_inside(place)
+    if outside.any():
+        where = [int(np.broadcast_to(i, place.shape)[outside].flat[0]) for i in place.index]
+        raise fault(op, f"accesses element {where} of {place.view.memory.name}, out of bounds")
+    return place
+
+
+def _inside(place: Place) -> Array:
+    found = np.ones(place.shape, np.bool_)
+    for positions, (low, high) in zip(place.index, place.view.valid, strict=True):
+        found = found & (np.asarray(positions) >= low) & (np.asarray(positions) < high)
+    return found
+
+
+def _gathered(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Place:
+    """Where scattered elements are; what is out of bounds is not accessed."""
+    shape = shape_of(tile)
+    assert shape is not None
+    element = accessed_element(op.view.type)
+    assert element is not None
+    view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
+    index = [_coordinate(agent.value_of(c), c.type) for c in op.coords]
+    mask = value_of(agent, op.mask)
+    wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
+    place = Place(op, shape, wanted, view, index)
+    if op.in_bounds is not None:
+        _check_flags(op, place, op.in_bounds.get_values())
+    return Place(op, shape, wanted & _inside(place), view, index)
+
+
+def _coordinate(value: Any, type_: Attribute) -> Any:
+    if is_array(value) and (width := width_of(type_)) is not None and width < 64:
+        return value.astype(np.int64)
+    return value
+
+
+def _check_flags(op: Operation, place: Place, flags: Sequence[int]) -> None:
+    for axis, flag in enumerate(flags):
+        low, high = place.view.valid[axis]
+        positions = np.broadcast_to(np.asarray(place.index[axis]), place.shape)[place.chosen]
+        wrong = positions[(positions < low) | (positions >= high)]
+        if flag and wrong.size:
+            raise fault(
+                op,
+                f"is in bounds along dimension {axis}, but index {int(wrong.flat[0])} is not in "
+                f"{low} to {high}",
+            )
+
+
+def _rest(op: LoadBase | GatherLoadOp, place: Place) -> Array:
+    return padding_tile(place.shape, place.view.element, op.padding_value, op.atom)
+
+
+def _result(values: Array, type_: Attribute) -> Any:
+    """Integers of single elements are plain numbers."""
+    if shape_of(type_) is not None or width_of(type_) is None:
+        return values
+    return values.item()
+
+
+def _cost(agent: TileAgent, place: Place) -> int:
+    size = bytes_of_tile(place.shape, place.view.element)
+    if place.view.memory.space is Space.GMEM:
+        return agent.latencies.load(size)
+    return agent.latencies.shared(size)
+
+
+def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
+    """Read through pointers or at coordinates; may acquire."""
+    yield from after(agent, op, op.token)
+    place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+    if access.is_strong:
+        yield Wait(lambda: True, f"{place.view.memory.name} to change", op, polls=True)
+    values = place.read(agent.actor(op), access, _rest(op, place))
+    agent.work(op, _cost(agent, place))
+    return _result(values, op.loaded_type()), *token_of(agent, op.out_token)
+
+
+def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Begin to read; the token delivers the value."""
+    place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+
+    def land(actor: Actor) -> tuple[Any]:
+        return (_result(place.read(actor, access, _rest(op, place)), op.loaded_type()),)
+
+    token, _ = agent.issue(
+        agent.block.engine(COPIES),
+        op,
+        "a load",
+        land,
+        latency=_cost(agent, place),
+        after=tokens_of(agent, op.token),
+    )
+    return token, *(() if op.out_token is None else (token,))
+
+
+def store(agent: TileAgent, op: StoreOp, inputs: Sequence[Any]) -> Steps:
+    """Write through pointers or at coordinates; may release."""
+    yield from after(agent, op, op.token)
+    place = _place(agent, op, op.value.type)
+    values = as_tile(agent.value_of(op.value), agent.actor(op))
+    place.write(values, agent.actor(op), access_of(op.mem_semantic))
+    agent.work(op, agent.latencies.scalar)
+    return token_of(agent, op.out_token)
+
+
+def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Begin to write; the token says when it is done."""
+    place, access = _place(agent, op, op.value.type), access_of(op.mem_semantic)
+    values = as_tile(agent.value_of(op.value), agent.actor(op))
+
+    def land(actor: Actor) -> tuple[()]:
+        place.write(values, actor, access)
+        return ()
+
+    token, _ = agent.issue(
+        agent.block.engine(COPIES),
+        op,
+        "a store",
+        land,
+        latency=_cost(agent, place),
+        after=tokens_of(agent, op.token),
+    )
+    return token, *(() if op.out_token is None else (token,))
+
+
+def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> Steps:
+    """Read scattered elements."""
+    yield from after(agent, op, op.token)
+    place = _gathered(agent, op, op.result.type)
+    values = place.read(agent.actor(op), access_of(op.mem_semantic), _rest(op, place))
+    agent.work(op, _cost(agent, place))
+    return values, *token_of(agent, op.out_token)
+
+
+def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -> Steps:
+    """Write scattered elements; where two meet, the last one is kept."""
+    yield from after(agent, op, op.token)
+    place = _gathered(agent, op, op.value.type)
+    values = as_tile(agent.value_of(op.value), agent.actor(op))
+    place.write(values, agent.actor(op), access_of(op.mem_semantic))
+    agent.work(op, agent.latencies.scalar)
+    return token_of(agent, op.out_token)
+
+
+SCATTERED_MEMORY = Language(
+    effects={AsyncLoadOp: async_load, AsyncStoreOp: async_store},
+    behaviours={
+        GatherLoadOp: gather_load,
+        LoadOp: load,
+        ScatterStoreOp: scatter_store,
+        StoreOp: store,
+    },
+)

@@ -1,0 +1,206 @@
+"""Tiles as memory: new ones, windows of them, and parts; tiles that are values stay values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.slices import (
+    AllocTensorOp,
+    AsyncExtractSliceOp,
+    AsyncInsertSliceOp,
+    ExtractSliceOp,
+    InsertSliceOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.interpreters.tile import reshaping
+from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.encodings import check_encoding
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.memory import Actor
+from tileas_xdsl.interpreters.tile.sizes import bits_of_element
+from tileas_xdsl.interpreters.tile.tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.views import View, ViewError, as_tile, contiguous
+
+
+def alloc_tensor(agent: TileAgent, op: AllocTensorOp, inputs: Sequence[Any]) -> tuple[View]:
+    """New memory; nobody has written it."""
+    type_ = op.result.type
+    check_encoding(op, type_)
+    space = space_of(type_) or Space.RMEM
+    hint = op.result.name_hint
+    view = agent.block.allocate(
+        op,
+        agent.name,
+        f"%{hint}" if hint else "a tile",
+        type_.get_shape(),
+        type_.element_type,
+        space,
+    )
+    return (view,)
+
+
+def extract_slice(agent: TileAgent, op: ExtractSliceOp, inputs: Sequence[Any]) -> tuple[Any]:
+    """A part of a tile: of memory it is a window, of a value a value."""
+    source = inputs[0]
+    if not isinstance(source, View):
+        return (reshaping.extract_slice(op, source, inputs[1:]),)
+    part = reshaping.slices_of(op, source.shape, inputs[1:])
+    starts = [s.start for s in part]
+    shape = [len(range(s.start, s.stop, s.step)) for s in part]
+    return (source.part(starts, shape, [s.step for s in part]),)
+
+
+def insert_slice(agent: TileAgent, op: InsertSliceOp, inputs: Sequence[Any]) -> tuple[Any]:
+    """A tile with a part replaced; the tile before stays as it was, unset elements too."""
+    piece, whole = as_tile(inputs[0], agent.actor(op)), inputs[1]
+    if not isinstance(whole, View):
+        return (reshaping.insert_slice(op, piece, whole, inputs[2:]),)
+    copy = whole.copied(agent.actor(op))
+    part = reshaping.slices_of(op, whole.shape, inputs[2:])
+    shape = tuple([len(range(s.start, s.stop, s.step)) for s in part])
+    if piece.shape != shape:
+        raise fault(op, f"the slice is {shape}, but the source {piece.shape}")
+    window = copy.part([s.start for s in part], shape, [s.step for s in part])
+    window.write(piece, agent.actor(op))
+    return (copy,)
+
+
+def async_extract_slice(
+    agent: TileAgent, op: AsyncExtractSliceOp, inputs: Sequence[Any]
+) -> tuple[AsyncToken]:
+    """A part of the tile that a token delivers."""
+    source: AsyncToken = inputs[0]
+
+    def values() -> tuple[Any]:
+        tile = as_tile(source.values[0], agent.actor(op))
+        return (reshaping.extract_slice(op, tile, inputs[1:]),)
+
+    return (AsyncToken("a slice", [source], values),)
+
+
+def async_insert_slice(
+    agent: TileAgent, op: AsyncInsertSliceOp, inputs: Sequence[Any]
+) -> tuple[AsyncToken]:
+    """A tile with a part replaced, where either comes with a token."""
+    piece, whole = inputs[0], inputs[1]
+    parts = [value for value in (piece, whole) if isinstance(value, AsyncToken)]
+
+    def values() -> tuple[Any]:
+        actor = agent.actor(op)
+        tiles = [_delivered(value, actor) for value in (piece, whole)]
+        return (reshaping.insert_slice(op, tiles[0], tiles[1], inputs[2:]),)
+
+    return (AsyncToken("a slice", parts, values),)
+
+
+def _delivered(value: Any, actor: Actor) -> Any:
+    return as_tile(value.values[0] if isinstance(value, AsyncToken) else value, actor)
+
+
+def view(agent: TileAgent, op: ViewOp, inputs: Sequence[Any]) -> tuple[Any]:
+    """Another window onto the same memory."""
+    source, *indices = inputs
+    if not isinstance(source, View):
+        return reshaping.view(op, inputs)
+    shape = _extents(op.result.type, source)
+    if len(indices) == len(source.shape) == len(shape):
+        return (source.part(indices, shape),)
+    offset = indices[0] if len(indices) == 1 else 0
+    offset += 0 if op.offset is None else op.offset.value.data
+    if len(indices) > 1:
+        offset = _flat(op, source, indices)
+    if not offset and len(shape) == len(source.shape):
+        return (_same_rank(source, shape),)
+    return (_from_element(op, source, offset, shape),)
+
+
+def _extents(type_: Attribute, source: View) -> tuple[int, ...]:
+    """The extents of a view; one that is not known is what the source has."""
+    shape = shape_of(type_)
+    assert shape is not None
+    if DYNAMIC_INDEX not in shape:
+        return shape
+    if len(shape) != len(source.shape):
+        raise ViewError(f"{type_} leaves extents open that its source does not have")
+    return tuple(
+        [m if n == DYNAMIC_INDEX else n for n, m in zip(shape, source.extents, strict=True)]
+    )
+
+
+def _same_rank(source: View, shape: tuple[int, ...]) -> View:
+    """Global memory is seen by tiles: what is beyond the first is there still."""
+    if source.memory.space is Space.GMEM or shape == source.shape:
+        return source.part((0,) * len(shape), shape)
+    return source.reshaped(shape)
+
+
+def _flat(op: ViewOp, source: View, indices: Sequence[int]) -> int:
+    """The number of the element at indices, row-major."""
+    if len(indices) != len(source.shape):
+        raise fault(op, f"a view of rank {len(source.shape)} has no element {list(indices)}")
+    element = 0
+    for index, extent in zip(indices, source.shape, strict=True):
+        element = element * extent + index
+    return element
+
+
+def _from_element(op: ViewOp, source: View, offset: int, shape: tuple[int, ...]) -> View:
+    """A row-major window that begins at an element; it may pass the end of the source."""
+    if not source.is_contiguous:
+        raise fault(op, "a window with gaps is not seen from an element on")
+    begin = source.offset + offset * source.dtype.itemsize
+    if begin < 0:
+        raise fault(op, f"begins {-offset} elements before its source")
+    return replace(contiguous(source.memory, begin, shape, source.element), lease=source.lease)
+
+
+def reinterpret(agent: TileAgent, op: ReinterpretOp, inputs: Sequence[Any]) -> tuple[Any]:
+    """The same bits as other elements; packed ones are values when they are read."""
+    source, type_ = inputs[0], op.result.type
+    element = element_of(type_)
+    assert element is not None
+    if not isinstance(source, View):
+        return reshaping.reinterpret(op, inputs)
+    if _is_packed(source.element) or _is_packed(element):
+        if not isinstance(type_, TensorType):
+            raise fault(op, f"memory of {source.element} is not seen as {element} without a copy")
+        return reshaping.reinterpret(op, [as_tile(source, agent.actor(op))])
+    return (source.reshaped(_other_extents(source, type_, element), element),)
+
+
+def _is_packed(element: Attribute) -> bool:
+    return bits_of_element(element) % 8 != 0
+
+
+def _other_extents(source: View, type_: Attribute, element: Attribute) -> tuple[int, ...]:
+    shape = shape_of(type_)
+    assert shape is not None
+    if DYNAMIC_INDEX not in shape:
+        return shape
+    known = prod([n for n in shape if n != DYNAMIC_INDEX])
+    count = prod(source.shape) * bits_of_element(source.element) // bits_of_element(element)
+    if shape.count(DYNAMIC_INDEX) > 1 or count % max(known, 1):
+        raise ViewError(f"{type_} leaves open how its elements are arranged")
+    return tuple([count // known if n == DYNAMIC_INDEX else n for n in shape])
+
+
+STORAGE = Language(
+    effects={
+        AllocTensorOp: alloc_tensor,
+        AsyncExtractSliceOp: async_extract_slice,
+        AsyncInsertSliceOp: async_insert_slice,
+        ExtractSliceOp: extract_slice,
+        InsertSliceOp: insert_slice,
+        ReinterpretOp: reinterpret,
+        ViewOp: view,
+    }
+)

@@ -1,0 +1,49 @@
+"""Async tokens: placeholders, bridges, and waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tileas_xdsl.dialects.nv_tileas.tokens import (
+    CreateNoneOp,
+    FutureWaitOp,
+    ToAsyncOp,
+    TokenToAsyncOp,
+    WaitOp,
+)
+from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.pipelines import published
+from tileas_xdsl.interpreters.tile.tokens import AsyncToken, finished
+
+
+def create_none(agent: TileAgent, op: CreateNoneOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
+    """Whoever waits goes on at once; as a barrier it stands for the loads that will use it."""
+    return (finished("nothing"),)
+
+
+def to_async(agent: TileAgent, op: ToAsyncOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
+    """A token that delivers a value, or a bare one."""
+    values = () if op.token.type.delivered is None else (inputs[0],)
+    return (finished("a value", values),)
+
+
+def token_to_async(
+    agent: TileAgent, op: TokenToAsyncOp, inputs: Sequence[Any]
+) -> tuple[AsyncToken]:
+    """A token that is done when what the pipeline token published can be read."""
+    return (published(inputs[0]),)
+
+
+def wait(agent: TileAgent, op: WaitOp | FutureWaitOp, inputs: Sequence[Any]) -> Steps:
+    """Wait until the work is done; what it delivers, if that is asked for."""
+    token: AsyncToken = inputs[0]
+    yield from agent.wait_for(token, op)
+    return token.values if op.values else ()
+
+
+TOKENS = Language(
+    effects={CreateNoneOp: create_none, ToAsyncOp: to_async, TokenToAsyncOp: token_to_async},
+    behaviours={FutureWaitOp: wait, WaitOp: wait},
+)

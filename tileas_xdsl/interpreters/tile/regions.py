@@ -1,0 +1,146 @@
+"""Regions: the bytes of one memory that an access touches, and whether two of them meet.
+
+A region is a set of runs of equal length: those of a strided window, or runs at given offsets.
+Whether two regions meet is decided exactly; the usual cases (contiguous ones, windows of one
+matrix) in constant time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offsets: TypeAlias = NDArray[np.int64]
+
+
+class Region:
+    """Runs of `run` bytes, within [`low`, `high`)."""
+
+    def __init__(
+        self,
+        low: int,
+        high: int,
+        run: int,
+        outer: tuple[tuple[int, int], ...] = (),
+        offsets: Offsets | None = None,
+    ) -> None:
+        self.low = low
+        self.high = high
+        self.run = run
+        self.outer = outer
+        """(stride, count) of the dimensions around a run, the widest stride first."""
+        self._offsets = offsets
+
+    @staticmethod
+    def of_window(
+        offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int
+    ) -> Region:
+        """The bytes of a window; strides are bytes, and not negative."""
+        run = itemsize
+        outer: list[tuple[int, int]] = []
+        high = offset + itemsize
+        dims = [(s, n) for s, n in zip(strides, shape, strict=True) if n > 1 and s > 0]
+        dims.sort()
+        for stride, count in dims:
+            high += (count - 1) * stride
+            if not outer and stride == run:
+                run *= count
+            elif outer and stride == outer[-1][0] * outer[-1][1]:
+                outer[-1] = (outer[-1][0], outer[-1][1] * count)
+            else:
+                outer.append((stride, count))
+        return Region(offset, high, run, tuple(reversed(outer)))
+
+    @staticmethod
+    def of_elements(offsets: NDArray[np.int64], itemsize: int) -> Region:
+        """Elements at byte offsets, in any order, some perhaps twice; at least one."""
+        unique = np.unique(offsets)
+        return Region(int(unique[0]), int(unique[-1]) + itemsize, itemsize, (), unique)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the region is one run."""
+        return not self.outer and self._offsets is None
+
+    @cached_property
+    def starts(self) -> Offsets:
+        """Where the runs begin, ascending."""
+        if self._offsets is not None:
+            return self._offsets
+        starts = np.zeros(1, dtype=np.int64)
+        for stride, count in self.outer:
+            starts = (starts[:, None] + np.arange(count, dtype=np.int64) * stride).reshape(-1)
+        return np.sort(starts) + self.low
+
+    def covers(self, other: Region) -> bool:
+        """Whether this region certainly contains `other`; a strided one only contains its like."""
+        if self.is_contiguous:
+            return self.low <= other.low and other.high <= self.high
+        return self.is_like(other)
+
+    def is_like(self, other: Region) -> bool:
+        """Whether both are the same window."""
+        if self._offsets is not None or other._offsets is not None:
+            return False
+        return (self.low, self.run, self.outer) == (other.low, other.run, other.outer)
+
+    def meets(self, other: Region) -> bool:
+        """Whether the regions have a byte in common."""
+        if self.high <= other.low or other.high <= self.low:
+            return False
+        if self.is_contiguous and other.is_contiguous:
+            return True
+        if self.outer and _strides(self.outer) == _strides(other.outer):
+            known = _windows_meet(self, other)
+            if known is not None:
+                return known
+        return _runs_meet(self, other)
+
+    def first_common(self, other: Region) -> int:
+        """The first byte that both have; they meet."""
+        mine, theirs = _run_bytes(self), _run_bytes(other)
+        return int(np.intersect1d(mine, theirs)[0])
+
+
+def _strides(outer: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    return tuple([stride for stride, _ in outer])
+
+
+def _windows_meet(a: Region, b: Region) -> bool | None:
+    """Whether windows with the same strides meet; None where they wrap around a stride."""
+    mine, theirs = _digits(a), _digits(b)
+    if mine is None or theirs is None:
+        return None
+    return all(
+        low < other_high and other_low < high
+        for (low, high), (other_low, other_high) in zip(mine, theirs, strict=True)
+    )
+
+
+def _digits(region: Region) -> list[tuple[int, int]] | None:
+    """The interval of each digit of the offset, None where the window crosses one."""
+    rest, around = region.low, None
+    intervals: list[tuple[int, int]] = []
+    for stride, count in (*region.outer, (1, region.run)):
+        digit, rest = divmod(rest, stride)
+        if around is not None and (around % stride or digit + count > around // stride):
+            return None
+        intervals.append((digit, digit + count))
+        around = stride
+    return intervals
+
+
+def _runs_meet(a: Region, b: Region) -> bool:
+    """Whether any run of `a` meets one of `b`: runs of one region are apart, and ascend."""
+    starts, others = a.starts, b.starts
+    before = np.searchsorted(others, starts + a.run) - 1
+    found = before >= 0
+    return bool(np.any(others[before[found]] + b.run > starts[found]))
+
+
+def _run_bytes(region: Region) -> Offsets:
+    return (region.starts[:, None] + np.arange(region.run, dtype=np.int64)).reshape(-1)

@@ -1,0 +1,236 @@
+"""How long things take on one multiprocessor, in cycles: what a virtual clock and a roofline need.
+
+A time is a latency, paid once, plus what moves or is computed over the rate of the unit that does
+it. Latencies are those of an idle machine; rates of memory are those left to a multiprocessor
+when all of them are busy, rates of arithmetic are peaks.
+
+Hopper, measured on an H200 by `tests/hardware/measure_latencies.py`: a load takes 275 cycles from
+the L2 cache and 650 to 690 from beyond. A bulk copy of 128 bytes takes 355 to 370 and 645 to 830
+cycles until the thread that waits goes on, and then 98 bytes arrive per cycle; 35 when all 132
+multiprocessors copy data of their own; 46 when they share operands, as products do (DeepGEMM,
+`sm90.hpp`). A bulk store takes 60 to 70 cycles and 32 bytes a cycle, 18 to 20 when all of them
+store. An arrival takes 7 cycles, and 67 until the thread of another warp that waits for it goes
+on; `bar.sync` of four warps takes 20. `wgmma` m64n256k16 takes 128 cycles, the last of a row 66
+more.
+
+Published: shared memory 29 cycles (a chase of words takes 23), another block's 180 (arXiv
+2402.13499); lanes (CUDA C++ Programming Guide, arithmetic instructions, 9.0); tensor cores and
+clocks (NVIDIA's data sheets of the H100 and the HGX B200). Blackwell's copies and `tcgen05.mma`
+follow a published latency model of the B200 (facebookexperimental/triton, pull request 1219): a
+copy takes from 518 cycles, 128x128x64 takes 559 and 128x128x128 takes 900. Its lanes and shared
+memory are Hopper's (FlashAttention-4); what nobody has published is taken over from Hopper.
+`launch`, `shuffle` and `scalar` are estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES, unknown_element
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.bits import whole
+from tileas_xdsl.target.errors import TargetError
+
+
+@dataclass(frozen=True, slots=True)
+class ProductRate:
+    """A kind of matrix product: how fast, and the blocks in which the hardware multiplies."""
+
+    multiplications: int
+    """Products with their additions per cycle and multiprocessor."""
+    m: int = 1
+    n: int = 1
+    k: int = 1
+    """Extents are rounded up to multiples of these: a part of a block takes as long as a whole."""
+
+    def cycles(self, m: int, n: int, k: int) -> int:
+        """Cycles of an `m` x `n` x `k` product."""
+        blocks = (_up(m, self.m) * self.m, _up(n, self.n) * self.n, _up(k, self.k) * self.k)
+        return _up(prod(blocks), self.multiplications)
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """The clock of one target; times are whole cycles, at least 1, for one multiprocessor."""
+
+    target: str
+    multiprocessors: int
+    clock: int
+    """Millions of cycles per second of a boosted GPU, as published peaks assume."""
+    global_latency: int
+    """A load that misses the caches."""
+    cache_latency: int
+    """A load that hits the L2 cache."""
+    load_rate: int
+    """Bytes per cycle from the L2 cache to one multiprocessor, when all of them load."""
+    store_rate: int
+    """Bytes per cycle from one multiprocessor to the L2 cache, when all of them store."""
+    shared_latency: int
+    shared_rate: int
+    """Bytes per cycle of shared memory."""
+    tma_latency: int
+    """A bulk copy of few bytes, from issue until a thread that waits for them goes on."""
+    tma_cache_latency: int
+    """The same where the bytes are in the L2 cache."""
+    store_latency: int
+    """A bulk store of few bytes, from commit until the group has completed."""
+    arrive: int
+    """An arrival on an mbarrier of the block."""
+    wake: int
+    """From the completion of a phase until a waiting agent goes on."""
+    remote: int
+    """What is added for shared memory and barriers of another block of the cluster."""
+    barrier: int
+    """A named barrier, from the last arrival."""
+    launch: int
+    """The start of a block on a free multiprocessor: its barriers made and fenced."""
+    scalar: int
+    """An operation on scalars, or the least that one on a tile takes."""
+    drain: int
+    """From the end of the last product until its results may be read."""
+    lanes: int
+    """Elements of up to 32 bits per cycle that arithmetic takes."""
+    special_lanes: int
+    """Exponentials, logarithms, roots, reciprocals and sines per cycle."""
+    shuffle: int
+    """One exchange between the lanes of a warp."""
+    products: Mapping[str, ProductRate]
+    """By element type; what is missing is multiplied by the lanes."""
+
+    def load(self, count: int, *, cached: bool = False) -> int:
+        """`count` bytes from global memory, or its L2 cache, into registers."""
+        return (self.cache_latency if cached else self.global_latency) + self.transfer(count)
+
+    def transfer(self, count: int) -> int:
+        """How long `count` bytes occupy the path from the L2 cache to the multiprocessor."""
+        return _up(_bytes(count), self.load_rate)
+
+    def shared(self, count: int) -> int:
+        """`count` bytes between shared memory and registers, without bank conflicts."""
+        return self.shared_latency + _up(_bytes(count), self.shared_rate)
+
+    def tma(self, count: int, *, cached: bool = False) -> int:
+        """`count` bytes from global into shared memory, until a waiting thread goes on."""
+        return (self.tma_cache_latency if cached else self.tma_latency) + self.transfer(count)
+
+    def bulk_store(self, count: int) -> int:
+        """`count` bytes from shared into global memory, from commit until the group is complete."""
+        return self.store_latency + _up(_bytes(count), self.store_rate)
+
+    def product(self, m: int, n: int, k: int, element_name: str) -> int:
+        """An `m` x `n` x `k` product, dense, among others of its kind: nothing to fill or drain."""
+        extents = [whole(extent, "an extent of a product") for extent in (m, n, k)]
+        if min(extents) < 0:
+            raise TargetError(f"a product of {m} x {n} x {k} has a negative extent")
+        return max(1, self.rate_of(element_name).cycles(*extents))
+
+    def rate_of(self, element_name: str) -> ProductRate:
+        """How products of these elements are computed; `TargetError` for an unknown name."""
+        name = ALIASES.get(element_name, element_name)
+        if name not in ELEMENT_TYPES:
+            raise TargetError(unknown_element(element_name))
+        return self.products.get(name, ProductRate(self.lanes))
+
+    def elementwise(self, count: int) -> int:
+        """One arithmetic operation on each of `count` elements."""
+        return max(self.scalar, _up(_elements(count), self.lanes))
+
+    def special(self, count: int) -> int:
+        """One exponential, root or reciprocal of each of `count` elements."""
+        return max(self.scalar, _up(_elements(count), self.special_lanes))
+
+    def reduction(self, count: int) -> int:
+        """`count` elements brought down to few: once through the lanes, then across a warp."""
+        return self.elementwise(count) + 5 * self.shuffle
+
+    def peak(self, element_name: str) -> float:
+        """Teraflops of the whole GPU on products of these elements; an addition counts too."""
+        per_cycle = 2 * self.rate_of(element_name).multiplications * self.multiprocessors
+        return per_cycle * self.clock / 1e6
+
+
+def _up(amount: int, step: int) -> int:
+    """How many steps cover the amount."""
+    return -(-amount // step)
+
+
+def _bytes(count: int) -> int:
+    return _positive(count, "a number of bytes")
+
+
+def _elements(count: int) -> int:
+    return _positive(count, "a number of elements")
+
+
+def _positive(count: int, what: str) -> int:
+    """At least 1, so that nothing is free."""
+    if whole(count, what) < 0:
+        raise TargetError(f"{what} is not negative, but got {count}")
+    return max(1, count)
+
+
+def _tensor(multiplications: int, m: int, k_of_bytes: int) -> Mapping[str, ProductRate]:
+    """Rates of a tensor core from that of f16: twice for bytes, half for words."""
+
+    def rate(factor: float, bits: int) -> ProductRate:
+        return ProductRate(round(multiplications * factor), m, 8, k_of_bytes * 8 // bits)
+
+    return {
+        **dict.fromkeys(("f16", "bf16"), rate(1, 16)),
+        **dict.fromkeys(("f8e4m3", "f8e5m2", "i8"), rate(2, 8)),
+        "tf32": rate(0.5, 32),
+    }
+
+
+_HOPPER = Latencies(
+    target="sm_90a",
+    multiprocessors=132,
+    clock=1830,
+    global_latency=650,
+    cache_latency=275,
+    load_rate=46,
+    store_rate=18,
+    shared_latency=29,
+    shared_rate=128,
+    tma_latency=645,
+    tma_cache_latency=355,
+    store_latency=60,
+    arrive=7,
+    wake=60,
+    remote=180,
+    barrier=20,
+    launch=500,
+    scalar=4,
+    drain=66,
+    lanes=128,
+    special_lanes=16,
+    shuffle=24,
+    products={**_tensor(2048, 64, 32), "f64": ProductRate(128, 8, 8, 4)},
+)
+
+_BLACKWELL_BYTES = ProductRate(8192, 128, 8, 32)
+
+_BLACKWELL = replace(
+    _HOPPER,
+    target="sm_100a",
+    multiprocessors=148,
+    clock=1855,
+    tma_latency=518,
+    drain=218,
+    products={
+        **_tensor(4096, 128, 32),
+        **dict.fromkeys(("f6e2m3", "f6e3m2", "f4e2m1", "mxf8", "mxf6"), _BLACKWELL_BYTES),
+        **dict.fromkeys(("mxf4", "nvfp4"), ProductRate(16384, 128, 8, 64)),
+        "f64": ProductRate(64, 8, 8, 4),
+    },
+)
+
+LATENCIES: Mapping[str, Latencies] = {table.target: table for table in (_HOPPER, _BLACKWELL)}
+"""By target; every target of `TARGETS` has one."""
+
+
+def latencies(target_name: str) -> Latencies:
+    """The clock of the target called `target_name`; `TargetError` lists the known ones."""
+    return LATENCIES[get_target(target_name).name]

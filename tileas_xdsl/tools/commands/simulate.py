@@ -1,0 +1,332 @@
+"""`tileas simulate`: run a kernel on the CPU, with every rule of the machine checked."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from tileas_xdsl.tools.console import fail, print_facts, print_table
+from tileas_xdsl.tools.kernel_options import (
+    ArgOption,
+    ClusterOption,
+    Grid,
+    GridOption,
+    Input,
+    JobsOption,
+    KernelOption,
+    SchedulesOption,
+    TargetOption,
+    ToleranceOption,
+    parse_specs,
+)
+
+if TYPE_CHECKING:
+    from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
+    from tileas_xdsl.interpreters.tile.numerics import Array
+    from tileas_xdsl.interpreters.tile.trace import Trace
+    from tileas_xdsl.tools.array_files import Drafts
+    from tileas_xdsl.tools.runs import Bar, FailedRunError, Launch, UnequalRunError
+
+
+class Level(StrEnum):
+    """Which IR is run."""
+
+    TILE = "tile"
+    PTX = "ptx"
+
+
+class PolicyName(StrEnum):
+    """Who runs next."""
+
+    ROUND_ROBIN = "round-robin"
+    RANDOM = "random"
+    ADVERSARIAL = "adversarial"
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """The files a run is to write."""
+
+    folder: Path | None
+    trace: Path | None
+    timeline: Path | None
+
+    @property
+    def wants_trace(self) -> bool:
+        return self.trace is not None or self.timeline is not None
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What the command line asks for."""
+
+    file: str
+    args: list[str]
+    grid: Grid
+    cluster: Grid | None
+    kernel: str | None
+    target: str
+    jobs: int
+    tolerance: float
+    schedules: Sequence[Schedule]
+    outputs: _Outputs
+
+    def command(self, schedule: Schedule) -> str:
+        """The command that runs one schedule again."""
+        from tileas_xdsl.tools.runs import options_of
+
+        words = ["tileas", "simulate", self.file, "--grid", str(self.grid)]
+        for name, value in (("--kernel", self.kernel), ("--cluster", self.cluster)):
+            words += [] if value is None else [name, str(value)]
+        for spec in self.args:
+            words += ["--arg", spec]
+        return shlex.join([*words, "--target", self.target, *options_of(schedule)])
+
+
+def _named_path(name: str) -> Path:
+    if not name:
+        raise typer.BadParameter("the name of the file is empty")
+    return Path(name)
+
+
+def simulate(
+    input_file: Input,
+    grid: GridOption,
+    arg: ArgOption = [],  # noqa: B006
+    kernel: KernelOption = None,
+    level: Annotated[
+        Level, typer.Option(help="The level of IR to run; only tile runs so far.")
+    ] = Level.TILE,
+    target: TargetOption = "sm_90a",
+    cluster: ClusterOption = None,
+    policy: Annotated[
+        PolicyName | None,
+        typer.Option(
+            help="Who runs next: the one that waited longest, anyone, or who has the least reason."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Which random schedule; with --schedules, the first of them."),
+    ] = None,
+    schedules: SchedulesOption = None,
+    tolerance: ToleranceOption = 0.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=_named_path, metavar="DIR", help="Write every array as DIR/arg<N>.npy."
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(parser=_named_path, metavar="FILE", help="Write a trace for ui.perfetto.dev."),
+    ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(parser=_named_path, metavar="FILE", help="Draw the run as an SVG picture."),
+    ] = None,
+    jobs: JobsOption = 1,
+) -> None:
+    """Run a kernel on this CPU, and say what it did to its arguments.
+
+    Races, deadlocks, broken pipeline protocols and wrong byte counts are errors with their story.
+    With --schedules K the kernel runs K times: round robin, with the adversarial policy, and under
+    K - 2 random schedules; the first that fails, or whose results differ from the first run's, is
+    told with the command that repeats it.  Arrays of .npy files are copied: results go to --out.
+    """
+    from tileas_xdsl.tools.programs import reported_errors
+
+    if level is Level.PTX:
+        fail("--level ptx: nothing runs PTX yet, only --level tile", 2)
+    outputs = _Outputs(out, trace, timeline)
+    with reported_errors():
+        chosen = _schedules(schedules, policy, seed)
+        request = _Request(
+            input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs
+        )
+        _check_outputs(outputs)
+        _simulate(request)
+
+
+def _schedules(
+    count: int | None, policy: PolicyName | None, seed: int | None
+) -> Sequence[Schedule]:
+    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.interpreters.tile.launch import Schedule
+    from tileas_xdsl.tools.runs import schedules_of
+
+    if count is not None and policy is not None:
+        raise UsageError("--schedules runs every policy, --policy chooses one: give one of them")
+    if count is not None:
+        return schedules_of(count, seed or 0)
+    if seed is not None and policy not in (None, PolicyName.RANDOM):
+        raise UsageError(f"--seed chooses a random schedule, the {policy} policy has none")
+    if policy is None and seed is None:
+        return (Schedule(),)
+    return (Schedule(policy or PolicyName.RANDOM, seed or 0),)
+
+
+def _check_outputs(outputs: _Outputs) -> None:
+    """What cannot be written is said before a long run, not after it."""
+    for path in (outputs.trace, outputs.timeline):
+        if path is None:
+            continue
+        if path.is_dir():
+            fail(f"cannot write '{path}': Is a directory")
+        if not path.parent.is_dir():
+            fail(f"cannot write '{path}': there is no folder '{path.parent}'")
+    if outputs.folder is not None and outputs.folder.exists() and not outputs.folder.is_dir():
+        fail(f"cannot write to '{outputs.folder}': it is no folder")
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A launch, its first run, and the time of all its runs."""
+
+    launch: Launch
+    simulation: Simulation
+    seconds: float
+
+
+def _simulate(request: _Request) -> None:
+    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.tools.runs import FailedRunError, UnequalRunError, progress_bar
+
+    try:
+        with progress_bar() as bar:
+            done = with_deep_stack(lambda: _run(request, bar))
+    except FailedRunError as run:
+        _end_failed(request, run)
+    except UnequalRunError as run:
+        _end_unequal(request, run)
+    _write(request.outputs, done.simulation.trace, done)
+    _print_run(done, len(request.schedules))
+    _print_arrays(done)
+
+
+def _run(request: _Request, bar: Bar) -> _Done:
+    from tileas_xdsl.tools.programs import load_program
+    from tileas_xdsl.tools.runs import Trial, prepare
+
+    module = load_program(request.file).module
+    launch = prepare(
+        module,
+        request.kernel,
+        parse_specs(request.args),
+        request.grid,
+        request.target,
+        request.cluster,
+        request.jobs,
+    )
+    trial = Trial(launch, request.schedules, request.tolerance, request.outputs.wants_trace)
+    start = time.perf_counter()
+    simulation = trial.run(module, bar)
+    return _Done(launch, simulation, time.perf_counter() - start)
+
+
+def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
+    from tileas_xdsl.interpreters.tile.trace import Trace
+    from tileas_xdsl.tools.programs import print_diagnostics
+
+    print_diagnostics(run.error.diagnostics)
+    trace = getattr(run.error, "trace", None)
+    if isinstance(trace, Trace):
+        _write(request.outputs, trace)
+    if len(request.schedules) == 1:
+        raise typer.Exit(1)
+    fail(f"a schedule fails; to see it again: {request.command(run.schedule)}")
+
+
+def _end_unequal(request: _Request, run: UnequalRunError) -> NoReturn:
+    _write(request.outputs, run.simulation.trace)
+    first = request.command(request.schedules[0])
+    fail(
+        f"{run.argument} depends on the schedule: {run.difference}; "
+        f"to see both: {first}; {request.command(run.schedule)}"
+    )
+
+
+def _write(outputs: _Outputs, trace: Trace, done: _Done | None = None) -> None:
+    """Write all files of a run; of one that went wrong the trace only."""
+    from tileas_xdsl.tools.array_files import Drafts
+
+    try:
+        with Drafts() as drafts:
+            if outputs.folder is not None and done is not None:
+                for number, array in _arrays(done):
+                    drafts.array(outputs.folder / f"arg{number}.npy", array)
+            _draft_pictures(drafts, outputs, trace)
+    except OSError as error:
+        fail(f"cannot write '{error.filename}': {error.strerror}")
+
+
+def _draft_pictures(drafts: Drafts, outputs: _Outputs, trace: Trace) -> None:
+    if outputs.trace is not None:
+        from tileas_xdsl.interpreters.tile.perfetto import perfetto_json
+
+        drafts.text(outputs.trace, perfetto_json(trace))
+    if outputs.timeline is not None:
+        from tileas_xdsl.interpreters.tile.timeline import draw_timeline
+
+        drafts.text(outputs.timeline, draw_timeline(trace))
+
+
+def _arrays(done: _Done) -> Sequence[tuple[int, Array]]:
+    """The array arguments after the run, by their positions."""
+    import numpy as np
+
+    pairs = enumerate(zip(done.launch.parameters, done.simulation.arrays, strict=True))
+    return [(n, np.asarray(value)) for n, (p, value) in pairs if p.shape is not None]
+
+
+def _print_run(done: _Done, schedules: int) -> None:
+    """The first run's numbers, and the time of all of them."""
+    simulation = done.simulation
+    speed = simulation.operations * schedules / max(done.seconds, 1e-9)
+    facts = [
+        ("blocks", str(simulation.blocks)),
+        ("operations", str(simulation.operations)),
+        ("cycles", str(simulation.cycles)),
+        ("wall time", f"{done.seconds:.3f} s"),
+        ("speed", f"{speed:.3g} operations/s"),
+    ]
+    if schedules > 1:
+        facts.append(("schedules", f"{schedules}, all with the same results"))
+    print_facts(facts)
+
+
+def _print_arrays(done: _Done) -> None:
+    import numpy as np
+
+    from tileas_xdsl.tools.comparison import differing
+
+    rows: list[tuple[str, ...]] = []
+    for number, after in _arrays(done):
+        before = np.asarray(done.launch.args[number])
+        count = int(np.count_nonzero(differing(before, after)))
+        changed = f"{count} of {after.size}" if count else "no"
+        parameter = done.launch.parameters[number]
+        row = (f"arg{number}", parameter.name, str(parameter.type), changed, *_statistics(after))
+        rows.append(row)
+    if rows:
+        typer.echo()
+        print_table(("array", "name", "type", "changed", "min", "max", "mean"), rows)
+
+
+def _statistics(array: Array) -> tuple[str, str, str]:
+    """Least, largest and mean element; NaN if there is one, nothing of an empty array."""
+    import numpy as np
+
+    if not array.size:
+        return ("", "", "")
+    with np.errstate(invalid="ignore", over="ignore"):
+        wide = array.astype(np.float64)
+        numbers = (wide.min(), wide.max(), wide.mean())
+    return (f"{numbers[0]:.6g}", f"{numbers[1]:.6g}", f"{numbers[2]:.6g}")

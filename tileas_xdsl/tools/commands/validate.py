@@ -1,0 +1,126 @@
+"""`tileas validate`: which pass of a pipeline changes what a kernel computes?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tileas_xdsl.tools.console import fail, print_table
+from tileas_xdsl.tools.kernel_options import (
+    ArgOption,
+    ClusterOption,
+    GridOption,
+    Input,
+    JobsOption,
+    KernelOption,
+    SchedulesOption,
+    TargetOption,
+    ToleranceOption,
+    parse_specs,
+)
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tileas_xdsl.tools.programs import Program
+    from tileas_xdsl.tools.runs import Bar, Trial
+    from tileas_xdsl.tools.validation import Step
+
+
+def validate(
+    input_file: Input,
+    passes: Annotated[
+        str,
+        typer.Option(
+            "-p",
+            "--passes",
+            metavar="PASSES",
+            help="The name of a pipeline, or passes separated by commas; 'tileas pipelines' and "
+            "'tileas passes --all' list both.",
+        ),
+    ],
+    grid: GridOption,
+    arg: ArgOption = [],  # noqa: B006
+    kernel: KernelOption = None,
+    target: TargetOption = "sm_90a",
+    cluster: ClusterOption = None,
+    schedules: SchedulesOption = 1,
+    tolerance: ToleranceOption = 0.0,
+    print_ir: Annotated[
+        bool, typer.Option("--print-ir", help="Print the IR before and after the guilty pass.")
+    ] = False,
+    jobs: JobsOption = 1,
+) -> None:
+    """Run a kernel before and after each pass, and name the first pass that changes a result.
+
+    Also a pass that fails, that leaves a module which does not verify, or after which the
+    simulation finds a race, a deadlock or a broken protocol is named.
+    """
+    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.tools.programs import load_program, reported_errors
+    from tileas_xdsl.tools.runs import Trial, prepare, progress_bar, schedules_of
+
+    def work(bar: Bar) -> list[_Stage]:
+        chosen = parse_pipeline(passes)
+        program = load_program(input_file)
+        specs = parse_specs(arg)
+        launch = prepare(program.module, kernel, specs, grid, target, cluster, jobs)
+        trial = Trial(launch, schedules_of(schedules or 1), tolerance)
+        return list(_stages(program, chosen, trial, bar, print_ir))
+
+    with reported_errors():
+        with progress_bar() as bar:
+            stages = with_deep_stack(lambda: work(bar))
+        _tell(stages, print_ir)
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A step, and the program after it as text if that is wanted."""
+
+    step: Step
+    text: str
+
+
+def _stages(
+    program: Program, passes: Sequence[ModulePass], trial: Trial, bar: Bar, print_ir: bool
+) -> Generator[_Stage]:
+    from tileas_xdsl.tools import validation
+
+    for step in validation.validate(program, passes, trial, bar):
+        yield _Stage(step, program.text() if print_ir else "")
+
+
+def parse_pipeline(text: str) -> Sequence[ModulePass]:
+    """The passes that `-p` lists; raises `UsageError`."""
+    from xdsl.universe import Universe
+
+    from tileas_xdsl.diagnostics.pass_specs import parse_passes
+    from tileas_xdsl.pipelines import PIPELINES
+
+    return parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
+
+
+def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
+    from tileas_xdsl.tools.programs import print_diagnostics
+
+    steps = [stage.step for stage in stages]
+    for step in steps:
+        print_diagnostics(step.reports)
+    rows = [(step.name, "no" if step.complaint else "yes", _cycles(step)) for step in steps]
+    print_table(("pass", "ok", "cycles"), rows)
+    last = steps[-1]
+    if last.complaint is None:
+        return
+    print_diagnostics(last.complaint.diagnostics)
+    if print_ir and len(stages) > 1:
+        for when, stage in zip(("before", "after"), stages[-2:], strict=True):
+            typer.echo(f"IR {when} {last.name}:\n{stage.text}", err=True)
+    fail(last.complaint.message)
+
+
+def _cycles(step: Step) -> str:
+    return "" if step.cycles is None else str(step.cycles)

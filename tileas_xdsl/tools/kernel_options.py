@@ -1,0 +1,142 @@
+"""Options of the commands that run kernels; their texts are checked before anything is read."""
+
+from __future__ import annotations
+
+from math import isfinite, prod
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from tileas_xdsl.tools.arguments import Spec
+
+
+class Grid(NamedTuple):
+    """Extents in blocks."""
+
+    x: int
+    y: int
+    z: int
+
+    def __str__(self) -> str:
+        """As the option takes it."""
+        return f"{self.x},{self.y},{self.z}"
+
+
+_FORM = "that is X, X,Y or X,Y,Z, of positive integers"
+MOST_BLOCKS = 1 << 22
+"""More than that would run for hours."""
+
+
+def _grid(text: str) -> Grid:
+    parts = text.split(",")
+    numbers = [int(p) for p in parts if p.isascii() and p.isdigit() and len(p) <= 10]
+    if len(numbers) != len(parts) or len(parts) > 3 or 0 in numbers:
+        raise typer.BadParameter(f"'{text}' are no extents: {_FORM}")
+    if prod(numbers) > MOST_BLOCKS:
+        raise typer.BadParameter(f"{text} are more than {MOST_BLOCKS} blocks")
+    return Grid(*(*numbers, 1, 1)[:3])
+
+
+def _known_target(name: str) -> str:
+    from tileas_xdsl.target.arch import get_target
+    from tileas_xdsl.target.errors import TargetError
+
+    try:
+        return get_target(name).name
+    except TargetError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _specs(texts: list[str]) -> list[str]:
+    for text in texts:
+        _spec(text)
+    return texts
+
+
+def _spec(text: str) -> Spec:
+    from tileas_xdsl.tools.arguments import SpecError, parse_spec
+
+    try:
+        return parse_spec(text)
+    except SpecError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def parse_specs(texts: list[str]) -> list[Spec]:
+    """What `--arg` options say."""
+    return [_spec(text) for text in texts]
+
+
+def _finite(number: float) -> float:
+    if not isfinite(number):
+        raise typer.BadParameter(f"{number} is no tolerance")
+    return number
+
+
+def _mlir_file(name: str) -> str:
+    if not name:
+        raise typer.BadParameter("the name of the file is empty")
+    if not name.endswith(".mlir"):
+        raise typer.BadParameter(f"'{name}' is no .mlir file, and nothing else can be run")
+    return name
+
+
+Input = Annotated[
+    str, typer.Argument(metavar="INPUT", callback=_mlir_file, help="An .mlir file with a kernel.")
+]
+GridOption = Annotated[
+    Grid, typer.Option("--grid", parser=_grid, metavar="X[,Y[,Z]]", help="Blocks of the grid.")
+]
+ClusterOption = Annotated[
+    Grid | None,
+    typer.Option(
+        "--cluster",
+        parser=_grid,
+        metavar="X[,Y[,Z]]",
+        help="Blocks of a cluster, instead of what the kernel says.",
+    ),
+]
+ArgOption = Annotated[
+    list[str],
+    typer.Option(
+        "--arg",
+        metavar="SPEC",
+        callback=_specs,
+        help="The next argument of the kernel: @file.npy (the file stays as it is), an array "
+        "f16:128x64:random[:NUMBER], or a scalar i32:128. Elements: f64 f32 tf32 f16 bf16 e4m3 "
+        "e5m2 ue8m0 e2m3 e3m2 e2m1 i64 i32 i16 i8 i4 i1 index, and MLIR's names. Fills: random is "
+        "uniform in [-1, 1) for floats, over all values for integers, below 2^31 for indices; "
+        "normal is the standard normal distribution; iota counts 0, 1, 2, ... row by row; zeros; "
+        "ones. random and normal take a number, by default the argument's position.",
+    ),
+]
+KernelOption = Annotated[
+    str | None,
+    typer.Option("--kernel", metavar="NAME", help="The function to run, if there are several."),
+]
+TargetOption = Annotated[
+    str, typer.Option("--target", callback=_known_target, help="The GPU: sm_90a or sm_100a.")
+]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", min=1, help="Processes that share the blocks of the grid.")
+]
+ToleranceOption = Annotated[
+    float,
+    typer.Option(
+        "--tolerance",
+        min=0.0,
+        callback=_finite,
+        help="Floats x and y agree if |x - y| <= TOLERANCE * max(1, |x|); 0: bit for bit, and "
+        "NaN with NaN.",
+    ),
+]
+SchedulesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--schedules",
+        min=1,
+        metavar="K",
+        help="Run K schedules, which must agree: round robin, the adversarial one, random ones.",
+    ),
+]

@@ -1,0 +1,68 @@
+"""Modules as the commands read them: parsed and verified, with errors that say where."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import typer
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.inputs import input_name, read_input
+from tileas_xdsl.diagnostics.located_parser import LocatedParser
+from tileas_xdsl.diagnostics.pass_specs import UsageError
+from tileas_xdsl.diagnostics.report import Diagnostic, render
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.printing import module_text
+from tileas_xdsl.tools.arguments import BindingError
+from tileas_xdsl.tools.console import fail
+
+
+@dataclass(frozen=True)
+class Program:
+    """A module, the context it was parsed in, and the aliases of attributes its file defines."""
+
+    module: ModuleOp
+    ctx: Context
+    aliases: Mapping[str, Attribute]
+
+    def text(self) -> str:
+        """The module as MLIR."""
+        return module_text(self.module, self.aliases, self.ctx.loaded_dialects)
+
+
+def load_program(path: str) -> Program:
+    """The module in a file; raises `DiagnosticError` if it is unreadable or not valid."""
+    from xdsl.universe import Universe
+
+    ctx = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(name, factory)
+    parser = LocatedParser(ctx, read_input(path), input_name(path))
+    module = parser.parse_module()
+    verify_module(module)
+    return Program(module, ctx, parser.attribute_aliases)
+
+
+def print_diagnostics(reports: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to stderr as `tileas-opt` does."""
+    typer.echo("".join(map(render, reports)), err=True, nl=False)
+
+
+@contextmanager
+def reported_errors() -> Generator[None]:
+    """What is wrong with the user's input or command line is told, and the program ends."""
+    try:
+        yield
+    except DiagnosticError as error:
+        print_diagnostics(error.diagnostics)
+        raise typer.Exit(1) from error
+    except (BindingError, ArgumentError) as error:
+        fail(str(error))
+    except UsageError as error:
+        fail(str(error), 2)

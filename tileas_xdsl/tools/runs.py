@@ -1,0 +1,181 @@
+"""Runs of one kernel under several schedules, which must all succeed and agree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
+from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, find_kernel, simulate
+from tileas_xdsl.tools.arguments import Spec, Value, bind_arguments
+from tileas_xdsl.tools.comparison import Difference, first_difference
+
+Extents: TypeAlias = tuple[int, int, int]
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the blocks done and all blocks."""
+
+Bar: TypeAlias = Callable[[str], Progress | None]
+"""The progress of a run with this description."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel of a module with its arguments, and how it is launched."""
+
+    kernel: str
+    parameters: Sequence[Parameter]
+    args: Sequence[Value]
+    grid: Extents
+    target: str
+    cluster: Extents | None = None
+    jobs: int = 1
+
+    def run(
+        self,
+        module: ModuleOp,
+        schedule: Schedule,
+        *,
+        trace: bool = False,
+        progress: Progress | None = None,
+    ) -> Simulation:
+        """One run; raises `SimulationError` or `ArgumentError`."""
+        return simulate(
+            module,
+            self.args,
+            kernel=self.kernel,
+            grid=self.grid,
+            schedule=schedule,
+            target=self.target,
+            cluster=self.cluster,
+            trace=trace,
+            jobs=self.jobs,
+            progress=progress,
+        )
+
+    def parameter(self, position: int) -> str:
+        """`argument 2 (%c: memref<?xf32>)`."""
+        return f"argument {position} ({self.parameters[position].title})"
+
+
+def prepare(
+    module: ModuleOp,
+    kernel: str | None,
+    specs: Sequence[Spec],
+    grid: Extents,
+    target: str,
+    cluster: Extents | None,
+    jobs: int,
+) -> Launch:
+    """The launch of a kernel; raises `DiagnosticError` without one, `BindingError` if `specs` do
+    not fit it."""
+    found = find_kernel(module, kernel)
+    parameters = parameters_of(found)
+    args = bind_arguments(specs, parameters)
+    return Launch(found.sym_name.data, parameters, args, grid, target, cluster, jobs)
+
+
+def schedules_of(count: int, seed: int = 0) -> Sequence[Schedule]:
+    """`count` schedules: round robin, the adversarial one, then random ones from `seed` on."""
+    fixed = (Schedule("round-robin"), Schedule("adversarial"))
+    return (*fixed, *(Schedule("random", seed + n) for n in range(count - len(fixed))))[:count]
+
+
+def options_of(schedule: Schedule) -> Sequence[str]:
+    """The options that ask for a schedule."""
+    if schedule.policy == "random":
+        return ("--policy", "random", "--seed", str(schedule.seed))
+    return ("--policy", schedule.policy)
+
+
+class RunError(Exception):
+    """A run under one of several schedules is wrong."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        super().__init__()
+        self.schedule = schedule
+
+
+class FailedRunError(RunError):
+    """A run broke a rule of the machine; `error` tells the story."""
+
+    def __init__(self, schedule: Schedule, error: DiagnosticError) -> None:
+        super().__init__(schedule)
+        self.error = error
+
+
+class UnequalRunError(RunError):
+    """A run ended with other values than it should; `argument` says which, of what type."""
+
+    def __init__(
+        self, schedule: Schedule, simulation: Simulation, difference: Difference, argument: str
+    ) -> None:
+        super().__init__(schedule)
+        self.simulation = simulation
+        self.difference = difference
+        self.argument = argument
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A launch under several schedules, and how much their results may differ."""
+
+    launch: Launch
+    schedules: Sequence[Schedule]
+    tolerance: float = 0.0
+    trace: bool = False
+
+    def run(self, module: ModuleOp, bar: Bar, reference: Simulation | None = None) -> Simulation:
+        """The first run; all agree with `reference`, else with the first.
+
+        Raises `FailedRunError` or `UnequalRunError` for the first run that does not.
+        """
+        first: Simulation | None = None
+        for schedule in self.schedules:
+            found = self._run_once(module, schedule, bar)
+            first = first or found
+            reference = reference or found
+            wrong = first_difference(reference.arrays, found.arrays, self.tolerance)
+            if wrong is not None:
+                argument = self.launch.parameter(wrong.argument)
+                raise UnequalRunError(schedule, found, wrong, argument)
+        assert first is not None
+        return first
+
+    def _run_once(self, module: ModuleOp, schedule: Schedule, bar: Bar) -> Simulation:
+        progress = bar(" ".join(options_of(schedule)))
+        try:
+            return self.launch.run(module, schedule, trace=self.trace, progress=progress)
+        except DiagnosticError as error:
+            raise FailedRunError(schedule, error) from error
+
+
+@contextmanager
+def progress_bar() -> Generator[Bar]:
+    """A bar on stderr, from the first run on, if a person sees it."""
+    if not sys.stderr.isatty():
+        yield lambda description: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Shown
+
+    # What else is printed stays on its own stream.
+    shown = Shown(
+        console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
+    task = shown.add_task("")
+
+    def begin(description: str) -> Progress:
+        shown.reset(task, description=description)
+        shown.start()
+        return lambda done, total: shown.update(task, completed=done, total=total)
+
+    try:
+        yield begin
+    finally:
+        shown.stop()

@@ -1,0 +1,142 @@
+"""Is a pass right?  A kernel is run before and after it, and must give the same results.
+
+Passes are applied one after another; every step is compared with the program as it was read, so
+that small deviations cannot add up unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.locations import locate_lost
+from tileas_xdsl.diagnostics.pass_errors import located_failures
+from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.interpreters.tile.launch import Simulation
+from tileas_xdsl.tools.programs import Program
+from tileas_xdsl.tools.runs import Bar, FailedRunError, Trial, UnequalRunError, options_of
+
+INPUT = "(input)"
+"""The name of the step before all passes."""
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What is wrong after a step: a sentence, and the diagnostics that tell more."""
+
+    message: str
+    diagnostics: Sequence[Diagnostic] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """The program after a pass.  `cycles` is None if it did not run to its end."""
+
+    name: str
+    cycles: int | None
+    complaint: Complaint | None = None
+    reports: Sequence[Diagnostic] = ()
+    """Warnings and remarks of the pass."""
+
+
+class _PassError(Exception):
+    """A pass failed, or left a module that is not valid."""
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
+def validate(
+    program: Program, passes: Sequence[ModulePass], trial: Trial, bar: Bar
+) -> Generator[Step]:
+    """The program as it is and after each pass; the first step with a complaint is the last."""
+    reference: Simulation | None = None
+    for module_pass in (None, *passes):
+        step, found = _step(program, module_pass, trial, bar, reference)
+        yield step
+        if step.complaint is not None:
+            return
+        reference = reference or found
+
+
+def _step(
+    program: Program,
+    module_pass: ModulePass | None,
+    trial: Trial,
+    bar: Bar,
+    reference: Simulation | None,
+) -> tuple[Step, Simulation | None]:
+    name = INPUT if module_pass is None else module_pass.name
+    reports: Sequence[Diagnostic] = ()
+    try:
+        if module_pass is not None:
+            reports = _apply(module_pass, program)
+        found = trial.run(program.module, bar, reference)
+    except _PassError as error:
+        return Step(name, None, Complaint(str(error), error.diagnostics)), None
+    except FailedRunError as run:
+        return Step(name, None, _failed(name, run, trial), reports), None
+    except ArgumentError as error:
+        message = f"{_after(name)} the arguments do not fit the kernel: {error}"
+        return Step(name, None, Complaint(message), reports), None
+    except UnequalRunError as run:
+        cycles = run.simulation.cycles
+        return Step(name, cycles, _unequal(name, run, trial, reference), reports), None
+    return Step(name, found.cycles, None, reports), found
+
+
+def _after(name: str) -> str:
+    return "before any pass" if name == INPUT else f"after pass '{name}'"
+
+
+def _apply(module_pass: ModulePass, program: Program) -> Sequence[Diagnostic]:
+    """Run a pass and verify what it leaves; its warnings and remarks."""
+    name = module_pass.name
+    with collecting_diagnostics() as log:
+        try:
+            with located_failures(f"pass '{name}'", program.module):
+                module_pass.apply(program.ctx, program.module)
+            locate_lost(program.module)
+        except DiagnosticError as error:
+            reports = (*log.diagnostics, *error.diagnostics)
+            raise _PassError(f"pass '{name}' fails", reports) from error
+    if log.has_errors:
+        raise _PassError(f"pass '{name}' fails", log.diagnostics)
+    try:
+        verify_module(program.module, after=name)
+    except DiagnosticError as error:
+        raise _PassError(
+            f"pass '{name}' leaves a module that is not valid", error.diagnostics
+        ) from error
+    return log.diagnostics
+
+
+def _failed(name: str, run: FailedRunError, trial: Trial) -> Complaint:
+    message = f"{_after(name)} the simulation fails{_schedule(run, trial)}"
+    return Complaint(message, run.error.diagnostics)
+
+
+def _schedule(run: FailedRunError | UnequalRunError, trial: Trial) -> str:
+    """Which schedule, if there are several."""
+    if len(trial.schedules) == 1:
+        return ""
+    return f" with {' '.join(options_of(run.schedule))}"
+
+
+def _unequal(
+    name: str, run: UnequalRunError, trial: Trial, reference: Simulation | None
+) -> Complaint:
+    if reference is None:
+        which = " ".join(options_of(run.schedule))
+        return Complaint(
+            f"before any pass {run.argument} depends on the schedule ({which}): {run.difference}"
+        )
+    what = f"{run.argument}{_schedule(run, trial)}: {run.difference}"
+    cycles = f"{reference.cycles} cycles before, {run.simulation.cycles} after"
+    return Complaint(f"pass '{name}' changes {what} ({cycles})")
