@@ -78,8 +78,12 @@ class Row:
 
     @property
     def message(self) -> str:
-        """The message of the first that finds it."""
-        return self.found[0].diagnostics[0].message if self.found else "not found"
+        """The message of the first that finds it; of a deadlock also what the barriers miss."""
+        if not self.found:
+            return "not found"
+        first = self.found[0].diagnostics[0]
+        missing = [note.message for note in first.notes if " misses " in note.message]
+        return "; ".join(dict.fromkeys([first.message, *missing]))
 
 
 def row(fault: Fault, seeds: int = SEEDS) -> Row:

@@ -47,11 +47,6 @@ class Fault:
     them is there."""
     refused: str = ""
     """What the verifier says, if it refuses the text already; it is not asked then."""
-    always: bool = True
-    """Whether every schedule finds it, or some only."""
-
-    sizes: Sizes | None = None
-    """The problem, where it is not the usual one of the kernel."""
 
     @property
     def text(self) -> str:
@@ -61,7 +56,7 @@ class Fault:
     @property
     def problem(self) -> Sizes:
         """A size that needs few blocks."""
-        return self.sizes or SMALL.get(self.kernel.name, self.kernel.sizes)
+        return SMALL[self.kernel.name]
 
 
 def _second_agent_produces(text: str) -> str:

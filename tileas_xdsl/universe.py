@@ -9,6 +9,24 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 
+def _convert_tileas_to_cute_nvgpu() -> type[ModulePass]:
+    from tileas_xdsl.transforms.convert_tileas_to_cute_nvgpu import ConvertTileasToCuteNvgpu
+
+    return ConvertTileasToCuteNvgpu
+
+
+def _cute() -> Dialect:
+    from tileas_xdsl.dialects.cute import Cute
+
+    return Cute
+
+
+def _cute_nvgpu() -> Dialect:
+    from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
+
+    return CuteNvgpu
+
+
 def _nv_tileaa() -> Dialect:
     from tileas_xdsl.dialects.nv_tileaa import NvTileaa
 
@@ -41,11 +59,14 @@ def _verify_dominance() -> type[ModulePass]:
 
 TILEAS_UNIVERSE = Universe(
     all_dialects={
+        "cute": _cute,
+        "cute_nvgpu": _cute_nvgpu,
         "nv_tileaa": _nv_tileaa,
         "nv_tileas": _nv_tileas,
         "tile": _tile,
     },
     all_passes={
+        "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-canonicalize": _tileas_canonicalize,
         "verify-dominance": _verify_dominance,
     },

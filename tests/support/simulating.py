@@ -57,6 +57,18 @@ def kernel(
     return f"{begin}\n{body}\n  func.return\n}}\n"
 
 
+def agents(*bodies: str, warps: Sequence[int] | None = None) -> str:
+    """A split into agents that see the values before it."""
+    registers = ", ".join("40" if k == 0 else "232" for k in range(len(bodies)))
+    share = "" if warps is None else f", num_warps = array<i32: {', '.join(map(str, warps))}>"
+    listed = "}, {".join(bodies)
+    return (
+        "nv_tileas.async.pipeline.agent_switch {num_agents_per_group = "
+        f"{max(len(bodies) - 1, 1)} : i32, max_regs = array<i32: {registers}>, "
+        f"isolated = false{share}}} {{\n{listed}\n}}\n"
+    )
+
+
 @lru_cache(maxsize=512)
 def module_of(text: str) -> ModuleOp:
     """The module that a text is; the same text is parsed once."""
@@ -71,9 +83,7 @@ def run(text: str, *args: Any, **options: Any) -> Sequence[Any]:
 def simulated(text: str, *args: Any, schedules: Any = SCHEDULES, **options: Any) -> Simulation:
     """The first of several runs, all of which leave the same arguments."""
     before = [np.array(arg) for arg in args]
-    runs = [
-        simulate(module_of(text), args, schedule=schedule, **options) for schedule in schedules
-    ]
+    runs = [simulate(module_of(text), args, schedule=schedule, **options) for schedule in schedules]
     for arg, copy in zip(args, before, strict=True):
         assert np.asarray(arg).tobytes() == copy.tobytes()
     for other in runs[1:]:
@@ -88,19 +98,6 @@ def refuses(text: str, match: str, *args: Any, schedules: Any = SCHEDULES, **opt
         with pytest.raises(SimulationError, match=match) as caught:
             simulate(module_of(text), args, schedule=schedule, **options)
         assert caught.value.diagnostics[0].location is not None, caught.value
-
-
-def sometimes_refuses(text: str, match: str, *args: Any, seeds: int = 20, **options: Any) -> None:
-    """Some schedule finds the fault, and none finds another one."""
-    found = 0
-    for schedule in (*SCHEDULES, *[Schedule("random", 100 + seed) for seed in range(seeds)]):
-        try:
-            simulate(module_of(text), args, schedule=schedule, **options)
-        except SimulationError as error:
-            found += 1
-            with pytest.raises(SimulationError, match=match):
-                raise error
-    assert found
 
 
 def numbers(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: Any) -> Any:

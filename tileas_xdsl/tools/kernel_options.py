@@ -38,12 +38,12 @@ def _grid(text: str) -> Grid:
     return Grid(*(*numbers, 1, 1)[:3])
 
 
-def _known_target(name: str) -> str:
+def _known_target(name: str | None) -> str | None:
     from tileas_xdsl.target.arch import get_target
     from tileas_xdsl.target.errors import TargetError
 
     try:
-        return get_target(name).name
+        return None if name is None else get_target(name).name
     except TargetError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -116,7 +116,13 @@ KernelOption = Annotated[
     typer.Option("--kernel", metavar="NAME", help="The function to run, if there are several."),
 ]
 TargetOption = Annotated[
-    str, typer.Option("--target", callback=_known_target, help="The GPU: sm_90a or sm_100a.")
+    str | None,
+    typer.Option(
+        "--target",
+        callback=_known_target,
+        show_default=False,
+        help="The GPU: sm_90a or sm_100a; by default the first one that has the instructions.",
+    ),
 ]
 JobsOption = Annotated[
     int, typer.Option("--jobs", min=1, help="Processes that share the blocks of the grid.")

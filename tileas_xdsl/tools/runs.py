@@ -32,7 +32,7 @@ class Launch:
     parameters: Sequence[Parameter]
     args: Sequence[Value]
     grid: Extents
-    target: str
+    target: str | None
     cluster: Extents | None = None
     jobs: int = 1
 
@@ -68,7 +68,7 @@ def prepare(
     kernel: str | None,
     specs: Sequence[Spec],
     grid: Extents,
-    target: str,
+    target: str | None,
     cluster: Extents | None,
     jobs: int,
 ) -> Launch:

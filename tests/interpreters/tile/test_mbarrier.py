@@ -26,7 +26,11 @@ def test_a_phase_needs_arrivals_and_bytes() -> None:
     assert barrier.test_parity(0)
     assert barrier.test_phase(token)
     assert (barrier.phase, barrier.pending, barrier.tx_count) == (1, 1, 0)
-    assert "[5] full[0]: phase 0 (parity 0) completed" in barrier.story()
+    events = [str(event) for event in barrier.events]
+    assert events[0] == "at 3: producer expects 4096 bytes, 4096 outstanding"
+    assert events[-1] == "at 5: phase 0 (parity 0) completed"
+    assert all(event in "\n".join(barrier.story()) for event in events)
+    assert (barrier.completed_at, barrier.announced) == (5, 0)
 
 
 def test_bytes_may_come_before_they_are_announced() -> None:
@@ -81,6 +85,24 @@ def test_any_history_follows_the_definition(expected: int, history) -> None:
         assert (barrier.phase, barrier.pending, barrier.tx_count) == (phase, pending, outstanding)
         assert barrier.test_parity(0) == (phase % 2 == 1)
         assert barrier.test_parity(1) == (phase % 2 == 0)
+
+
+def test_a_phase_ends_with_the_last_of_those_who_made_it() -> None:
+    """Whoever waits learns what all of them knew, and nothing of the phase in progress."""
+    barrier = MBarrier("empty[0]", 2)
+    a, b, engine, waiting = (Clock(name) for name in ("a", "b", "TMA", "w"))
+    events = [clock.now() for clock in (a, b, engine)]
+    barrier.arrive(1, "a", 9, a.snapshot())
+    a.tick()
+    barrier.complete_tx(8, "TMA", 4, engine.snapshot())
+    barrier.expect_tx(8, "b", 5)
+    barrier.arrive(1, "b", 7, b.snapshot())
+    assert (barrier.phase, barrier.completed_at) == (1, 9)
+    late = a.now()
+    barrier.arrive(1, "a", 11, a.snapshot())
+    waiting.learn(barrier.handed_on)
+    assert all(waiting.has_seen(event) for event in events)
+    assert not waiting.has_seen(late)
 
 
 def test_misuse_is_a_sentence() -> None:

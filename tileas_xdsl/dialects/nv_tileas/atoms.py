@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
 from tileas_xdsl.layout.elements import ELEMENT_TYPES
+from tileas_xdsl.target.arch import TARGETS
 
 G, S, T, R = Space.GMEM, Space.SMEM, Space.TMEM, Space.RMEM
 
@@ -48,6 +49,12 @@ class Atom(ABC):
     @abstractmethod
     def minimum_target(self) -> str:
         """The first target that has the instruction."""
+
+    @property
+    def targets(self) -> Sequence[str]:
+        """The targets that have the instruction: mostly all from the first one on."""
+        names = list(TARGETS)
+        return names[names.index(self.minimum_target) :]
 
     def parameters(self) -> dict[str, str]:
         """The parameters as printed, in order."""
@@ -210,8 +217,12 @@ class TmaAtom(CopyAtomInterface):
         return found
 
 
-MMA_TARGETS: Mapping[str, str] = {"mma": "sm_90a", "wgmma": "sm_90a", "tcgen05": "sm_100a"}
-"""The families of matrix instructions and where they begin."""
+MMA_TARGETS: Mapping[str, tuple[str, ...]] = {
+    "mma": ("sm_90a", "sm_100a"),
+    "wgmma": ("sm_90a",),
+    "tcgen05": ("sm_100a",),
+}
+"""The targets that have each family of matrix instructions (PTX ISA, target notes)."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +251,11 @@ class MmaAtom(Atom):
 
     @property
     def minimum_target(self) -> str:
-        return "sm_100a" if self.scale_vector else MMA_TARGETS[self.instruction]
+        return self.targets[0]
+
+    @property
+    def targets(self) -> Sequence[str]:
+        return ("sm_100a",) if self.scale_vector else MMA_TARGETS[self.instruction]
 
     def parameters(self) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -37,7 +37,7 @@ from tileas_xdsl.interpreters.tile.numerics import (
     is_array,
 )
 from tileas_xdsl.interpreters.tile.tokens import finished
-from tileas_xdsl.interpreters.tile.views import View
+from tileas_xdsl.interpreters.tile.views import View, row_major
 
 TOKENS = (MemTokenType, AAMemTokenType, AsyncTokenType)
 
@@ -194,6 +194,8 @@ def _scalar(number: int, parameter: Parameter, value: Any) -> Any:
     if is_array(value) and value.ndim:
         raise _misfit(number, parameter, f"an array of shape {value.shape}")
     if float_format(parameter.element) is not None:
+        if np.asarray(value).dtype.kind in "OSUMmc":
+            raise _misfit(number, parameter, repr(value))
         return cast(np.asarray(value), parameter.element)
     if isinstance(value, float) or not _is_whole(value):
         raise _misfit(number, parameter, f"the number {value}")
@@ -222,18 +224,21 @@ def _array(number: int, parameter: Parameter, value: Any) -> np.ndarray[Any, Any
     fits = [n in (DYNAMIC_INDEX, m) for n, m in zip(parameter.shape, value.shape, strict=True)]
     if parameter.fixes_extents and not all(fits):
         raise _misfit(number, parameter, f"an array of shape {value.shape}")
-    _check_row_major(number, parameter)
+    _check_row_major(number, parameter, value.shape)
     return value
 
 
-def _check_row_major(number: int, parameter: Parameter) -> None:
+def _check_row_major(number: int, parameter: Parameter, shape: tuple[int, ...]) -> None:
     """Arrays are row-major; a memref that says otherwise has no argument here."""
     type_ = parameter.type
     layout = type_.layout if isa(type_, MemRefType[Attribute]) else None
-    if isinstance(layout, StridedLayoutAttr):
-        strides = layout.get_strides()
-        if strides and strides[-1] not in (1, None):
-            raise _misfit(number, parameter, "a row-major array")
+    if not isinstance(layout, StridedLayoutAttr):
+        return
+    said, strides = layout.get_strides(), row_major(shape, 1)
+    if layout.get_offset() not in (0, None) or any(
+        one not in (None, other) for one, other in zip(said, strides, strict=True)
+    ):
+        raise _misfit(number, parameter, f"a row-major array of shape {shape}")
 
 
 def _misfit(number: int, parameter: Parameter, what: str) -> ArgumentError:

@@ -49,6 +49,8 @@ class Task:
     )
     """Told once it has landed."""
     landed: bool = False
+    handed_on: dict[str, int] = field(default_factory=dict[str, int])
+    """What the engine knew when it had landed."""
 
 
 class Engine:
@@ -109,7 +111,7 @@ class Engine:
         actor = Actor(name, task.holder, clock, task.op, self.title)
         try:
             task.land(actor)
-            task.landed = True
+            task.landed, task.handed_on = True, clock.snapshot()
             self.last_end = max(self.last_end, task.ended)
             for tell in task.on_landing:
                 tell(actor)

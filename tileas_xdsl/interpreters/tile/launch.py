@@ -16,7 +16,9 @@ from typing import Any
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.interpreters.tile.agent import Code
@@ -24,7 +26,6 @@ from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bi
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
 from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
 from tileas_xdsl.interpreters.tile.machine import Block, Device, TileAgent
-from tileas_xdsl.interpreters.tile.program import Program
 from tileas_xdsl.interpreters.tile.scheduler import (
     Adversarial,
     Policy,
@@ -35,7 +36,7 @@ from tileas_xdsl.interpreters.tile.scheduler import (
     Wait,
 )
 from tileas_xdsl.interpreters.tile.trace import Trace
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.arch import TARGETS, get_target
 from tileas_xdsl.target.latencies import latencies
 
 Grid = tuple[int, int, int]
@@ -95,7 +96,7 @@ def simulate(
     kernel: str | None = None,
     grid: int | Sequence[int] = 1,
     schedule: Schedule | None = None,
-    target: str = "sm_90a",
+    target: str | None = None,
     cluster: Sequence[int] | None = None,
     resident: int | None = None,
     trace: bool = False,
@@ -105,6 +106,7 @@ def simulate(
     """Run a kernel on arrays and scalars, which stay as they are; the results are copies.
 
     `resident` clusters run at once; by default one, or all where blocks may wait for one another.
+    Without `target` it is the first one that has all instructions of the kernel.
     Raises `SimulationError` where the program breaks a rule, `ArgumentError` where arguments do
     not fit it.
     """
@@ -115,7 +117,7 @@ def simulate(
         bind(function, args),
         grid_of(grid),
         schedule or Schedule(),
-        target,
+        target_for(function, target),
         None if cluster is None else grid_of(cluster),
         resident,
         trace,
@@ -152,6 +154,19 @@ def find_kernel(module: ModuleOp, name: str | None = None) -> func.FuncOp:
     raise fault(module, f"has no kernel @{name}; it has {names}")
 
 
+def target_for(kernel: func.FuncOp, name: str | None = None) -> str:
+    """The target that a kernel is made for; a fault where it uses what the one named lacks."""
+    left = list(TARGETS) if name is None else [get_target(name).name]
+    for op in kernel.walk():
+        if (atom := atom_of(op.properties.get("atom"))) is None:
+            continue
+        known, left = left, [target for target in left if target in atom.targets]
+        if not left:
+            exists, wanted = " and ".join(atom.targets), " or ".join(known)
+            raise fault(op, f"atom '{atom.word}' is of {exists}, but the kernel is for {wanted}")
+    return left[0]
+
+
 class Launch:
     """A kernel, its arguments and its grid, ready to run."""
 
@@ -174,7 +189,7 @@ class Launch:
         self.schedule = schedule
         self.target = get_target(target)
         self.latencies = latencies(target)
-        self.program = Program(kernel)
+        self.program = KernelFacts(kernel)
         self.code = Code(TILE_LANGUAGE)
         self.cluster = cluster or self.program.cluster
         self.traces = traces

@@ -14,13 +14,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.locations import location_of, name_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
 from tileas_xdsl.interpreters.tile.agent import AgentInterpreter, Code
 from tileas_xdsl.interpreters.tile.engines import Engine, Task
 from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault
 from tileas_xdsl.interpreters.tile.memory import Actor, Memory
 from tileas_xdsl.interpreters.tile.named_barrier import NamedBarrier
 from tileas_xdsl.interpreters.tile.numerics import dtype_of, is_array
-from tileas_xdsl.interpreters.tile.program import Program
 from tileas_xdsl.interpreters.tile.scheduler import Policy, Process, Scheduler, Steps, Wait
 from tileas_xdsl.interpreters.tile.tokens import AsyncToken
 from tileas_xdsl.interpreters.tile.trace import Lane, Span, Trace
@@ -40,7 +40,7 @@ class Device:
     """What all blocks of a launch have in common."""
 
     module: ModuleOp
-    program: Program
+    program: KernelFacts
     code: Code
     target: Target
     latencies: Latencies

@@ -50,6 +50,9 @@ class Access:
     is_strong: bool = False
     acquires: bool = False
     releases: bool = False
+    updates: bool = False
+    """A part of an atomic update: what was released before is handed on (PTX ISA, release
+    patterns)."""
 
 
 WEAK = Access()
@@ -143,8 +146,8 @@ class Memory:
             self._acquire(region, actor.clock)
         self._check_order(self._writes, region, actor, access, "overwrites what", "wrote")
         self._check_order(self._reads, region, actor, access, "overwrites what", "read")
-        self._writes = [r for r in self._writes if not region.covers(r.region)]
-        self._reads = [r for r in self._reads if not region.covers(r.region)]
+        self._writes = self._left(self._writes, region, actor, access)
+        self._reads = self._left(self._reads, region, actor, access)
         self._record(self._writes, region, actor, access, is_write=True)
         self._mark_written(region)
         self._publish(region, actor.clock, access)
@@ -183,6 +186,25 @@ class Memory:
                 notes=[note(record.op, f"{record.owner} {did} it here")],
             )
 
+    @staticmethod
+    def _left(
+        records: Sequence[Record], region: Region, actor: Actor, access: Access
+    ) -> list[Record]:
+        """The records that a write does not stand for: whoever is ordered after it is after them.
+
+        A strong write does not stand for weak accesses, since other strong ones may meet it.
+        """
+        if not access.is_strong:
+            return [r for r in records if not region.covers(r.region)]
+        known = actor.clock.known
+        return [
+            r
+            for r in records
+            if not r.is_strong
+            or not (r.owner == actor.name or known.get(r.owner, 0) >= r.step)
+            or not region.covers(r.region)
+        ]
+
     def _record(
         self,
         records: list[Record],
@@ -193,7 +215,14 @@ class Memory:
         is_write: bool,
     ) -> None:
         step = actor.clock.known[actor.name]
-        if records and (last := records[-1]).owner == actor.name and last.region.is_like(region):
+        if access.is_strong:
+            # Those who look again and again, in turns, leave one record each.
+            records[:] = [
+                r
+                for r in records
+                if not (r.is_strong and r.owner == actor.name and r.region.is_like(region))
+            ]
+        elif records and (last := records[-1]).owner == actor.name and last.region.is_like(region):
             records.pop()
         records.append(Record(region, actor.name, step, is_write, access.is_strong, actor.op))
 
@@ -226,13 +255,20 @@ class Memory:
                 clock.learn(knowledge)
 
     def _publish(self, region: Region, clock: Clock, access: Access) -> None:
-        """A release is what later acquires learn; a weak write ends what was released before."""
-        if not access.is_strong:
-            if self._released:
-                self._released = [r for r in self._released if not region.meets(r[0])]
-            return
+        """A release is what later acquires learn; a write ends what was released before it.
+
+        An update goes on with it, so what it has itself acquired need not be kept twice.
+        """
+        knowledge = clock.snapshot()
+        if self._released:
+            self._released = [
+                (released, known)
+                for released, known in self._released
+                if not region.covers(released)
+                or (access.updates and not (access.releases and _contains(knowledge, known)))
+            ]
         if access.releases:
-            self._released.append((region, clock.snapshot()))
+            self._released.append((region, knowledge))
             clock.tick()
 
     def place(self, byte: int) -> str:
@@ -240,6 +276,10 @@ class Memory:
         element = min(byte // max(self.data.itemsize, 1), max(self.data.size - 1, 0))
         coordinates = np.unravel_index(element, self.data.shape) if self.data.shape else ()
         return f"[{', '.join(str(int(i)) for i in coordinates)}]"
+
+
+def _contains(knowledge: Knowledge, other: Knowledge) -> bool:
+    return all(knowledge.get(name, 0) >= step for name, step in other.items())
 
 
 def _index(region: Region) -> NDArray[np.int64]:

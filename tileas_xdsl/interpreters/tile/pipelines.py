@@ -10,6 +10,7 @@ from typing import Any
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.interpreters.tile.clocks import joined
 from tileas_xdsl.interpreters.tile.engines import Task
 from tileas_xdsl.interpreters.tile.machine import Block, TileAgent
 from tileas_xdsl.interpreters.tile.memory import Actor, Guard, Memory
@@ -101,20 +102,36 @@ class StageIterator:
         return StageIterator(self.count, 0, self.lap + 1)
 
 
-def after_all(tasks: Sequence[Task], then: Callable[[Actor | None], None]) -> None:
-    """Call `then` with the actor of the last of the tasks to land; at once if there are none."""
-    if not tasks:
-        then(None)
-        return
-    left = set(map(id, tasks))
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Who arrives on a barrier, when, and what is handed on."""
 
-    def landed(task: Task, actor: Actor) -> None:
-        left.discard(id(task))
-        if not left:
-            then(actor)
+    who: str
+    time: int
+    knowledge: dict[str, int]
 
-    for task in tasks:
-        task.on_landing.append(lambda actor, task=task: landed(task, actor))
+
+def arrive_after(agent: TileAgent, tasks: Sequence[Task], then: Callable[[Arrival], None]) -> None:
+    """Arrive as the agent, or as the last of the tasks to land if one is in flight.
+
+    What the agent and all of the tasks have done comes before the arrival.
+    """
+    own = Arrival(agent.name, agent.now, agent.clock.snapshot())
+    agent.clock.tick()
+
+    def arrive(who: str) -> None:
+        known = joined([own.knowledge, *[task.handed_on for task in tasks]])
+        then(Arrival(who, max([own.time, *[task.ended for task in tasks]]), known))
+
+    def landed(actor: Actor) -> None:
+        if all(task.landed for task in tasks):
+            arrive(actor.title)
+
+    flying = [task for task in tasks if not task.landed]
+    for task in flying:
+        task.on_landing.append(landed)
+    if not flying:
+        arrive(own.who)
 
 
 class TaskToken(AsyncToken):
@@ -122,36 +139,22 @@ class TaskToken(AsyncToken):
 
     def __init__(self, what: str, tasks: Sequence[Task]) -> None:
         super().__init__(what)
-        self._knowledge_of_tasks: dict[str, int] = {}
-        self._left = len(tasks)
-        self._ended = 0
-        for task in tasks:
-            if task.landed:
-                self._left -= 1
-            else:
-                task.on_landing.append(lambda actor, task=task: self._landed(task, actor))
+        self.tasks = list(tasks)
 
     @property
     def done(self) -> bool:
-        return not self._left
+        return all(task.landed for task in self.tasks)
 
     @property
     def ended_at(self) -> int:
-        return self._ended
+        return max([task.ended for task in self.tasks], default=0)
 
     @property
     def knowledge(self) -> dict[str, int]:
-        return self._knowledge_of_tasks
+        return joined([task.handed_on for task in self.tasks])
 
     def unfinished(self) -> Sequence[str]:
         return (self.what,)
-
-    def _landed(self, task: Task, actor: Actor) -> None:
-        self._left -= 1
-        self._ended = max(self._ended, task.ended)
-        for name, step in actor.clock.known.items():
-            known = self._knowledge_of_tasks
-            known[name] = max(step, known.get(name, 0))
 
 
 def published(token: PipelineToken) -> AsyncToken:
@@ -206,12 +209,14 @@ def note_reader(agent: TileAgent, value: Any, task: Task) -> None:
     if not isinstance(value, View):
         return
     if isinstance(value.lease, ConsumerLease):
-        slot, consumer = value.lease.slot, value.lease.consumer
-        if slot.lap == value.lease.lap and consumer in slot.readers:
-            slot.readers[consumer].tasks.append(task)
+        lease = value.lease
+        reader = lease.slot.check_reading(lease.agent, lease.consumer, lease.lap)
+        if task not in reader.tasks:
+            reader.tasks.append(task)
         return
     for guard in value.memory.guards:
         if isinstance(guard, Slot) and guard.low <= value.offset < guard.high:
             for reader in guard.readers.values():
-                if reader.agent == agent.who and not reader.released:
+                is_reading = reader.agent == agent.who and not reader.released
+                if is_reading and task not in reader.tasks:
                     reader.tasks.append(task)

@@ -36,12 +36,13 @@ class Wait:
     """The stage of a pipeline that it is about."""
     joins: bool = False
     """Whether it only waits for others to end, who have their own stories."""
-    polls: bool = False
-    """Whether it only looks again: it goes on when nobody else can, so that nobody starves."""
+    sight: Callable[[], object] | None = None
+    """What is seen by whoever only looks again: it goes on when nobody else can, so that nobody
+    starves."""
 
 
-MAX_POLLS = 100_000
-"""So often agents may look at memory in vain, when nobody else can run, before they are stuck."""
+MAX_LOOKS = 500
+"""So often all who can only look see what they saw before, until they are stuck."""
 
 Steps: TypeAlias = Generator[Wait, None, Any]
 """What runs as a process: it yields waits and returns its result."""
@@ -61,6 +62,10 @@ class Process:
     done: bool = False
     last_run: int = -1
     """The turn in which it ran last."""
+    seen: object = None
+    """What it saw when it last looked."""
+    looks: int = 0
+    """How often it has seen that, one time after the other."""
     on_wait: Callable[[Wait, int, int], None] | None = None
     """Told of every wait that took time: the wait, when it began and when it ended."""
     clock: Clock = field(init=False)
@@ -76,6 +81,7 @@ class Process:
     def run(self) -> None:
         """Go on to the next wait, or to the end."""
         if self.wait is not None:
+            self._look(self.wait)
             began, self.time = self.time, max(self.time, self.wait.ready_time())
             if self.on_wait is not None and self.time > began:
                 self.on_wait(self.wait, began, self.time)
@@ -83,6 +89,12 @@ class Process:
             self.wait = next(self.steps)
         except StopIteration as end:
             self.result, self.done, self.wait = end.value, True, None
+
+    def _look(self, wait: Wait) -> None:
+        """Count how often the same is seen."""
+        seen = None if wait.sight is None else wait.sight()
+        self.looks = self.looks + 1 if seen is not None and seen == self.seen else 0
+        self.seen = seen
 
 
 class Policy(ABC):
@@ -95,6 +107,10 @@ class Policy(ABC):
     @abstractmethod
     def pick(self, count: int) -> int:
         """One of `count` things, oldest first."""
+
+    def look(self, looking: Sequence[Process]) -> Process:
+        """One of those that only look again; each has its turn."""
+        return min(looking, key=lambda process: process.last_run)
 
 
 class RoundRobin(Policy):
@@ -141,8 +157,6 @@ class Scheduler:
         self.policy = policy
         self.processes: list[Process] = []
         self.turn = 0
-        self._polls = 0
-        """Turns since anybody did anything but look again."""
 
     def add(self, name: str, steps: Steps, *, daemon: bool = False, time: int = 0) -> Process:
         """A new process; it starts when it is first chosen."""
@@ -163,12 +177,10 @@ class Scheduler:
             self._turn()
 
     def _turn(self) -> None:
-        runnable, polling = self._ready()
-        self._polls = 0 if runnable else self._polls + 1
-        runnable = runnable or polling
-        if not runnable or self._polls > MAX_POLLS:
+        runnable, looking = self._ready()
+        if not runnable and all(process.looks >= MAX_LOOKS for process in looking):
             raise self.deadlock()
-        process = self.policy.choose(runnable)
+        process = self.policy.choose(runnable) if runnable else self.policy.look(looking)
         process.last_run = self.turn
         self.turn += 1
         process.run()
@@ -176,15 +188,15 @@ class Scheduler:
     def _ready(self) -> tuple[list[Process], list[Process]]:
         """Who can go on, and who could only look again."""
         runnable: list[Process] = []
-        polling: list[Process] = []
+        looking: list[Process] = []
         for process in self.processes:
             wait = process.wait
             if wait is None:
                 if not process.done:
                     runnable.append(process)
             elif wait.ready():
-                (polling if wait.polls else runnable).append(process)
-        return runnable, polling
+                (runnable if wait.sight is None else looking).append(process)
+        return runnable, looking
 
     def deadlock(self) -> SimulationError:
         """The story of a run that cannot go on: who waits for what, and what is missing."""

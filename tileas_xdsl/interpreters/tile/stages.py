@@ -83,7 +83,11 @@ class Slot:
         if self.state is State.FILLING:
             raise self.error(f"{agent} acquires {self.name}, which {self.producer} is filling")
         if self.state is State.PUBLISHED:
-            raise self.error(f"{agent} acquires {self.name}, which was not released")
+            raise self.error(
+                f"{agent} acquires {self.name}, which {self.producer} filled and its consumers "
+                f"have not released",
+                self.empty,
+            )
         self.state, self.producer, self.lap = State.FILLING, agent, lap
         self.announced, self.issued, self.filling, self.copies = None, 0, [], []
 

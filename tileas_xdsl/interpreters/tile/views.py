@@ -124,7 +124,7 @@ class View:
         Views with gaps keep their gaps only where the inner dimensions stay as they are.
         """
         element = self.element if element is None else element
-        if tuple(shape) == self.shape and dtype_of(element) == self.dtype:
+        if tuple(shape) == self.shape and dtype_of(element).itemsize == self.dtype.itemsize:
             return replace(self, element=element, stored_as=None)
         size, old = prod(shape) * dtype_of(element).itemsize, prod(self.shape) * self.dtype.itemsize
         if not (self.is_contiguous and self.is_inside):
@@ -151,6 +151,7 @@ class View:
 
     def copied(self, actor: Actor) -> View:
         """A memory of its own with the same elements, those that nobody wrote left unset."""
+        self._check_lease(actor, writes=False)
         region = self.region()
         written = self.memory.check_copy(region, actor)
         data = self.array().copy()
@@ -165,6 +166,10 @@ class View:
             return np.zeros(np.shape(index[0]), self.dtype)
         self._check_lease(actor, writes=False)
         self.memory.check_read(region, actor, access)
+        return self.seen_at(index)
+
+    def seen_at(self, index: Sequence[Any]) -> Array:
+        """The elements at index arrays, without any check."""
         return np.asarray(self._existing()[self._from_lows(index)])
 
     def write_at(

@@ -72,7 +72,7 @@ class _Request:
     grid: Grid
     cluster: Grid | None
     kernel: str | None
-    target: str
+    target: str | None
     jobs: int
     tolerance: float
     schedules: Sequence[Schedule]
@@ -83,11 +83,16 @@ class _Request:
         from tileas_xdsl.tools.runs import options_of
 
         words = ["tileas", "simulate", self.file, "--grid", str(self.grid)]
-        for name, value in (("--kernel", self.kernel), ("--cluster", self.cluster)):
+        options = (
+            ("--kernel", self.kernel),
+            ("--cluster", self.cluster),
+            ("--target", self.target),
+        )
+        for name, value in options:
             words += [] if value is None else [name, str(value)]
         for spec in self.args:
             words += ["--arg", spec]
-        return shlex.join([*words, "--target", self.target, *options_of(schedule)])
+        return shlex.join([*words, *options_of(schedule)])
 
 
 def _named_path(name: str) -> Path:
@@ -104,7 +109,7 @@ def simulate(
     level: Annotated[
         Level, typer.Option(help="The level of IR to run; only tile runs so far.")
     ] = Level.TILE,
-    target: TargetOption = "sm_90a",
+    target: TargetOption = None,
     cluster: ClusterOption = None,
     policy: Annotated[
         PolicyName | None,
@@ -232,13 +237,12 @@ def _run(request: _Request, bar: Bar) -> _Done:
 
 
 def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
-    from tileas_xdsl.interpreters.tile.trace import Trace
+    from tileas_xdsl.interpreters.tile.faults import SimulationError
     from tileas_xdsl.tools.programs import print_diagnostics
 
     print_diagnostics(run.error.diagnostics)
-    trace = getattr(run.error, "trace", None)
-    if isinstance(trace, Trace):
-        _write(request.outputs, trace)
+    if isinstance(run.error, SimulationError) and run.error.trace is not None:
+        _write(request.outputs, run.error.trace)
     if len(request.schedules) == 1:
         raise typer.Exit(1)
     fail(f"a schedule fails; to see it again: {request.command(run.schedule)}")

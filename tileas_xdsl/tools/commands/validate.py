@@ -45,7 +45,7 @@ def validate(
     grid: GridOption,
     arg: ArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
-    target: TargetOption = "sm_90a",
+    target: TargetOption = None,
     cluster: ClusterOption = None,
     schedules: SchedulesOption = 1,
     tolerance: ToleranceOption = 0.0,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.simulating import kernel, numbers, refuses, run
+from tests.support.simulating import agents, kernel, numbers, refuses, run
 from tileas_xdsl.interpreters.tile.launch import Schedule
 
 TYPES = {
@@ -20,7 +20,14 @@ TYPES = {
 
 @pytest.mark.parametrize(
     ("element", "dtype"),
-    [("i32", np.int32), ("i64", np.int64), ("i8", np.int8), ("f16", np.float16), ("f64", np.float64), ("i1", bool)],
+    [
+        ("i32", np.int32),
+        ("i64", np.int64),
+        ("i8", np.int8),
+        ("f16", np.float16),
+        ("f64", np.float64),
+        ("i1", bool),
+    ],
 )
 def test_single_elements_through_pointers(element: str, dtype: Any) -> None:
     rng = np.random.default_rng(1)
@@ -30,7 +37,8 @@ def test_single_elements_through_pointers(element: str, dtype: Any) -> None:
         f"""
   %x = nv_tileas.load %a {{atom = #ldg}} : !q -> {element}
   nv_tileas.store %x, %b {{atom = #stg}} : {element}, !q
-  %t = nv_tileas.async.load %a {{atom = #nv_tileas<atom ldgsts>}} : !q -> !nv_tileas.token<{element}>
+  %t = nv_tileas.async.load %a {{atom = #nv_tileas<atom ldgsts>}} : !q
+    -> !nv_tileas.token<{element}>
   %y = nv_tileas.async.wait %t : !nv_tileas.token<{element}> -> {element}
   %s = nv_tileas.async.store %y, %b {{atom = #stg}} : {element}, !q -> !token
   nv_tileas.async.wait %s : !token""",
@@ -188,7 +196,15 @@ def test_gathers_that_promise_to_stay_inside() -> None:
     wanted[columns, rows] = a[rows, columns]
     np.testing.assert_array_equal(run(text, a, b, rows, columns, mask)[1], wanted)
     columns[3], rows[5] = 9, -1
-    refuses(text, "in bounds along dimension 0, but index -1 is not in 0 to 7", a, b, rows, columns, mask)
+    refuses(
+        text,
+        "in bounds along dimension 0, but index -1 is not in 0 to 7",
+        a,
+        b,
+        rows,
+        columns,
+        mask,
+    )
     mask[5] = False
     run(text, a, b, rows, columns, mask)
 
@@ -239,13 +255,7 @@ HEAD = """
   %none = arith.constant 0 : i32
   %set = arith.constant 7 : i32
 """
-AGENTS = f"""{HEAD}
-  nv_tileas.async.pipeline.agent_switch {{num_agents_per_group = 1 : i32, isolated = false}} agent 0 {{
-    {SEND}
-  }}, agent 1 {{
-    {SPIN}
-  }}
-"""
+AGENTS = f"{HEAD}{agents(SEND, SPIN)}"
 BLOCKS = f"""{HEAD}
   %block = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %first = arith.cmpi eq, %block, %WRITER : index
@@ -279,7 +289,11 @@ def test_messages_pass_from_a_release_to_an_acquire(form: str, grid: int, writer
 @pytest.mark.parametrize(("form", "grid"), [(AGENTS, 1), (BLOCKS, 2)])
 @pytest.mark.parametrize(
     ("load", "store"),
-    [("acquire gpu", "relaxed gpu"), ("relaxed gpu", "release gpu"), ("relaxed gpu", "relaxed gpu")],
+    [
+        ("acquire gpu", "relaxed gpu"),
+        ("relaxed gpu", "release gpu"),
+        ("relaxed gpu", "relaxed gpu"),
+    ],
 )
 def test_a_message_without_release_or_acquire_is_a_race(
     form: str, grid: int, load: str, store: str
@@ -306,16 +320,6 @@ def test_a_flag_that_nobody_sets_is_a_deadlock() -> None:
     refuses(text, "deadlock", a, data, out, flag, schedules=POLICIES[:2])
 
 
-PING_PONG = """
-  %last = arith.constant 6 : i32
-  %step = arith.constant 1 : i32
-  %nothing = arith.constant 0 : i32
-  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, isolated = false} agent 0 {
-    PLAYER0
-  }, agent 1 {
-    PLAYER1
-  }
-"""
 PLAYER = """
     %parity = arith.constant NUMBER : i32
     %two32 = arith.constant 2 : i32
@@ -342,9 +346,10 @@ PLAYER = """
 def test_agents_that_look_at_one_flag_in_turns_do_not_starve() -> None:
     rng = np.random.default_rng(13)
     data, flag = numbers(rng, (4, 8), np.float32), np.zeros(1, np.int32)
-    body = PING_PONG
-    for number in (0, 1):
-        body = body.replace(f"PLAYER{number}", PLAYER.replace("NUMBER", str(number)))
+    body = """
+  %step = arith.constant 1 : i32
+  %nothing = arith.constant 0 : i32
+""" + agents(*[PLAYER.replace("NUMBER", str(number)) for number in (0, 1)])
     text = kernel("%data: !view, %flag: !p", body, types=TYPES)
     found = run(text, data, flag, schedules=POLICIES)
     np.testing.assert_array_equal(found[0], 64 * data)

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.control import (
 )
 from tileas_xdsl.dialects.nv_tileas.tokens import delivered_types
 from tileas_xdsl.interpreters.tile.agent import Language, Steps
-from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault
 from tileas_xdsl.interpreters.tile.machine import TileAgent
 from tileas_xdsl.interpreters.tile.named_barrier import WARP, NamedBarrier
 from tileas_xdsl.interpreters.tile.scheduler import Wait
@@ -36,7 +36,10 @@ def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> 
     for k, body in enumerate(op.agent_bodies):
         share = None if warps is None else warps[k]
         child = TileAgent(agent.block, f"{prefix}{k}", agent.frame, share)
-        child.start(child.run_region(body), agent.now).clock.learn(known)
+        clock = child.start(child.run_region(body), agent.now).clock
+        clock.learn(known)
+        # An agent of an earlier split had the same name: this one begins after its last step.
+        clock.tick()
         children.append(child)
     agent.children = children
     running = [child.process for child in children if child.process is not None]
@@ -111,7 +114,7 @@ def _claim(agent: TileAgent, axes: int, with_validity: bool) -> tuple[Any, ...]:
     """The place of a block that has not begun: its ids, -1 where there is none."""
     block = agent.block
     if len(block.cluster) > 1:
-        raise fault(None, "the place of a block is not taken by one of a cluster")
+        raise RuleBroken("the place of a block is not taken by one of a cluster")
     waiting = block.device.waiting
     ids = waiting.popleft() if waiting else (-1, -1, -1)
     return (*ids[:axes], ids[0] >= 0) if with_validity else ids[:axes]

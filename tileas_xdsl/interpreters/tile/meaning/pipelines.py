@@ -11,6 +11,7 @@ from xdsl.interpreter import ReturnedValues
 from xdsl.ir import Operation, Region
 
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.kernel_facts import explicit_bytes
 from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ConsumeOneAsyncOp,
     ConsumeOneOp,
@@ -33,15 +34,14 @@ from tileas_xdsl.interpreters.tile.engines import Task
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.machine import TileAgent
 from tileas_xdsl.interpreters.tile.mbarrier import MBarrier
-from tileas_xdsl.interpreters.tile.memory import Actor
 from tileas_xdsl.interpreters.tile.pipelines import (
+    Arrival,
     Pipeline,
     PipelineToken,
     StageIterator,
     TaskToken,
-    after_all,
+    arrive_after,
 )
-from tileas_xdsl.interpreters.tile.program import explicit_bytes
 from tileas_xdsl.interpreters.tile.scheduler import Wait
 from tileas_xdsl.interpreters.tile.stages import (
     ConsumerLease,
@@ -267,17 +267,12 @@ def _commit(agent: TileAgent, op: Operation, pipeline: Pipeline, slot: Slot) -> 
     """Arrive on `full`, once the copies that tell no barrier of their bytes have landed."""
     slot.commit(agent.who)
     agent.work(op, agent.latencies.arrive, stage=slot.index)
-    knowledge, now = agent.clock.snapshot(), agent.now
-    agent.clock.tick()
+    copies, slot.copies = slot.copies, []
 
-    def arrive(actor: Actor | None) -> None:
-        if actor is not None:
-            slot.full.arrive(1, actor.title, now, {**knowledge, **actor.clock.snapshot()})
-        else:
-            slot.full.arrive(1, agent.name, now, knowledge)
+    def arrive(by: Arrival) -> None:
+        slot.full.arrive(1, by.who, by.time, by.knowledge)
 
-    after_all([task for task in slot.copies if not task.landed], arrive)
-    slot.copies.clear()
+    arrive_after(agent, copies, arrive)
 
 
 def consume_one(agent: TileAgent, op: ConsumeOneOp, inputs: Sequence[Any]) -> Steps:
@@ -359,27 +354,21 @@ def _release(agent: TileAgent, op: Operation, held: PipelineToken) -> None:
     """Arrive on `empty` of every block whose loads land here, once tcgen05 has read."""
     slot = held.slot
     assert slot is not None
-    reader = (
-        slot.check_reading(agent.who, held.consumer, held.lap) if slot.lap == held.lap else None
-    )
-    busy: Sequence[Task] = () if reader is None else reader.unfinished
+    holding = slot.readers.get(held.consumer) if _still_holds(held) else None
+    busy: Sequence[Task] = () if holding is None else holding.unfinished
     if (early := next((task for task in busy if not _tells_barriers(task)), None)) is not None:
         raise slot.error(
             f"{agent.who} releases {slot.name} while {early.what} is still reading it", slot.empty
         )
-    slot.release(agent.who, held.consumer, held.lap)
+    reader = slot.release(agent.who, held.consumer, held.lap)
     agent.work(op, agent.latencies.arrive, stage=slot.index)
-    knowledge, now = agent.clock.snapshot(), agent.now
-    agent.clock.tick()
 
-    def arrive(actor: Actor | None) -> None:
-        known = knowledge if actor is None else {**knowledge, **actor.clock.snapshot()}
-        who = agent.name if actor is None else actor.title
+    def arrive(by: Arrival) -> None:
         for peer in held.pipeline.peers():
-            peer.slots[slot.index].empty.arrive(1, who, now, known)
+            peer.slots[slot.index].empty.arrive(1, by.who, by.time, by.knowledge)
         slot.leave(held.lap)
 
-    after_all(busy, arrive)
+    arrive_after(agent, [task for task in reader.tasks if _tells_barriers(task)], arrive)
 
 
 def _tells_barriers(task: Task) -> bool:

@@ -33,10 +33,9 @@ from tileas_xdsl.interpreters.tile.meaning.tiled_memory import (
     tokens_of,
     value_of,
 )
-from tileas_xdsl.interpreters.tile.meaning.windows import access_of, padding_tile
+from tileas_xdsl.interpreters.tile.meaning.windows import access_of, before_looking, padding_tile
 from tileas_xdsl.interpreters.tile.memory import Access, Actor, Memory
 from tileas_xdsl.interpreters.tile.numerics import Array, is_array
-from tileas_xdsl.interpreters.tile.scheduler import Wait
 from tileas_xdsl.interpreters.tile.sizes import bytes_of_tile
 from tileas_xdsl.interpreters.tile.views import View, as_tile
 
@@ -65,6 +64,10 @@ class Place:
     def positions(self) -> tuple[Array, ...]:
         """By dimension of the view, where the chosen elements are."""
         return tuple([np.broadcast_to(np.asarray(i), self.shape)[self.chosen] for i in self.index])
+
+    def seen(self) -> Array:
+        """The chosen elements, without any check."""
+        return self.view.seen_at(self.positions()) if self.chosen.any() else np.zeros(0)
 
     def read(self, actor: Actor, access: Access, rest: Array) -> Array:
         """The chosen elements, the others from `rest`."""
@@ -193,8 +196,7 @@ def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
     """Read through pointers or at coordinates; may acquire."""
     yield from after(agent, op, op.token)
     place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
-    if access.is_strong:
-        yield Wait(lambda: True, f"{place.view.memory.name} to change", op, polls=True)
+    yield from before_looking(op, access, place.view.memory.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
     return _result(values, op.loaded_type()), *token_of(agent, op.out_token)
@@ -251,8 +253,9 @@ def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tu
 def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> Steps:
     """Read scattered elements."""
     yield from after(agent, op, op.token)
-    place = _gathered(agent, op, op.result.type)
-    values = place.read(agent.actor(op), access_of(op.mem_semantic), _rest(op, place))
+    place, access = _gathered(agent, op, op.result.type), access_of(op.mem_semantic)
+    yield from before_looking(op, access, place.view.memory.name, place.seen)
+    values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
     return values, *token_of(agent, op.out_token)
 

@@ -26,9 +26,11 @@ from tileas_xdsl.interpreters.tile.meaning.atomics import updated
 from tileas_xdsl.interpreters.tile.meaning.windows import (
     access_of,
     atomic_access,
+    before_looking,
     check_in_bounds,
     padding_tile,
     read_window,
+    seen_through,
     tile_window,
     write_window,
 )
@@ -116,8 +118,9 @@ def tiled_load(agent: TileAgent, op: TiledLoadOp, inputs: Sequence[Any]) -> Step
     yield from after(agent, op, op.token)
     tile = op.loaded_type()
     window = _window(agent, op, tile)
-    mask = value_of(agent, op.mask)
-    values = read_window(window, agent.actor(op), access_of(op.mem_semantic), _rest(op, tile), mask)
+    mask, access = value_of(agent, op.mask), access_of(op.mem_semantic)
+    yield from before_looking(op, access, window.memory.name, lambda: seen_through(window))
+    values = read_window(window, agent.actor(op), access, _rest(op, tile), mask)
     agent.work(op, cost_of(agent, window, window.shape))
     return values, *token_of(agent, op.out_token)
 
@@ -162,11 +165,14 @@ def tiled_atomic_rmw(agent: TileAgent, op: TiledAtomicRmwOp, inputs: Sequence[An
     yield from after(agent, op, op.token)
     window = _window(agent, op, op.value.type)
     agent.destination(op, agent.value_of(op.view))
-    values = as_tile(agent.value_of(op.value), agent.actor(op))
+    values, access = (
+        as_tile(agent.value_of(op.value), agent.actor(op)),
+        atomic_access(op.mem_semantic),
+    )
+    yield from before_looking(op, access, window.memory.name, lambda: seen_through(window))
     old = unspecified(window.shape, window.element)
     if (found := window.clipped()) is not None:
         inside, place = found
-        access = atomic_access(op.mem_semantic)
         before = inside.read(agent.actor(op), access)
         after_update = updated(op.rmw_mode.data, before, values[place], window.element)
         inside.write(after_update, agent.actor(op), access)

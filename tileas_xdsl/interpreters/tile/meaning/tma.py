@@ -286,7 +286,7 @@ def scatter_tma_store(
     return _store(agent, op, "a TMA store", put)
 
 
-_RELAXED = Access(is_strong=True)
+_RELAXED = Access(is_strong=True, updates=True)
 
 
 def tiled_reduce(

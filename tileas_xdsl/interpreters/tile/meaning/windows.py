@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     SpecialPadding,
     SpecialPaddingAttr,
 )
+from tileas_xdsl.interpreters.tile.agent import Steps
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.memory import Access, Actor
 from tileas_xdsl.interpreters.tile.numerics import Array, cast, dtype_of
+from tileas_xdsl.interpreters.tile.scheduler import Wait
 from tileas_xdsl.interpreters.tile.sizes import unspecified
 from tileas_xdsl.interpreters.tile.views import View
 
@@ -47,8 +50,20 @@ def access_of(semantic: MemSemanticAttr | None) -> Access:
 
 def atomic_access(semantic: MemSemanticAttr | None) -> Access:
     """An update is never torn: where nothing is said it is relaxed."""
-    access = access_of(semantic)
-    return access if access.is_strong else _ACCESSES[MemSemantic.RELAXED]
+    return replace(access_of(semantic), is_strong=True, updates=True)
+
+
+def before_looking(op: Operation, access: Access, name: str, sight: Callable[[], Array]) -> Steps:
+    """A strong access may look for what others write: it lets them go on first."""
+    if access.is_strong:
+        yield Wait(lambda: True, f"{name} to change", op, sight=lambda: (op, sight().tobytes()))
+    return ()
+
+
+def seen_through(window: View) -> Array:
+    """The elements of a window that exist, without any check."""
+    found = window.clipped()
+    return np.zeros(0) if found is None else found[0].array()
 
 
 def padding_tile(

@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, origins, pipelines_of
 
 
-class Program:
+class KernelFacts:
     """The facts about a kernel that hold for every run; each is found once."""
 
     def __init__(self, kernel: func.FuncOp) -> None:

@@ -1,0 +1,155 @@
+// What is not lowered to threads is an error at the operation, and its reason.
+
+// RUN: tileas-opt %s -p convert-tileas-to-cute-nvgpu --split-input-file --verify-diagnostics
+
+func.func @unknown(%x: i32) {
+  // expected-error@+1 {{'nv_tileas.async.cancel_next_program_id' op 'nv_tileas.async.cancel_next_program_id' is not lowered to threads yet}}
+  %t = nv_tileas.async.cancel_next_program_id : !nv_tileas.token
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op takes !nv_tileas.tiled_view<64x64xf16, gmem>, which is not lowered to threads yet}}
+func.func @argument(%v: !nv_tileas.tiled_view<64x64xf16, gmem>) {
+  func.return
+}
+
+// -----
+
+func.func @tile() {
+  // expected-error@+1 {{'arith.constant' op a constant tile has one value in all of its elements}}
+  %t = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @nowhere() {
+  %t = arith.constant dense<1.0> : tensor<2xf32>
+  // expected-error@+1 {{'arith.addf' op works on a tile whose registers are not known}}
+  %u = arith.addf %t, %t : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @warps() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op divides 4 warps among 3 agents, say num_warps}}
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0, 0>, isolated = false} agent 0 {
+  }, agent 1 {
+  }, agent 2 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @registers() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 12>} {
+  // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op its agents want 73728 registers; a multiprocessor has 65536}}
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 96, 240, 240>, isolated = false} agent 0 {
+  }, agent 1 {
+  }, agent 2 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @registers_only() {
+  // expected-error@+1 {{'nv_tileas.alloc_tensor' op makes tensor<64x64xf16>; only tiles in shared memory are lowered to threads yet}}
+  %t = nv_tileas.alloc_tensor : tensor<64x64xf16>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @few_warps() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 2>} {
+  %a = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op wgmma takes whole warpgroups; kernel has 2 warps}}
+  %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #smem>, tensor<64x64xf16, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @rows() {
+  %a = nv_tileas.alloc_tensor : tensor<32x64xf16, #smem>
+  %b = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+  %c = arith.constant dense<0.0> : tensor<32x64xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op 1 warpgroups multiply multiples of 64 rows, not 32}}
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<32x64xf16, #smem>, tensor<64x64xf16, #smem>, tensor<32x64xf32> -> tensor<32x64xf32>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @columns() {
+  %a = nv_tileas.alloc_tensor : tensor<64x16xf16, #smem>
+  %b = nv_tileas.alloc_tensor : tensor<16x512xf16, #smem>
+  %c = arith.constant dense<0.0> : tensor<64x512xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op wgmma has 8 to 256 columns in steps of 8, not 512}}
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #smem>, tensor<16x512xf16, #smem>, tensor<64x512xf32> -> tensor<64x512xf32>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @other_instruction() {
+  %a = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op atom 'mma_f16_f16_f32' is not lowered to threads yet; wgmma is}}
+  %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<64x64xf16, #smem>, tensor<64x64xf16, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @narrow_floats() {
+  %a = nv_tileas.alloc_tensor : tensor<64x128xf8E4M3FN, #smem>
+  %b = nv_tileas.alloc_tensor : tensor<128x64xf8E4M3FN, #smem>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op wgmma reads elements of 8 bits K-major only, and B lies with its columns adjacent}}
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_e4m3_e4m3_f32>} : tensor<64x128xf8E4M3FN, #smem>, tensor<128x64xf8E4M3FN, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return
+}
+
+// -----
+
+#load = #nv_tileas<atom tma_load_2d<box = [64, 64]>>
+#smem = #nv_tileas<space smem>
+
+func.func @outside(%m: memref<?x?xf16>) {
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0 : index
+  %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #load} : memref<?x?xf16> -> !nv_tileas.tma_desc
+  %none = nv_tileas.create_none : !nv_tileas.mem_token
+  %t = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op loads outside the stages of a pipeline, which is not lowered yet}}
+  %l = nv_tileas.async.tiled_tma_load %d, %t[%zero, %zero] barrier %none {atom = #load} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @room() {
+  %a = nv_tileas.alloc_tensor : tensor<256x256xf16, #smem>
+  %b = nv_tileas.alloc_tensor : tensor<256x256xf16, #smem>
+  %c = arith.constant dense<0.0> : tensor<256x256xf32>
+  // expected-error@-2 {{'nv_tileas.alloc_tensor' op a block needs 262144 bytes of shared memory with it; it has 232448}}
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<256x256xf16, #smem>, tensor<256x256xf16, #smem>, tensor<256x256xf32> -> tensor<256x256xf32>
+  func.return
+}

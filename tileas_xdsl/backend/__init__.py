@@ -1,0 +1,1 @@
+"""From thread-block code to what a GPU runs."""

@@ -1,0 +1,1 @@
+"""The way to PTX: lowering, printer and target."""

@@ -1,0 +1,60 @@
+"""From one form of registers to another: the steps of conversions, used by several families."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.lowering import Lowering
+from tileas_xdsl.dialects import ptx
+
+BYTES = ("e4m3", "e5m2")
+"""Floats of 8 bits, which PTX converts in pairs only."""
+
+
+def separate(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Packed 16-bit elements as a tuple of registers of 16 bits; others as they are."""
+    return low.emit(ptx.SplitOp(value, "b16")) if form.packed and form.bits == 16 else value
+
+
+def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Floats of any form as f32, one in a register; f64 stays."""
+    if form.element in ("f32", "f64"):
+        return value
+    if form.element == "tf32":
+        return low.emit(ptx.MovOp(value, "b32", kind="f32"))
+    if form.element in BYTES:
+        return _widen_bytes(low, value, form)
+    return low.emit(ptx.CvtOp(separate(low, value, form), "f32", form.element))
+
+
+def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Pairs of bytes to pairs of f16, then to f32; a single byte is the lower one of a pair."""
+    pairs = low.emit(ptx.SplitOp(value, "b16")) if form.kind == "b32" else value
+    halves = low.emit(ptx.CvtOp(pairs, "f16x2", f"{form.element}x2", rounding="rn"))
+    singles = low.emit(ptx.SplitOp(halves, "b16"))
+    wide = low.emit(ptx.CvtOp(singles, "f32", "f16"))
+    return wide if form.packed else low.emit(ptx.ExtractOp(wide, 0))
+
+
+def narrow(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Floats of f32 as elements of `form`, rounded to nearest even; f64 is left as it is.
+
+    8-bit floats saturate, as the hardware does (PTX ISA 9.7.9.21, `satfinite`).
+    """
+    if form.element in ("f32", "f64"):
+        return value
+    if form.element == "tf32":
+        return low.emit(ptx.CvtOp(value, "tf32", "f32", rounding="rna"))
+    if form.element in BYTES:
+        return _narrow_bytes(low, value, form)
+    if form.packed:
+        return low.emit(ptx.CvtPackOp(value, f"{form.element}x2"))
+    return low.emit(ptx.CvtOp(value, form.element, "f32", rounding="rn"))
+
+
+def _narrow_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    if not form.packed:
+        value = low.emit(ptx.PackOp([value, low.constant(0.0, "f32")]))
+    pairs = low.emit(ptx.CvtPackOp(value, f"{form.element}x2"))
+    return low.emit(ptx.JoinOp(pairs, "b32")) if form.kind == "b32" else pairs

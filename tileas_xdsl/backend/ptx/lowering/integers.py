@@ -1,0 +1,211 @@
+"""Integer arithmetic, comparisons and selections of `arith`, on scalars and fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.dialects import ptx
+
+SIGNED, UNSIGNED, BITS = "s", "u", "b"
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerRule:
+    """The instruction of a binary operation on integers."""
+
+    instruction: type[ptx.AddOp | ptx.MinOp | ptx.AndOp]
+    sign: str
+    """The letter of the instruction's type."""
+    mode: str | None = None
+    pairs: bool = False
+    """Whether it works on two packed 16-bit integers."""
+    predicate: type[ptx.AndOp | ptx.OrOp | ptx.XorOp] | None = None
+    """What it is on single bits."""
+
+
+RULES: Mapping[type[Operation], IntegerRule] = {
+    arith.AddiOp: IntegerRule(ptx.AddOp, SIGNED, pairs=True, predicate=ptx.XorOp),
+    arith.SubiOp: IntegerRule(ptx.SubOp, SIGNED, predicate=ptx.XorOp),
+    arith.MuliOp: IntegerRule(ptx.MulOp, SIGNED, mode="lo", predicate=ptx.AndOp),
+    arith.MinSIOp: IntegerRule(ptx.MinOp, SIGNED, pairs=True, predicate=ptx.OrOp),
+    arith.MaxSIOp: IntegerRule(ptx.MaxOp, SIGNED, pairs=True, predicate=ptx.AndOp),
+    arith.MinUIOp: IntegerRule(ptx.MinOp, UNSIGNED, pairs=True, predicate=ptx.AndOp),
+    arith.MaxUIOp: IntegerRule(ptx.MaxOp, UNSIGNED, pairs=True, predicate=ptx.OrOp),
+}
+"""Arithmetic; on one bit, true is -1 where the operation is signed."""
+
+LOGIC: Mapping[type[Operation], type[ptx.AndOp | ptx.OrOp | ptx.XorOp]] = {
+    arith.AndIOp: ptx.AndOp,
+    arith.OrIOp: ptx.OrOp,
+    arith.XOrIOp: ptx.XorOp,
+}
+
+SHIFTS: Mapping[type[Operation], tuple[type[ptx.ShlOp | ptx.ShrOp], str]] = {
+    arith.ShLIOp: (ptx.ShlOp, BITS),
+    arith.ShRUIOp: (ptx.ShrOp, UNSIGNED),
+    arith.ShRSIOp: (ptx.ShrOp, SIGNED),
+}
+
+COMPARISONS: tuple[tuple[str, str], ...] = (
+    ("eq", SIGNED),
+    ("ne", SIGNED),
+    ("lt", SIGNED),
+    ("le", SIGNED),
+    ("gt", SIGNED),
+    ("ge", SIGNED),
+    ("lt", UNSIGNED),
+    ("le", UNSIGNED),
+    ("gt", UNSIGNED),
+    ("ge", UNSIGNED),
+)
+"""The comparison and the sign of each predicate of `arith.cmpi`, in its order."""
+
+
+def whole_integers(low: Lowering, form: Form) -> None:
+    """Refuse elements that PTX does not compute with."""
+    if form.is_float or form.bits < 16:
+        raise low.error(f"PTX does not compute with integers like {form.element}: extend them")
+    if form.packed:
+        raise low.error(f"packed {form.element} are not computed with like this: extend them")
+
+
+def _binary(op: arith.AddiOp, low: Lowering) -> None:
+    rule, form = RULES[type(op)], low.form(op.result)
+    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    if form.kind == "pred" and rule.predicate is not None:
+        low.define(op.result, low.emit(rule.predicate(lhs, rhs, "pred")))
+        return
+    if form.packed and form.bits == 16 and rule.pairs and form.kind == "b32":
+        low.define(op.result, low.emit(rule.instruction(lhs, rhs, f"{rule.sign}16x2")))
+        return
+    whole_integers(low, form)
+    if isinstance(op, arith.MuliOp) and (power := power_of_two(op.rhs)) is not None:
+        low.define(op.result, shift_left(low, lhs, power, form.bits))
+        return
+    type_ = f"{rule.sign}{form.bits}"
+    low.define(op.result, low.emit(rule.instruction(lhs, rhs, type_, mode=rule.mode)))
+
+
+def power_of_two(value: SSAValue) -> int | None:
+    """k if the value is the constant 2**k (of all elements)."""
+    number = constant_integer(value)
+    if number is None or number <= 0 or number & (number - 1):
+        return None
+    return number.bit_length() - 1
+
+
+def constant_integer(value: SSAValue) -> int | None:
+    """The integer, read as signed, that a constant gives (to all elements); else None."""
+    op = value.owner
+    if not isinstance(op, arith.ConstantOp):
+        return None
+    attribute = op.value
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        if not attribute.is_splat():
+            return None
+        number = attribute.get_values()[0]
+        return number if isinstance(number, int) else None
+    return as_signed(attribute) if isinstance(attribute, IntegerAttr) else None
+
+
+def as_signed(attribute: IntegerAttr) -> int:
+    """The number; i1 and index as they are, others wrapped to their width."""
+    number, type_ = attribute.value.data, attribute.type
+    if not isinstance(type_, IntegerType) or type_.width.data == 1:
+        return number
+    half = 1 << (type_.width.data - 1)
+    return (number + half) % (2 * half) - half
+
+
+def shift_left(low: Lowering, value: SSAValue, amount: int, bits: int) -> SSAValue:
+    """`value << amount`, the value itself for 0."""
+    if amount == 0:
+        return value
+    return low.emit(ptx.ShlOp(value, low.constant(amount), f"b{bits}"))
+
+
+def _logic(op: arith.AndIOp, low: Lowering) -> None:
+    form = low.form(op.result)
+    type_ = "pred" if form.kind == "pred" else form.kind
+    instruction = LOGIC[type(op)]
+    low.define(
+        op.result, low.emit(instruction(low.value(op.lhs), low.value(op.rhs), type_))
+    )
+
+
+def _shift(op: arith.ShLIOp, low: Lowering) -> None:
+    form = low.form(op.result)
+    whole_integers(low, form)
+    instruction, sign = SHIFTS[type(op)]
+    amount = low.value(op.rhs)
+    if (number := constant_integer(op.rhs)) is not None:
+        amount = low.constant(number)
+    elif form.bits != 32:
+        amount = low.emit(ptx.CvtOp(amount, "u32", f"u{form.bits}"))
+    value = low.value(op.lhs)
+    low.define(op.result, low.emit(instruction(value, amount, f"{sign}{form.bits}")))
+
+
+def _compare(op: arith.CmpiOp, low: Lowering) -> None:
+    comparison, sign = COMPARISONS[op.predicate.value.data]
+    form = low.form(op.lhs)
+    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    if form.kind == "pred":
+        low.define(op.result, _compare_bits(low, comparison, lhs, rhs))
+        return
+    whole_integers(low, form)
+    low.define(op.result, low.emit(ptx.SetpOp(lhs, rhs, comparison, f"{sign}{form.bits}")))
+
+
+def _compare_bits(low: Lowering, comparison: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    if comparison not in ("eq", "ne"):
+        raise low.error("single bits are compared by eq and ne only")
+    different = low.emit(ptx.XorOp(lhs, rhs, "pred"))
+    return different if comparison == "ne" else low.emit(ptx.NotOp(different, "pred"))
+
+
+def _select(op: arith.SelectOp, low: Lowering) -> None:
+    if op.lhs.type != op.rhs.type:
+        raise low.error("selects between two values of one type")
+    chosen = select(low, op.cond, low.value(op.lhs), low.value(op.rhs), low.form(op.result))
+    low.define(op.result, chosen)
+
+
+def select(
+    low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, form: Form
+) -> SSAValue:
+    """`lhs` where `condition`, a value of the IR, holds, else `rhs`."""
+    if lhs is rhs:
+        return lhs
+    mask = low.form(condition)
+    if mask.count > 1 and form.packed:
+        raise low.error(f"elements of packed {form.element} are not selected one by one")
+    predicate = low.value(condition)
+    if form.kind == "pred":
+        return select_predicate(low, predicate, lhs, rhs)
+    return low.emit(ptx.SelpOp(lhs, rhs, predicate, form.kind))
+
+
+def select_predicate(
+    low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue
+) -> SSAValue:
+    """The same between predicates, which `selp` does not take."""
+    taken = low.emit(ptx.AndOp(condition, lhs, "pred"))
+    other = low.emit(ptx.NotOp(condition, "pred"))
+    return low.emit(ptx.OrOp(taken, low.emit(ptx.AndOp(other, rhs, "pred")), "pred"))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    **dict.fromkeys(RULES, _binary),
+    **dict.fromkeys(LOGIC, _logic),
+    **dict.fromkeys(SHIFTS, _shift),
+    arith.CmpiOp: _compare,
+    arith.SelectOp: _select,
+}

@@ -1,0 +1,52 @@
+"""The dialect of pointers and fragments of one thread, target-neutral.
+
+| class | name | meaning |
+|---|---|---|
+| `PtrAddOp(ptr, offset, alignment=None)` | `cute.add_offset` | `offset` elements further on |
+| `RecastPtrOp(ptr, element, alignment=None)` | `cute.recast_iter` | same address, another element |
+| `PtrToIntOp(ptr)` | `cute.ptrtoint` | the address |
+| `LoadOp(ptr, result_type, pred=None, cache=None)` | `cute.ptr.load` | an element or a fragment |
+| `StoreOp(value, ptr, pred=None, cache=None)` | `cute.ptr.store` | an element or a fragment |
+| `MakeFragmentOp(parts)` | `cute.fragment.make` | elements and fragments in a row |
+| `SliceFragmentOp(source, offset, size)` | `cute.fragment.slice` | consecutive elements |
+| `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
+
+The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
+"""
+
+from xdsl.ir import Dialect
+
+from tileas_xdsl.dialects.cute import fragments, pointers
+from tileas_xdsl.dialects.cute.fragments import (
+    MakeFragmentOp,
+    SliceFragmentOp,
+    UndefFragmentOp,
+)
+from tileas_xdsl.dialects.cute.pointers import (
+    LoadOp,
+    PtrAddOp,
+    PtrToIntOp,
+    RecastPtrOp,
+    StoreOp,
+)
+from tileas_xdsl.dialects.cute.spaces import AddressSpace, AddressSpaceAttr
+from tileas_xdsl.dialects.cute.types import PtrType
+
+__all__ = [
+    "AddressSpace",
+    "AddressSpaceAttr",
+    "Cute",
+    "LoadOp",
+    "MakeFragmentOp",
+    "PtrAddOp",
+    "PtrToIntOp",
+    "PtrType",
+    "RecastPtrOp",
+    "SliceFragmentOp",
+    "StoreOp",
+    "UndefFragmentOp",
+]
+
+Cute = Dialect(
+    "cute", [*pointers.OPERATIONS, *fragments.OPERATIONS], [AddressSpaceAttr, PtrType]
+)

@@ -1,0 +1,240 @@
+"""Pointers: arithmetic, other readings of the same memory, loads and stores of one thread."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.checks import one_of, pointer
+from tileas_xdsl.dialects.cute.elements import element_of, stored_bytes
+from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types import PtrType
+
+Value = SSAValue | Operation
+
+LOAD_CACHE_MODES = ("always", "global", "streaming", "last_use", "none")
+"""How a load uses the caches; PTX calls them ca, cg, cs, lu, cv."""
+
+STORE_CACHE_MODES = ("write_back", "global", "streaming", "write_through")
+"""How a store uses the caches; PTX calls them wb, cg, cs, wt."""
+
+_OFFSETS = (i32, i64, IndexType())
+
+
+@irdl_op_definition
+class PtrAddOp(IRDLOperation):
+    """The pointer `offset` elements further on."""
+
+    name = "cute.add_offset"
+
+    ptr = operand_def()
+    offset = operand_def()
+    result = result_def(PtrType)
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset) `->` type($result)"
+    )
+
+    def __init__(self, ptr: Value, offset: Value, alignment: int | None = None) -> None:
+        """`alignment` in bytes is what the writer knows of the result; else what follows."""
+        ptr, offset = SSAValue.get(ptr), SSAValue.get(offset)
+        super().__init__(operands=[ptr, offset], result_types=[_moved(ptr, offset, alignment)])
+
+    def verify_(self) -> None:
+        source = pointer(self, self.ptr, "pointer")
+        one_of(self, self.offset, "offset", _OFFSETS)
+        result = self.result.type
+        same = (source.element_type, source.space) == (result.element_type, result.space)
+        if not same:
+            raise op_error(self, f"moves {source}, and cannot turn it into {result}")
+        constant = constant_of(self.offset)
+        if constant is None:
+            return
+        known = gcd(source.align, constant * source.element_bytes)
+        if result.align > source.align or known >= result.align:
+            return
+        raise op_error(
+            self,
+            f"moves {source} by {constant * source.element_bytes} bytes, which is not "
+            f"aligned to {result.align}",
+        )
+
+
+def _moved(ptr: SSAValue, offset: SSAValue, alignment: int | None) -> Attribute:
+    type_ = ptr.type
+    if not isinstance(type_, PtrType):
+        return type_
+    if alignment is None:
+        constant = constant_of(offset)
+        steps = 1 if constant is None else constant
+        alignment = gcd(type_.align, steps * type_.element_bytes)
+    return PtrType(type_.element_type, type_.space, alignment)
+
+
+def constant_of(value: SSAValue) -> int | None:
+    """The integer that an `arith.constant` gives, None for any other value."""
+    if isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
+        constant = value.op.value
+        if isinstance(constant, IntegerAttr):
+            return constant.value.data
+    return None
+
+
+@irdl_op_definition
+class RecastPtrOp(IRDLOperation):
+    """The same address, with another element."""
+
+    name = "cute.recast_iter"
+
+    ptr = operand_def()
+    result = result_def(PtrType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$ptr attr-dict `:` type($ptr) `->` type($result)"
+
+    def __init__(self, ptr: Value, element: Attribute, alignment: int | None = None) -> None:
+        ptr = SSAValue.get(ptr)
+        type_ = ptr.type
+        if isinstance(type_, PtrType):
+            type_ = PtrType(element, type_.space, alignment or type_.align)
+        super().__init__(operands=[ptr], result_types=[type_])
+
+    def verify_(self) -> None:
+        source = pointer(self, self.ptr, "pointer")
+        if source.space is not self.result.type.space:
+            raise op_error(self, f"keeps {source} in {source.space}: {self.result.type} is not")
+
+
+@irdl_op_definition
+class PtrToIntOp(IRDLOperation):
+    """The address as an integer: 32 bits of shared memory, 64 bits of global memory."""
+
+    name = "cute.ptrtoint"
+
+    ptr = operand_def()
+    result = result_def(IntegerType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$ptr attr-dict `:` type($ptr) `->` type($result)"
+
+    def __init__(self, ptr: Value) -> None:
+        ptr = SSAValue.get(ptr)
+        bits = ptr.type.address_bits if isinstance(ptr.type, PtrType) else 64
+        super().__init__(operands=[ptr], result_types=[IntegerType(bits)])
+
+    def verify_(self) -> None:
+        source = pointer(self, self.ptr, "pointer")
+        if self.result.type.width.data != source.address_bits:
+            raise op_error(
+                self,
+                f"gives an address of {source.space}, i{source.address_bits}, "
+                f"not {self.result.type}",
+            )
+
+
+def _check_access(op: Operation, ptr: SSAValue, value: Attribute) -> None:
+    source = pointer(op, ptr, "pointer")
+    if source.space is AddressSpace.RMEM:
+        raise op_error(op, "accesses memory, and rmem is registers: use the fragment itself")
+    if stored_bytes(value) is None:
+        raise op_error(op, f"expects an element or a fragment vector<NxT>, but got {value}")
+    if element_of(value) != source.element_type:
+        raise op_error(op, f"accesses {source.element_type} through {source}, not {value}")
+
+
+def _check_cache(op: Operation, cache: StringAttr | None, modes: tuple[str, ...]) -> None:
+    if cache is not None and cache.data not in modes:
+        raise op_error(op, f"has cache mode {' or '.join(modes)}, not {cache.data}")
+
+
+def _cache(mode: str | None) -> StringAttr | None:
+    return None if mode is None else StringAttr(mode)
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """Reads an element, or the N elements of a fragment from N consecutive places.
+
+    Where `pred` is false nothing is read and the result is zero.
+    """
+
+    name = "cute.ptr.load"
+
+    ptr = operand_def()
+    pred = opt_operand_def(i1)
+    result = result_def()
+    cache = opt_prop_def(StringAttr)
+
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = (
+        "$ptr (`if` $pred^)? (`cache` $cache^)? attr-dict `:` type($ptr) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        ptr: Value,
+        result_type: Attribute,
+        pred: Value | None = None,
+        *,
+        cache: str | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[ptr, pred], result_types=[result_type], properties={"cache": _cache(cache)}
+        )
+
+    def verify_(self) -> None:
+        _check_access(self, self.ptr, self.result.type)
+        _check_cache(self, self.cache, LOAD_CACHE_MODES)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Writes an element, or the N elements of a fragment to N consecutive places."""
+
+    name = "cute.ptr.store"
+
+    value = operand_def()
+    ptr = operand_def()
+    pred = opt_operand_def(i1)
+    cache = opt_prop_def(StringAttr)
+
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = (
+        "$value `,` $ptr (`if` $pred^)? (`cache` $cache^)? attr-dict"
+        " `:` type($value) `,` type($ptr)"
+    )
+
+    def __init__(
+        self, value: Value, ptr: Value, pred: Value | None = None, *, cache: str | None = None
+    ) -> None:
+        super().__init__(operands=[value, ptr, pred], properties={"cache": _cache(cache)})
+
+    def verify_(self) -> None:
+        _check_access(self, self.ptr, self.value.type)
+        _check_cache(self, self.cache, STORE_CACHE_MODES)
+
+
+OPERATIONS = (PtrAddOp, RecastPtrOp, PtrToIntOp, LoadOp, StoreOp)

@@ -1,0 +1,119 @@
+"""The dialect of what one thread block of an NVIDIA GPU does: barriers, bulk copies, products.
+
+Constructors take values and Python numbers; `pred` is an `i1` value, without it all threads act.
+
+| class | constructor |
+|---|---|
+| indices (i32) | `ThreadIdxOp(axis="x") BlockIdxOp(axis) GridDimOp(axis) LaneIdxOp() WarpIdxOp() ClusterRankOp()` |
+| roles | `ElectOneOp() MakeWarpUniformOp(value) SetMaxRegisterOp(count, increase)` |
+| shared memory | `GetDynSmemOp(offset_bytes, element=i8, align=None)` |
+| mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity)` |
+| fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
+| barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp()` |
+| bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
+| products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |
+| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
+"""  # noqa: E501
+
+from xdsl.ir import Dialect
+
+from tileas_xdsl.dialects.cute_nvgpu import barriers, ids, tma, warp, wgmma
+from tileas_xdsl.dialects.cute_nvgpu.barriers import (
+    BarrierArriveOp,
+    BarrierOp,
+    ClusterArriveOp,
+    ClusterWaitOp,
+    FenceMbarrierInitOp,
+    FenceProxyAsyncOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierArriveOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.ids import (
+    BlockIdxOp,
+    ClusterRankOp,
+    ElectOneOp,
+    GetDynSmemOp,
+    GridDimOp,
+    LaneIdxOp,
+    MakeWarpUniformOp,
+    SetMaxRegisterOp,
+    ThreadIdxOp,
+    WarpIdxOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.tma import (
+    BulkCommitOp,
+    BulkWaitOp,
+    PrefetchTmaDescOp,
+    TmaLoadOp,
+    TmaReduceOp,
+    TmaStoreOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.types import (
+    SmemDescType,
+    TmaDescriptorTiledType,
+    smem_desc,
+    tma_descriptor,
+)
+from tileas_xdsl.dialects.cute_nvgpu.warp import LdsmOp, ReduxOp, ShuffleOp, StsmOp
+from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
+    MakeGmmaSmemDescOp,
+    MmaSm90Op,
+    SmemDescAddOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaWaitOp,
+)
+
+FAMILIES = (barriers, ids, tma, warp, wgmma)
+
+__all__ = [
+    "BarrierArriveOp",
+    "BarrierOp",
+    "BlockIdxOp",
+    "BulkCommitOp",
+    "BulkWaitOp",
+    "ClusterArriveOp",
+    "ClusterRankOp",
+    "ClusterWaitOp",
+    "CuteNvgpu",
+    "ElectOneOp",
+    "FenceMbarrierInitOp",
+    "FenceProxyAsyncOp",
+    "GetDynSmemOp",
+    "GridDimOp",
+    "LaneIdxOp",
+    "LdsmOp",
+    "MakeGmmaSmemDescOp",
+    "MakeWarpUniformOp",
+    "MbarrierArriveExpectTxOp",
+    "MbarrierArriveOp",
+    "MbarrierInitOp",
+    "MbarrierWaitOp",
+    "MmaSm90Op",
+    "PrefetchTmaDescOp",
+    "ReduxOp",
+    "SetMaxRegisterOp",
+    "ShuffleOp",
+    "SmemDescAddOp",
+    "SmemDescType",
+    "StsmOp",
+    "ThreadIdxOp",
+    "TmaDescriptorTiledType",
+    "TmaLoadOp",
+    "TmaReduceOp",
+    "TmaStoreOp",
+    "WarpIdxOp",
+    "WgmmaCommitOp",
+    "WgmmaFenceOp",
+    "WgmmaWaitOp",
+    "smem_desc",
+    "tma_descriptor",
+]
+
+CuteNvgpu = Dialect(
+    "cute_nvgpu",
+    [op for family in FAMILIES for op in family.OPERATIONS],
+    [SmemDescType, TmaDescriptorTiledType],
+)

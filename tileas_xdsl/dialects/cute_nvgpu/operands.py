@@ -1,0 +1,38 @@
+"""What constructors of `cute_nvgpu` take, and the attributes they make of it."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, UnitAttr, i32
+from xdsl.ir import Operation, SSAValue
+
+Value = SSAValue | Operation
+
+
+def number(value: int) -> IntegerAttr:
+    """A count, an offset or a size."""
+    return IntegerAttr(value, i32)
+
+
+def optional_number(value: int | None) -> IntegerAttr | None:
+    """`number` of a value that may be absent."""
+    return None if value is None else number(value)
+
+
+def flag(value: bool) -> UnitAttr | None:
+    """A property that is there or not."""
+    return UnitAttr() if value else None
+
+
+def truth(value: bool) -> BoolAttr:
+    """`true` or `false`."""
+    return BoolAttr.from_bool(value)
+
+
+def word(value: str) -> StringAttr:
+    """A word of a closed set, which the verifier knows."""
+    return StringAttr(value)
+
+
+def value_of(attribute: IntegerAttr) -> int:
+    """The number that `number` made an attribute of."""
+    return attribute.value.data

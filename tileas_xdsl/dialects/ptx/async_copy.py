@@ -1,0 +1,145 @@
+"""`cp.async`: copies of 4, 8 or 16 bytes per thread from global into shared memory."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.emission import Writer
+
+
+@irdl_op_definition
+class CpAsyncOp(GuardedOp):
+    """`cp.async`: `size` bytes; those past `source_size` (a value) become zero."""
+
+    name = "ptx.cp_async"
+
+    SEGMENTED: ClassVar[bool] = True
+    destination = operand_def(REG)
+    source = operand_def(REG)
+    source_size = opt_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    size = prop_def(IntegerAttr)
+    cache = prop_def(StringAttr)
+    prefetch = opt_prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    source_offset = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        destination: Value,
+        source: Value,
+        size: int,
+        *,
+        cache: str | None = None,
+        prefetch: str | None = None,
+        source_size: Value | None = None,
+        offset: int = 0,
+        source_offset: int = 0,
+        policy: Value | None = None,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`cache` is ca, or cg (past the L1 cache; 16 bytes only, and their default)."""
+        super().__init__(
+            (destination, source, source_size, policy, guard),
+            (),
+            size=size,
+            cache=cache or ("cg" if size == 16 else "ca"),
+            prefetch=prefetch,
+            offset=offset or None,
+            source_offset=source_offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        prefetch, policy = self.text("prefetch"), self.policy
+        hint = ".L2::cache_hint" if policy is not None else ""
+        head = f"cp.async.{self.text('cache')}.shared.global{hint}{prefetch and f'.L2::{prefetch}'}"
+        operands = [
+            address(out, self._operands[0], self.number("offset")),
+            address(out, self._operands[1], self.number("source_offset")),
+            str(self.number("size")),
+        ]
+        if self.source_size is not None:
+            operands.append(out.name(self.source_size))
+        if policy is not None:
+            operands.append(out.register(policy))
+        out.line(f"{self.guard_text(out)}{head} {', '.join(operands)}")
+
+
+@irdl_op_definition
+class CpAsyncCommitOp(PtxOp):
+    """`cp.async.commit_group`."""
+
+    name = "ptx.cp_async.commit_group"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def emit(self, out: Writer) -> None:
+        out.line("cp.async.commit_group")
+
+
+@irdl_op_definition
+class CpAsyncWaitOp(PtxOp):
+    """`cp.async.wait_group n`, or `cp.async.wait_all` without a number."""
+
+    name = "ptx.cp_async.wait_group"
+
+    pending = opt_prop_def(IntegerAttr)
+
+    def __init__(self, pending: int | None = None) -> None:
+        """At most `pending` of the newest groups stay in flight."""
+        super().__init__(pending=pending)
+
+    def emit(self, out: Writer) -> None:
+        pending = self.number("pending", -1)
+        out.line("cp.async.wait_all" if pending < 0 else f"cp.async.wait_group {pending}")
+
+
+@irdl_op_definition
+class CpAsyncMbarrierArriveOp(GuardedOp):
+    """`cp.async.mbarrier.arrive`: an arrival when this thread's earlier copies are complete."""
+
+    name = "ptx.cp_async.mbarrier_arrive"
+
+    barrier = operand_def(REG)
+    guard = opt_operand_def(REG)
+    noinc = opt_prop_def(UnitAttr)
+    offset = opt_prop_def(IntegerAttr)
+
+    def __init__(
+        self,
+        barrier: Value,
+        *,
+        noinc: bool = True,
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """With `noinc` the arrival is one of those that the barrier was initialised with."""
+        super().__init__(
+            (barrier, guard), (), noinc=noinc, offset=offset or None, negate=negate
+        )
+
+    def emit(self, out: Writer) -> None:
+        noinc = ".noinc" * self.flag("noinc")
+        place = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}cp.async.mbarrier.arrive{noinc}.shared::cta.b64 {place}")
+
+
+OPERATIONS = (CpAsyncOp, CpAsyncCommitOp, CpAsyncWaitOp, CpAsyncMbarrierArriveOp)

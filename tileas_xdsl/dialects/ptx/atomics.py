@@ -1,0 +1,213 @@
+"""Atomic updates of memory, and tensor maps that are changed in memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import (
+    REG,
+    GuardedOp,
+    PtxOp,
+    Value,
+    address,
+    count_of,
+    vector,
+    vector_suffix,
+)
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+
+
+class UpdateOp(GuardedOp):
+    """Base: `atom{.semantics}{.scope}{.space}.op{.noftz}{.vec}.type`."""
+
+    operation = prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    space = prop_def(StringAttr)
+    semantics = opt_prop_def(StringAttr)
+    scope = opt_prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+
+    def update_head(self, mnemonic: str, count: int) -> str:
+        """The instruction with its modifiers."""
+        space, type = self.text("space"), self.text("type")
+        halves = type in ("f16", "bf16", "f16x2", "bf16x2")
+        parts = (
+            mnemonic,
+            self.text("semantics"),
+            self.text("scope"),
+            "" if space == "generic" else space,
+            self.text("operation"),
+            "noftz" if halves else "",
+        )
+        head = ".".join(part for part in parts if part)
+        return f"{head}{vector_suffix(count)}.{type}"
+
+
+@irdl_op_definition
+class AtomOp(UpdateOp):
+    """`atom`: combines a value with memory and gives what was there."""
+
+    name = "ptx.atom"
+
+    address = operand_def(REG)
+    value = operand_def(REG)
+    compare = opt_operand_def(REG)
+    result = result_def(REG)
+
+    def __init__(
+        self,
+        address: Value,
+        operation: str,
+        value: Value,
+        type: str,
+        space: str = "global",
+        *,
+        compare: Value | None = None,
+        semantics: str | None = None,
+        scope: str | None = None,
+        offset: int = 0,
+    ) -> None:
+        """`operation` is add, min, max, and, or, xor, exch, inc, dec or cas (with `compare`)."""
+        super().__init__(
+            (address, value, compare),
+            (reg(TYPE_KINDS[type], count_of(value)),),
+            operation=operation,
+            type=type,
+            space=space,
+            semantics=semantics,
+            scope=scope,
+            offset=offset or None,
+        )
+
+    def emit(self, out: Writer) -> None:
+        names = out.names(self._operands[1])
+        compare = "" if self.compare is None else f"{out.name(self.compare)}, "
+        place = address(out, self._operands[0], self.number("offset"))
+        result = vector(out.names(self.results[0]))
+        head = self.update_head("atom", len(names))
+        out.line(f"{head} {result}, {place}, {compare}{vector(names)}")
+
+
+@irdl_op_definition
+class RedOp(UpdateOp):
+    """`red`: combines a value with memory."""
+
+    name = "ptx.red"
+
+    address = operand_def(REG)
+    value = operand_def(REG)
+    guard = opt_operand_def(REG)
+
+    def __init__(
+        self,
+        address: Value,
+        operation: str,
+        value: Value,
+        type: str,
+        space: str = "global",
+        *,
+        semantics: str | None = None,
+        scope: str | None = None,
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        super().__init__(
+            (address, value, guard),
+            (),
+            operation=operation,
+            type=type,
+            space=space,
+            semantics=semantics,
+            scope=scope,
+            offset=offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        names = out.names(self._operands[1])
+        place = address(out, self._operands[0], self.number("offset"))
+        head = self.update_head("red", len(names))
+        out.line(f"{self.guard_text(out)}{head} {place}, {vector(names)}")
+
+
+@irdl_op_definition
+class TensormapReplaceOp(GuardedOp):
+    """`tensormap.replace.tile`: one field of a tensor map of 128 bytes in memory."""
+
+    name = "ptx.tensormap_replace"
+
+    address = operand_def(REG)
+    value = operand_def(REG)
+    guard = opt_operand_def(REG)
+    field = prop_def(StringAttr)
+    space = prop_def(StringAttr)
+    ordinal = opt_prop_def(IntegerAttr)
+
+    def __init__(
+        self,
+        address: Value,
+        field: str,
+        value: Value,
+        *,
+        ordinal: int | None = None,
+        space: str = "shared::cta",
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`field` is global_address, rank, box_dim, global_dim, global_stride, ...
+
+        Fields of a dimension have its `ordinal`.
+        """
+        super().__init__(
+            (address, value, guard),
+            (),
+            field=field,
+            space=space,
+            ordinal=ordinal,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        field, space = self.text("field"), self.text("space")
+        type = "b64" if field in ("global_address", "global_stride") else "b32"
+        place = address(out, self._operands[0], 0)
+        ordinal = f"{self.number('ordinal')}, " if "ordinal" in self.properties else ""
+        head = f"tensormap.replace.tile.{field}.{space}.b1024.{type}"
+        value = out.name(self._operands[1])
+        out.line(f"{self.guard_text(out)}{head} {place}, {ordinal}{value}")
+
+
+@irdl_op_definition
+class TensormapCpFenceproxyOp(PtxOp):
+    """`tensormap.cp_fenceproxy`: a map from shared to global memory, released to TMA."""
+
+    name = "ptx.tensormap_cp_fenceproxy"
+
+    destination = operand_def(REG)
+    source = operand_def(REG)
+    scope = prop_def(StringAttr)
+
+    def __init__(self, destination: Value, source: Value, scope: str = "gpu") -> None:
+        super().__init__((destination, source), (), scope=scope)
+
+    def emit(self, out: Writer) -> None:
+        head = (
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic"
+            f".release.{self.text('scope')}.sync.aligned"
+        )
+        places = [address(out, value, 0) for value in self._operands]
+        out.line(f"{head} {', '.join(places)}, 128")
+
+
+OPERATIONS = (AtomOp, RedOp, TensormapReplaceOp, TensormapCpFenceproxyOp)

@@ -1,0 +1,211 @@
+"""Barriers of a block, of a cluster and of a warp, and fences."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+
+
+@irdl_op_definition
+class BarSyncOp(PtxOp):
+    """`bar.sync id, threads`: arrive and wait; all threads of the block without `threads`.
+
+    An `id` that is not a constant makes ptxas reserve all 16 barriers.
+    """
+
+    name = "ptx.bar.sync"
+
+    id = operand_def(REG)
+    threads = opt_operand_def(REG)
+
+    def __init__(self, id: Value, threads: Value | None = None) -> None:
+        super().__init__((id, threads))
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"bar.sync {', '.join([out.name(value) for value in self._operands])}")
+
+
+@irdl_op_definition
+class BarArriveOp(PtxOp):
+    """`bar.arrive id, threads`: arrive and go on."""
+
+    name = "ptx.bar.arrive"
+
+    id = operand_def(REG)
+    threads = operand_def(REG)
+
+    def __init__(self, id: Value, threads: Value) -> None:
+        super().__init__((id, threads))
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"bar.arrive {', '.join([out.name(value) for value in self._operands])}")
+
+
+@irdl_op_definition
+class BarRedOp(PtxOp):
+    """`bar.red`: arrive, wait, and combine a predicate over all threads: and, or, popc."""
+
+    name = "ptx.bar.red"
+
+    id = operand_def(REG)
+    value = operand_def(REG)
+    threads = opt_operand_def(REG)
+    operation = prop_def(StringAttr)
+    result = result_def(REG)
+
+    def __init__(
+        self, id: Value, value: Value, operation: str, threads: Value | None = None
+    ) -> None:
+        kind = "b32" if operation == "popc" else "pred"
+        super().__init__((id, value, threads), (reg(kind),), operation=operation)
+
+    def emit(self, out: Writer) -> None:
+        operation = self.text("operation")
+        type = "u32" if operation == "popc" else "pred"
+        barrier, predicate = out.name(self._operands[0]), out.register(self._operands[1])
+        threads = [out.name(value) for value in self._operands[2:]]
+        operands = ", ".join((out.name(self.results[0]), barrier, *threads, predicate))
+        out.line(f"bar.red.{operation}.{type} {operands}")
+
+
+@irdl_op_definition
+class BarWarpSyncOp(PtxOp):
+    """`bar.warp.sync mask`: the threads of a warp in the mask wait for one another."""
+
+    name = "ptx.bar.warp.sync"
+
+    mask = operand_def(REG)
+
+    def __init__(self, mask: Value) -> None:
+        super().__init__((mask,))
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"bar.warp.sync {out.name(self._operands[0])}")
+
+
+class ClusterBarrierOp(PtxOp):
+    """Base: `barrier.cluster` with semantics."""
+
+    semantics = opt_prop_def(StringAttr)
+    aligned = opt_prop_def(UnitAttr)
+
+    def __init__(self, semantics: str | None = None, *, aligned: bool = True) -> None:
+        super().__init__(semantics=semantics, aligned=aligned)
+
+    def emit(self, out: Writer) -> None:
+        semantics = self.text("semantics")
+        tail = f"{semantics and '.'}{semantics}{'.aligned' * self.flag('aligned')}"
+        out.line(f"barrier.{self.name.removeprefix('ptx.')}{tail}")
+
+
+@irdl_op_definition
+class ClusterArriveOp(ClusterBarrierOp):
+    """`barrier.cluster.arrive`: semantics release (default, a costly fence) or relaxed."""
+
+    name = "ptx.cluster.arrive"
+
+
+@irdl_op_definition
+class ClusterWaitOp(ClusterBarrierOp):
+    """`barrier.cluster.wait`: semantics acquire, which is the default."""
+
+    name = "ptx.cluster.wait"
+
+
+@irdl_op_definition
+class FenceOp(PtxOp):
+    """`fence.semantics.scope`: acq_rel or sc, cta to sys."""
+
+    name = "ptx.fence"
+
+    semantics = prop_def(StringAttr)
+    scope = prop_def(StringAttr)
+
+    def __init__(self, semantics: str, scope: str) -> None:
+        super().__init__(semantics=semantics, scope=scope)
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"fence.{self.text('semantics')}.{self.text('scope')}")
+
+
+@irdl_op_definition
+class FenceProxyOp(PtxOp):
+    """`fence.proxy.async{.space}`: generic accesses before, those of the async proxy after."""
+
+    name = "ptx.fence.proxy"
+
+    proxy = prop_def(StringAttr)
+    space = opt_prop_def(StringAttr)
+
+    def __init__(self, space: str | None = "shared::cta", *, proxy: str = "async") -> None:
+        """`space` is shared::cta (the cheap one), shared::cluster, global or None for all.
+
+        `proxy` may also be alias.
+        """
+        super().__init__(proxy=proxy, space=None if proxy == "alias" else space)
+
+    def emit(self, out: Writer) -> None:
+        space = self.text("space")
+        out.line(f"fence.proxy.{self.text('proxy')}{space and '.'}{space}")
+
+
+@irdl_op_definition
+class FenceProxyTensormapOp(PtxOp):
+    """`fence.proxy.tensormap::generic`: a map that was changed in memory, before TMA reads it.
+
+    An acquire names the 128 bytes of the map; a release does not.
+    """
+
+    name = "ptx.fence.proxy.tensormap"
+
+    address = opt_operand_def(REG)
+    semantics = prop_def(StringAttr)
+    scope = prop_def(StringAttr)
+
+    def __init__(self, semantics: str, scope: str, address: Value | None = None) -> None:
+        super().__init__((address,), (), semantics=semantics, scope=scope)
+
+    def emit(self, out: Writer) -> None:
+        head = f"fence.proxy.tensormap::generic.{self.text('semantics')}.{self.text('scope')}"
+        operands = [f" {address(out, value, 0)}, 128" for value in self._operands]
+        out.line(f"{head}{''.join(operands)}")
+
+
+@irdl_op_definition
+class FenceMbarrierInitOp(GuardedOp):
+    """`fence.mbarrier_init.release.cluster`: earlier initialisations, before anybody's use."""
+
+    name = "ptx.fence.mbarrier_init"
+
+    guard = opt_operand_def(REG)
+
+    def __init__(self, *, guard: Value | None = None, negate: bool = False) -> None:
+        super().__init__((guard,), (), negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"{self.guard_text(out)}fence.mbarrier_init.release.cluster")
+
+
+OPERATIONS = (
+    BarSyncOp,
+    BarArriveOp,
+    BarRedOp,
+    BarWarpSyncOp,
+    ClusterArriveOp,
+    ClusterWaitOp,
+    FenceOp,
+    FenceProxyOp,
+    FenceProxyTensormapOp,
+    FenceMbarrierInitOp,
+)

@@ -1,0 +1,256 @@
+"""`cp.async.bulk`: rows of bytes between memories, asynchronously, by one thread."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
+from tileas_xdsl.dialects.ptx.emission import Writer
+
+GROUP = "bulk_group"
+BARRIER = "mbarrier::complete_tx::bytes"
+
+
+@irdl_op_definition
+class CpAsyncBulkOp(GuardedOp):
+    """`cp.async.bulk`: `size` bytes (a multiple of 16) between two spaces.
+
+    With a barrier the copy completes bytes on it, without one it belongs to a bulk group.
+    """
+
+    name = "ptx.cp_async_bulk"
+
+    SEGMENTED: ClassVar[bool] = True
+    destination = operand_def(REG)
+    source = operand_def(REG)
+    size = operand_def(REG)
+    barrier = opt_operand_def(REG)
+    multicast = opt_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    to = prop_def(StringAttr)
+    source_space = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    barrier_offset = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        destination: Value,
+        source: Value,
+        size: Value,
+        *,
+        to: str,
+        source_space: str,
+        barrier: Value | None = None,
+        multicast: Value | None = None,
+        policy: Value | None = None,
+        offset: int = 0,
+        barrier_offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`to`/`source_space`: shared::cluster/global, global/shared::cta, ...
+
+        `multicast` is a mask (b16) of the blocks of the cluster that get the bytes.  `offset` is
+        added to the address in shared memory.
+        """
+        super().__init__(
+            (destination, source, size, barrier, multicast, policy, guard),
+            (),
+            to=to,
+            source_space=source_space,
+            offset=offset or None,
+            barrier_offset=barrier_offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        to, source = self.text("to"), self.text("source_space")
+        barrier, multicast, policy = self.barrier, self.multicast, self.policy
+        offset = self.number("offset")
+        parts = [
+            "cp.async.bulk",
+            to,
+            source,
+            GROUP if barrier is None else BARRIER,
+            "" if multicast is None else "multicast::cluster",
+            "" if policy is None else "L2::cache_hint",
+        ]
+        stores = to == "global"
+        operands = [
+            address(out, self._operands[0], 0 if stores else offset),
+            address(out, self._operands[1], offset if stores else 0),
+            out.name(self._operands[2]),
+        ]
+        if barrier is not None:
+            operands.append(address(out, barrier, self.number("barrier_offset")))
+        operands += [out.register(mask) for mask in (multicast, policy) if mask is not None]
+        head = ".".join(part for part in parts if part)
+        out.line(f"{self.guard_text(out)}{head} {', '.join(operands)}")
+
+
+@irdl_op_definition
+class CpReduceAsyncBulkOp(GuardedOp):
+    """`cp.reduce.async.bulk`: bytes combined with those that are there, element by element."""
+
+    name = "ptx.cp_reduce_async_bulk"
+
+    SEGMENTED: ClassVar[bool] = True
+    destination = operand_def(REG)
+    source = operand_def(REG)
+    size = operand_def(REG)
+    barrier = opt_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    to = prop_def(StringAttr)
+    operation = prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        destination: Value,
+        source: Value,
+        size: Value,
+        operation: str,
+        type: str,
+        *,
+        to: str = "global",
+        barrier: Value | None = None,
+        policy: Value | None = None,
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """From shared::cta `to` global (a bulk group) or shared::cluster (a barrier)."""
+        super().__init__(
+            (destination, source, size, barrier, policy, guard),
+            (),
+            to=to,
+            operation=operation,
+            type=type,
+            offset=offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        barrier, policy, type = self.barrier, self.policy, self.text("type")
+        # Sums of halves keep subnormals, and PTX wants that said.
+        exact = "noftz" if type in ("f16", "bf16") and self.text("operation") == "add" else ""
+        parts = (
+            f"cp.reduce.async.bulk.{self.text('to')}.shared::cta",
+            GROUP if barrier is None else BARRIER,
+            "" if policy is None else "L2::cache_hint",
+            self.text("operation"),
+            exact,
+            type,
+        )
+        operands = [
+            address(out, self._operands[0], 0),
+            address(out, self._operands[1], self.number("offset")),
+            out.name(self._operands[2]),
+        ]
+        operands += [address(out, barrier, 0)] if barrier is not None else []
+        operands += [out.register(policy)] if policy is not None else []
+        head = ".".join(part for part in parts if part)
+        out.line(f"{self.guard_text(out)}{head} {', '.join(operands)}")
+
+
+@irdl_op_definition
+class CpAsyncBulkPrefetchOp(GuardedOp):
+    """`cp.async.bulk.prefetch.L2`: `size` bytes of global memory into the L2 cache."""
+
+    name = "ptx.cp_async_bulk.prefetch"
+
+    SEGMENTED: ClassVar[bool] = True
+    source = operand_def(REG)
+    size = operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        source: Value,
+        size: Value,
+        *,
+        policy: Value | None = None,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        super().__init__((source, size, policy, guard), (), negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        policy = self.policy
+        hint = "" if policy is None else ".L2::cache_hint"
+        tail = "" if policy is None else f", {out.register(policy)}"
+        place = address(out, self._operands[0], 0)
+        size = out.name(self._operands[1])
+        head = f"cp.async.bulk.prefetch.L2.global{hint}"
+        out.line(f"{self.guard_text(out)}{head} {place}, {size}{tail}")
+
+
+@irdl_op_definition
+class BulkCommitOp(GuardedOp):
+    """`cp.async.bulk.commit_group`: this thread's uncommitted bulk copies become a group."""
+
+    name = "ptx.cp_async_bulk.commit_group"
+
+    guard = opt_operand_def(REG)
+
+    def __init__(self, *, guard: Value | None = None, negate: bool = False) -> None:
+        super().__init__((guard,), (), negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"{self.guard_text(out)}cp.async.bulk.commit_group")
+
+
+@irdl_op_definition
+class BulkWaitOp(GuardedOp):
+    """`cp.async.bulk.wait_group{.read} n`: at most the `pending` newest groups stay in flight."""
+
+    name = "ptx.cp_async_bulk.wait_group"
+
+    guard = opt_operand_def(REG)
+    pending = prop_def(IntegerAttr)
+    read = opt_prop_def(UnitAttr)
+
+    def __init__(
+        self,
+        pending: int = 0,
+        *,
+        read: bool = False,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """With `read`, it is enough that their sources have been read."""
+        super().__init__((guard,), (), pending=pending, read=read, negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        read = ".read" * self.flag("read")
+        wait = f"cp.async.bulk.wait_group{read} {self.number('pending')}"
+        out.line(f"{self.guard_text(out)}{wait}")
+
+
+OPERATIONS = (
+    CpAsyncBulkOp,
+    CpReduceAsyncBulkOp,
+    CpAsyncBulkPrefetchOp,
+    BulkCommitOp,
+    BulkWaitOp,
+)

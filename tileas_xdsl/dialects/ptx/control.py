@@ -1,0 +1,343 @@
+"""Entries, shared-memory variables, branches and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    successor_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
+
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import ParamType
+
+DIRECTIVES = (
+    "maxntid",
+    "reqntid",
+    "minnctapersm",
+    "maxnreg",
+    "explicitcluster",
+    "reqnctapercluster",
+    "maxclusterrank",
+)
+"""Performance directives of an entry, in the order in which they are printed."""
+
+
+@irdl_op_definition
+class EntryOp(PtxOp):
+    """A kernel: `.visible .entry`; arguments of its first block are its parameters."""
+
+    name = "ptx.entry"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    parameter_names = opt_prop_def(ArrayAttr[StringAttr])
+    maxntid = opt_prop_def(DenseArrayBase)
+    reqntid = opt_prop_def(DenseArrayBase)
+    minnctapersm = opt_prop_def(IntegerAttr)
+    maxnreg = opt_prop_def(IntegerAttr)
+    explicitcluster = opt_prop_def(UnitAttr)
+    reqnctapercluster = opt_prop_def(DenseArrayBase)
+    maxclusterrank = opt_prop_def(IntegerAttr)
+    body = region_def()
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[ParamType] | Region,
+        *,
+        parameter_names: Sequence[str] | None = None,
+        maxntid: Sequence[int] | None = None,
+        reqntid: Sequence[int] | None = None,
+        minnctapersm: int | None = None,
+        maxnreg: int | None = None,
+        explicitcluster: bool = False,
+        reqnctapercluster: Sequence[int] | None = None,
+        maxclusterrank: int | None = None,
+    ) -> None:
+        """With parameter types the body is one empty block; else it is the region given."""
+        body = parameters if isinstance(parameters, Region) else Region(Block(arg_types=parameters))
+        names = (
+            None if parameter_names is None else ArrayAttr(StringAttr(n) for n in parameter_names)
+        )
+        super().__init__(
+            sym_name=name,
+            parameter_names=names,
+            maxntid=_extents(maxntid),
+            reqntid=_extents(reqntid),
+            minnctapersm=minnctapersm,
+            maxnreg=maxnreg,
+            explicitcluster=explicitcluster,
+            reqnctapercluster=_extents(reqnctapercluster),
+            maxclusterrank=maxclusterrank,
+        )
+        self.add_region(body)
+
+    @property
+    def parameters(self) -> tuple[BlockArgument, ...]:
+        """The arguments of the first block."""
+        block = self.body.first_block
+        return () if block is None else tuple(block.args)
+
+    @property
+    def entry_block(self) -> Block:
+        """The first block."""
+        return self.body.blocks[0]
+
+    def name_of_parameter(self, index: int) -> str:
+        """The name that a parameter has in the text."""
+        if self.parameter_names is not None:
+            return self.parameter_names.data[index].data
+        return f"{self.sym_name.data}_param_{index}"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Read `@name(%p: type, ...) attributes {...} {blocks}`."""
+        name = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_argument
+        )
+        given = parser.parse_optional_attr_dict_with_keyword(("sym_name",))
+        attributes: dict[str, Attribute] = {} if given is None else dict(given.data)
+        names = cls.get_irdl_definition().properties
+        return cls.create(
+            regions=[parser.parse_region(arguments)],
+            properties={"sym_name": name, **{k: v for k, v in attributes.items() if k in names}},
+            attributes={k: v for k, v in attributes.items() if k not in names},
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string("(")
+        printer.print_list(self.parameters, printer.print_block_argument)
+        printer.print_string(")")
+        printer.print_op_attributes(
+            {**self.properties, **self.attributes},
+            reserved_attr_names=("sym_name",),
+            print_keyword=True,
+        )
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _extents(extents: Sequence[int] | None) -> DenseArrayBase | None:
+    return None if extents is None else DenseArrayBase.from_list(i32, list(extents))
+
+
+@irdl_op_definition
+class SharedOp(PtxOp):
+    """A variable in shared memory: `size` bytes, or what the launch gives (`extern`, size 0)."""
+
+    name = "ptx.shared"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    size = prop_def(IntegerAttr)
+    align = prop_def(IntegerAttr)
+    extern = opt_prop_def(UnitAttr)
+
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(self, name: str, size: int = 0, *, align: int = 16, extern: bool = False) -> None:
+        super().__init__(sym_name=name, size=size, align=align, extern=extern)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Read `@name {size = n, align = n}`."""
+        name = parser.parse_symbol_name()
+        attributes = parser.parse_optional_attr_dict()
+        names = cls.get_irdl_definition().properties
+        return cls.create(
+            properties={"sym_name": name, **{k: v for k, v in attributes.items() if k in names}},
+            attributes={k: v for k, v in attributes.items() if k not in names},
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_op_attributes(
+            {**self.properties, **self.attributes}, reserved_attr_names=("sym_name",)
+        )
+
+
+@irdl_op_definition
+class BraOp(PtxOp):
+    """`bra`: to a block; what it passes becomes moves into the block's arguments, if any."""
+
+    name = "ptx.bra"
+
+    arguments = var_operand_def(REG)
+    target = successor_def()
+
+    traits = traits_def(IsTerminator())
+
+    def __init__(self, target: Block, *arguments: Value) -> None:
+        super().__init__((arguments,))
+        self.successors = [target]
+
+    def emit(self, out: Writer) -> None:
+        """Nothing: the printer knows which block comes next."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Read `^target(%a, %b : types)`."""
+        target, values = _parse_edge(parser)
+        return cls.create(
+            operands=values,
+            successors=[target],
+            attributes=parser.parse_optional_attr_dict(),
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        _print_edge(printer, self.target, self.arguments)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class CondBraOp(PtxOp):
+    """`@p bra`: to one block where the predicate holds, else to the other one."""
+
+    name = "ptx.cond_bra"
+
+    SEGMENTED: ClassVar[bool] = True
+    condition = operand_def(REG)
+    then_arguments = var_operand_def(REG)
+    else_arguments = var_operand_def(REG)
+    uniform = opt_prop_def(UnitAttr)
+    then_target = successor_def()
+    else_target = successor_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsTerminator())
+
+    def __init__(
+        self,
+        condition: Value,
+        then_target: Block,
+        then_arguments: Sequence[Value],
+        else_target: Block,
+        else_arguments: Sequence[Value],
+        *,
+        uniform: bool = False,
+    ) -> None:
+        """`uniform` promises that all threads of a warp go the same way (`bra.uni`)."""
+        super().__init__((condition, then_arguments, else_arguments), (), uniform=uniform)
+        self.successors = [then_target, else_target]
+
+    def emit(self, out: Writer) -> None:
+        """Nothing: the printer knows which block comes next."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Read `%p, ^then(%a : type), ^else {uniform}`."""
+        condition = parser.parse_operand()
+        parser.parse_punctuation(",")
+        then_target, then_values = _parse_edge(parser)
+        parser.parse_punctuation(",")
+        else_target, else_values = _parse_edge(parser)
+        attributes = parser.parse_optional_attr_dict()
+        op = cls(
+            condition,
+            then_target,
+            then_values,
+            else_target,
+            else_values,
+            uniform="uniform" in attributes,
+        )
+        op.attributes.update({k: v for k, v in attributes.items() if k != "uniform"})
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_operand(self.condition)
+        printer.print_string(", ")
+        _print_edge(printer, self.then_target, self.then_arguments)
+        printer.print_string(", ")
+        _print_edge(printer, self.else_target, self.else_arguments)
+        uniform = {"uniform": self.properties["uniform"]} if self.flag("uniform") else {}
+        printer.print_op_attributes({**uniform, **self.attributes})
+
+
+def _parse_edge(parser: Parser) -> tuple[Block, Sequence[SSAValue]]:
+    target = parser.parse_successor()
+    if not parser.parse_optional_punctuation("("):
+        return target, ()
+    operands: list[UnresolvedOperand] = parser.parse_comma_separated_list(
+        parser.Delimiter.NONE, parser.parse_unresolved_operand
+    )
+    parser.parse_punctuation(":")
+    types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+    position = parser.pos
+    parser.parse_punctuation(")")
+    return target, parser.resolve_operands(operands, types, position)
+
+
+def _print_edge(printer: Printer, target: Block, values: Sequence[SSAValue]) -> None:
+    printer.print_block_name(target)
+    if not values:
+        return
+    printer.print_string("(")
+    printer.print_list(values, printer.print_ssa_value)
+    printer.print_string(" : ")
+    printer.print_list([value.type for value in values], printer.print_attribute)
+    printer.print_string(")")
+
+
+class EndOp(PtxOp):
+    """Base: a terminator without operands."""
+
+    traits = traits_def(IsTerminator())
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def emit(self, out: Writer) -> None:
+        out.line(self.name[4:])
+
+
+@irdl_op_definition
+class RetOp(EndOp):
+    """`ret`: the end of the entry."""
+
+    name = "ptx.ret"
+
+
+@irdl_op_definition
+class ExitOp(EndOp):
+    """`exit`: the end of the thread."""
+
+    name = "ptx.exit"
+
+
+OPERATIONS = (EntryOp, SharedOp, BraOp, CondBraOp, RetOp, ExitOp)

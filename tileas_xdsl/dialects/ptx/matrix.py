@@ -1,0 +1,177 @@
+"""Matrices of 8x8 elements between registers of a warp and shared memory; cache hints."""
+
+from __future__ import annotations
+
+import struct
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, f32
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.dialects.ptx.base import (
+    REG,
+    GuardedOp,
+    PtxOp,
+    Value,
+    address,
+    count_of,
+)
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+
+
+@irdl_op_definition
+class LdmatrixOp(PtxOp):
+    """`ldmatrix`: 1, 2 or 4 matrices; lane l gives the address of row l % 8 of matrix l / 8."""
+
+    name = "ptx.ldmatrix"
+
+    address = operand_def(REG)
+    shape = prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    matrices = prop_def(IntegerAttr)
+    trans = opt_prop_def(UnitAttr)
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(REG)
+
+    def __init__(
+        self,
+        address: Value,
+        matrices: int,
+        *,
+        trans: bool = False,
+        offset: int = 0,
+        shape: str = "m8n8",
+        type: str = "b16",
+    ) -> None:
+        registers = matrices * (2 if shape == "m16n16" else 1)
+        super().__init__(
+            (address,),
+            (reg("b32", registers),),
+            shape=shape,
+            type=type,
+            matrices=matrices,
+            trans=trans,
+            offset=offset or None,
+        )
+
+    def emit(self, out: Writer) -> None:
+        head = _matrix_head(self, "ldmatrix")
+        place = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{head} {{{', '.join(out.names(self.results[0]))}}}, {place}")
+
+
+@irdl_op_definition
+class StmatrixOp(PtxOp):
+    """`stmatrix`: 1, 2 or 4 matrices, one per register of the value."""
+
+    name = "ptx.stmatrix"
+
+    address = operand_def(REG)
+    value = operand_def(REG)
+    shape = prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    trans = opt_prop_def(UnitAttr)
+    offset = opt_prop_def(IntegerAttr)
+
+    def __init__(
+        self,
+        address: Value,
+        value: Value,
+        *,
+        trans: bool = False,
+        offset: int = 0,
+        shape: str = "m8n8",
+        type: str = "b16",
+    ) -> None:
+        super().__init__(
+            (address, value), (), shape=shape, type=type, trans=trans, offset=offset or None
+        )
+
+    def emit(self, out: Writer) -> None:
+        place = address(out, self._operands[0], self.number("offset"))
+        names = out.registers(self._operands[1])
+        out.line(f"{_matrix_head(self, 'stmatrix')} {place}, {{{', '.join(names)}}}")
+
+
+def _matrix_head(op: LdmatrixOp | StmatrixOp, mnemonic: str) -> str:
+    matrices = op.number("matrices") or count_of(op.operands[1])
+    trans = ".trans" * op.flag("trans")
+    space = "shared::cta" if mnemonic == "stmatrix" else "shared"
+    return f"{mnemonic}.sync.aligned.{op.text('shape')}.x{matrices}{trans}.{space}.{op.text('type')}"
+
+
+@irdl_op_definition
+class PrefetchOp(GuardedOp):
+    """`prefetch`: the line of an address into a cache."""
+
+    name = "ptx.prefetch"
+
+    address = operand_def(REG)
+    guard = opt_operand_def(REG)
+    space = prop_def(StringAttr)
+    level = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+
+    def __init__(
+        self,
+        address: Value,
+        level: str = "L2",
+        *,
+        space: str = "global",
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`level` is L1, L2, L2::evict_last or L2::evict_normal."""
+        super().__init__(
+            (address, guard), (), space=space, level=level, offset=offset or None, negate=negate
+        )
+
+    def emit(self, out: Writer) -> None:
+        space = "" if self.text("space") == "generic" else f".{self.text('space')}"
+        place = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}prefetch{space}.{self.text('level')} {place}")
+
+
+@irdl_op_definition
+class CreatepolicyOp(PtxOp):
+    """`createpolicy.fractional`: how the L2 cache treats a fraction of what is accessed."""
+
+    name = "ptx.createpolicy"
+
+    primary = prop_def(StringAttr)
+    secondary = opt_prop_def(StringAttr)
+    fraction = prop_def(FloatAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, primary: str, *, secondary: str | None = None, fraction: float = 1.0
+    ) -> None:
+        """`primary` is evict_first, evict_last, evict_normal or evict_unchanged."""
+        super().__init__(
+            (),
+            (reg("b64"),),
+            primary=primary,
+            secondary=secondary,
+            fraction=FloatAttr(fraction, f32),
+        )
+
+    def emit(self, out: Writer) -> None:
+        second = self.text("secondary")
+        head = f"createpolicy.fractional.L2::{self.text('primary')}{second and f'.L2::{second}'}.b64"
+        bits = struct.unpack("<I", struct.pack("<f", self.fraction.value.data))[0]
+        out.line(f"{head} {out.name(self.results[0])}, 0f{bits:08X}")
+
+
+OPERATIONS = (LdmatrixOp, StmatrixOp, PrefetchOp, CreatepolicyOp)

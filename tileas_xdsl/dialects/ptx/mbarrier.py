@@ -1,0 +1,378 @@
+"""mbarriers: arrivals, transactions and waits on a phase."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    opt_result_def,
+    prop_def,
+    result_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address, kind_of
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+
+CTA = "shared::cta"
+
+
+@irdl_op_definition
+class MbarrierInitOp(GuardedOp):
+    """`mbarrier.init`: a barrier whose phases take `count` arrivals."""
+
+    name = "ptx.mbarrier.init"
+
+    barrier = operand_def(REG)
+    count = operand_def(REG)
+    guard = opt_operand_def(REG)
+    offset = opt_prop_def(IntegerAttr)
+
+    def __init__(
+        self,
+        barrier: Value,
+        count: Value,
+        *,
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        super().__init__((barrier, count, guard), (), offset=offset or None, negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        place = address(out, self._operands[0], self.number("offset"))
+        count = out.name(self._operands[1])
+        out.line(f"{self.guard_text(out)}mbarrier.init.shared::cta.b64 {place}, {count}")
+
+
+@irdl_op_definition
+class MbarrierInvalOp(GuardedOp):
+    """`mbarrier.inval`: the memory of a barrier may be used for something else."""
+
+    name = "ptx.mbarrier.inval"
+
+    barrier = operand_def(REG)
+    guard = opt_operand_def(REG)
+    offset = opt_prop_def(IntegerAttr)
+
+    def __init__(
+        self, barrier: Value, *, offset: int = 0, guard: Value | None = None, negate: bool = False
+    ) -> None:
+        super().__init__((barrier, guard), (), offset=offset or None, negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        place = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}mbarrier.inval.shared::cta.b64 {place}")
+
+
+class SynchronizingOp(GuardedOp):
+    """Base: operations on a barrier with `.semantics.scope.space`."""
+
+    semantics = opt_prop_def(StringAttr)
+    scope = opt_prop_def(StringAttr)
+    space = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+
+    def barrier_head(self, mnemonic: str) -> str:
+        """The instruction with semantics, scope, space and type."""
+        semantics, scope = self.text("semantics"), self.text("scope")
+        parts = (mnemonic, semantics, scope, self.text("space"), "b64")
+        return ".".join(part for part in parts if part)
+
+
+@irdl_op_definition
+class MbarrierArriveOp(SynchronizingOp):
+    """`mbarrier.arrive`: `count` arrivals, 1 by default; with `token` the state before."""
+
+    name = "ptx.mbarrier.arrive"
+
+    SEGMENTED: ClassVar[bool] = True
+    barrier = operand_def(REG)
+    count = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    drop = opt_prop_def(UnitAttr)
+    no_complete = opt_prop_def(UnitAttr)
+    state = opt_result_def(REG)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        barrier: Value,
+        *,
+        count: Value | None = None,
+        offset: int = 0,
+        space: str = CTA,
+        semantics: str | None = None,
+        scope: str | None = None,
+        drop: bool = False,
+        no_complete: bool = False,
+        token: bool = False,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`space` shared::cluster takes an address from `mapa` and gives no token.
+
+        `drop` also takes the arrivals off what later phases expect.
+        """
+        super().__init__(
+            (barrier, count, guard),
+            (reg("b64"),) if token or no_complete else (),
+            semantics=semantics,
+            scope=scope,
+            space=space,
+            offset=offset or None,
+            drop=drop,
+            no_complete=no_complete,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        drop = "_drop" * self.flag("drop")
+        no_complete = ".noComplete" * self.flag("no_complete")
+        state = out.name(self.results[0]) if self.results else "_"
+        place = address(out, self._operands[0], self.number("offset"))
+        count = f", {out.name(self.count)}" if self.count is not None else ""
+        head = self.barrier_head(f"mbarrier.arrive{drop}{no_complete}")
+        out.line(f"{self.guard_text(out)}{head} {state}, {place}{count}")
+
+
+@irdl_op_definition
+class MbarrierArriveExpectTxOp(SynchronizingOp):
+    """`mbarrier.arrive.expect_tx`: an arrival that announces `bytes` of asynchronous copies."""
+
+    name = "ptx.mbarrier.arrive_expect_tx"
+
+    barrier = operand_def(REG)
+    bytes = operand_def(REG)
+    guard = opt_operand_def(REG)
+    drop = opt_prop_def(UnitAttr)
+    state = opt_result_def(REG)
+
+    def __init__(
+        self,
+        barrier: Value,
+        bytes: Value,
+        *,
+        offset: int = 0,
+        space: str = CTA,
+        semantics: str | None = None,
+        scope: str | None = None,
+        drop: bool = False,
+        token: bool = False,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        super().__init__(
+            (barrier, bytes, guard),
+            (reg("b64"),) if token else (),
+            semantics=semantics,
+            scope=scope,
+            space=space,
+            offset=offset or None,
+            drop=drop,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        drop = "_drop" * self.flag("drop")
+        state = out.name(self.results[0]) if self.results else "_"
+        place = address(out, self._operands[0], self.number("offset"))
+        head = self.barrier_head(f"mbarrier.arrive{drop}.expect_tx")
+        out.line(f"{self.guard_text(out)}{head} {state}, {place}, {out.name(self._operands[1])}")
+
+
+class TransactionOp(SynchronizingOp):
+    """Base: a change of the bytes that a phase waits for, without an arrival."""
+
+    barrier = operand_def(REG)
+    bytes = operand_def(REG)
+    guard = opt_operand_def(REG)
+
+    def __init__(
+        self,
+        barrier: Value,
+        bytes: Value,
+        *,
+        offset: int = 0,
+        space: str = CTA,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        scope = "cta" if space == CTA else "cluster"
+        super().__init__(
+            (barrier, bytes, guard),
+            (),
+            semantics="relaxed",
+            scope=scope,
+            space=space,
+            offset=offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        head = self.barrier_head(self.name[4:])
+        place = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}{head} {place}, {out.name(self._operands[1])}")
+
+
+@irdl_op_definition
+class MbarrierExpectTxOp(TransactionOp):
+    """`mbarrier.expect_tx`: announces `bytes` without arriving."""
+
+    name = "ptx.mbarrier.expect_tx"
+
+
+@irdl_op_definition
+class MbarrierCompleteTxOp(TransactionOp):
+    """`mbarrier.complete_tx`: `bytes` as if a copy had delivered them."""
+
+    name = "ptx.mbarrier.complete_tx"
+
+
+class PhaseOp(SynchronizingOp):
+    """Base: a look at a phase, given by its parity (b32) or by the state of an arrival (b64)."""
+
+    barrier = operand_def(REG)
+    phase = operand_def(REG)
+
+    def phase_text(self, out: Writer, mnemonic: str, result: str) -> str:
+        """The instruction, with its predicate `result`."""
+        parity = ".parity" if kind_of(self._operands[1]) == "b32" else ""
+        head = self.barrier_head(f"{mnemonic}{parity}")
+        place = address(out, self._operands[0], self.number("offset"))
+        return f"{head} {result}, {place}, {out.name(self._operands[1])}"
+
+
+@irdl_op_definition
+class MbarrierTestWaitOp(PhaseOp):
+    """`mbarrier.test_wait`: whether the phase is complete, without waiting."""
+
+    name = "ptx.mbarrier.test_wait"
+
+    done = result_def(REG)
+
+    def __init__(
+        self,
+        barrier: Value,
+        phase: Value,
+        *,
+        offset: int = 0,
+        semantics: str | None = None,
+        scope: str | None = None,
+    ) -> None:
+        """`phase` is a parity (b32) or the state that an arrival gave (b64)."""
+        super().__init__(
+            (barrier, phase),
+            (reg("pred"),),
+            semantics=semantics,
+            scope=scope,
+            space=CTA,
+            offset=offset or None,
+        )
+
+    def emit(self, out: Writer) -> None:
+        out.line(self.phase_text(out, "mbarrier.test_wait", out.name(self.results[0])))
+
+
+@irdl_op_definition
+class MbarrierTryWaitOp(PhaseOp):
+    """`mbarrier.try_wait`: whether the phase is complete, after waiting for a limited time."""
+
+    name = "ptx.mbarrier.try_wait"
+
+    hint = opt_operand_def(REG)
+    done = result_def(REG)
+
+    def __init__(
+        self,
+        barrier: Value,
+        phase: Value,
+        *,
+        offset: int = 0,
+        semantics: str | None = None,
+        scope: str | None = None,
+        hint: Value | None = None,
+    ) -> None:
+        """`phase` is a parity (b32) or a state (b64); `hint` is a time in nanoseconds."""
+        super().__init__(
+            (barrier, phase, hint),
+            (reg("pred"),),
+            semantics=semantics,
+            scope=scope,
+            space=CTA,
+            offset=offset or None,
+        )
+
+    def emit(self, out: Writer) -> None:
+        hint = f", {out.name(self.hint)}" if self.hint is not None else ""
+        out.line(self.phase_text(out, "mbarrier.try_wait", out.name(self.results[0])) + hint)
+
+
+@irdl_op_definition
+class MbarrierWaitOp(PhaseOp):
+    """Waits until the phase is complete: a loop around `mbarrier.try_wait`."""
+
+    name = "ptx.mbarrier.wait"
+
+    def __init__(
+        self,
+        barrier: Value,
+        phase: Value,
+        *,
+        offset: int = 0,
+        semantics: str | None = None,
+        scope: str | None = None,
+    ) -> None:
+        """`phase` is a parity (b32) or the state that an arrival gave (b64)."""
+        super().__init__(
+            (barrier, phase),
+            (),
+            semantics=semantics,
+            scope=scope,
+            space=CTA,
+            offset=offset or None,
+        )
+
+    def emit(self, out: Writer) -> None:
+        done, again = out.fresh("pred"), out.label()
+        out.place(again)
+        out.line(self.phase_text(out, "mbarrier.try_wait", done))
+        out.line(f"@!{done} bra {again}")
+
+
+@irdl_op_definition
+class MbarrierPendingCountOp(PtxOp):
+    """`mbarrier.pending_count`: the arrivals that a state still waited for."""
+
+    name = "ptx.mbarrier.pending_count"
+
+    state = operand_def(REG)
+    count = result_def(REG)
+
+    def __init__(self, state: Value) -> None:
+        super().__init__((state,), (reg("b32"),))
+
+    def emit(self, out: Writer) -> None:
+        result, state = out.name(self.results[0]), out.register(self._operands[0])
+        out.line(f"mbarrier.pending_count.b64 {result}, {state}")
+
+
+OPERATIONS = (
+    MbarrierInitOp,
+    MbarrierInvalOp,
+    MbarrierArriveOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierExpectTxOp,
+    MbarrierCompleteTxOp,
+    MbarrierTestWaitOp,
+    MbarrierTryWaitOp,
+    MbarrierWaitOp,
+    MbarrierPendingCountOp,
+)

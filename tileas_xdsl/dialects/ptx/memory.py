@@ -1,0 +1,205 @@
+"""Loads and stores of every space and width; a long tuple is several instructions."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import (
+    REG,
+    GuardedOp,
+    Value,
+    address,
+    elementwise,
+    kind_of,
+    vector,
+    vector_suffix,
+)
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.kinds import BITS, MEMORY_KINDS
+
+
+class AccessOp(GuardedOp):
+    """Base of loads and stores: `ld{.semantics}{.scope}{.space}{.cache}{.hints}{.vec}.type`."""
+
+    SEGMENTED: ClassVar[bool] = True
+    address = operand_def(REG)
+    type = prop_def(StringAttr)
+    space = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    width = opt_prop_def(IntegerAttr)
+    semantics = opt_prop_def(StringAttr)
+    scope = opt_prop_def(StringAttr)
+    cache = opt_prop_def(StringAttr)
+    eviction = opt_prop_def(StringAttr)
+    prefetch = opt_prop_def(StringAttr)
+
+    def vector_width(self, count: int) -> int:
+        """Registers of one instruction: `width`, else as many as make 16 bytes."""
+        return self.number("width", min(count, max(1, 128 // BITS[self.text("type")])))
+
+    def access_head(self, mnemonic: str, width: int, *, policy: bool) -> str:
+        """The instruction with its modifiers."""
+        space = self.text("space")
+        eviction = self.text("eviction")
+        prefetch = self.text("prefetch")
+        parts = (
+            mnemonic,
+            self.text("semantics"),
+            self.text("scope"),
+            "" if space == "generic" else space,
+            self.text("cache"),
+            eviction and f"L1::{eviction}",
+            "L2::cache_hint" if policy else "",
+            prefetch and f"L2::{prefetch}",
+        )
+        head = ".".join(part for part in parts if part)
+        return f"{head}{vector_suffix(width)}.{self.text('type')}"
+
+
+@irdl_op_definition
+class LdOp(AccessOp):
+    """`ld`: consecutive elements; a tuple longer than a vector takes several instructions.
+
+    With a guard the registers get `otherwise` where the predicate does not hold.
+    """
+
+    name = "ptx.ld"
+
+    otherwise = opt_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    nc = opt_prop_def(UnitAttr)
+    result = result_def(REG)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        address: Value,
+        type: str,
+        space: str,
+        *,
+        count: int = 1,
+        offset: int = 0,
+        width: int | None = None,
+        semantics: str | None = None,
+        scope: str | None = None,
+        cache: str | None = None,
+        eviction: str | None = None,
+        prefetch: str | None = None,
+        nc: bool = False,
+        policy: Value | None = None,
+        guard: Value | None = None,
+        otherwise: Value | None = None,
+        negate: bool = False,
+        kind: str | None = None,
+    ) -> None:
+        """`space` is generic, global, shared, shared::cluster, local or const.
+
+        `semantics` is weak, volatile, relaxed or acquire (with a `scope`); `cache` ca, cg, cs ...;
+        `eviction` no_allocate, evict_first ...; `prefetch` 64B, 128B or 256B; `nc` reads through
+        the cache of constants.  `width` registers go into one instruction, 16 bytes by default.
+        """
+        super().__init__(
+            (address, otherwise, policy, guard),
+            (reg(kind or MEMORY_KINDS[type], count),),
+            type=type,
+            space=space,
+            offset=offset or None,
+            width=width,
+            semantics=semantics,
+            scope=scope,
+            cache=cache,
+            eviction=eviction,
+            prefetch=prefetch,
+            nc=nc,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        names = out.names(self.results[0])
+        width = self.vector_width(len(names))
+        policy = self.policy
+        head = self.access_head("ld", width, policy=policy is not None)
+        if self.flag("nc"):
+            head = head.replace("ld.global", "ld.global.nc", 1)
+        hint = "" if policy is None else f", {out.register(policy)}"
+        guard = self.guard_text(out)
+        if self.otherwise is not None:
+            elementwise(out, f"mov.{kind_of(self.results[0])}", self.results[0], self.otherwise)
+        start, step = self.number("offset"), BITS[self.text("type")] // 8
+        for index in range(0, len(names), width):
+            place = address(out, self._operands[0], start + index * step)
+            out.line(f"{guard}{head} {vector(names[index : index + width])}, {place}{hint}")
+
+
+@irdl_op_definition
+class StOp(AccessOp):
+    """`st`: consecutive elements; a tuple longer than a vector takes several instructions."""
+
+    name = "ptx.st"
+
+    value = operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        address: Value,
+        value: Value,
+        type: str,
+        space: str,
+        *,
+        offset: int = 0,
+        width: int | None = None,
+        semantics: str | None = None,
+        scope: str | None = None,
+        cache: str | None = None,
+        eviction: str | None = None,
+        policy: Value | None = None,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`semantics` is weak, volatile, relaxed or release; see `LdOp`."""
+        super().__init__(
+            (address, value, policy, guard),
+            (),
+            type=type,
+            space=space,
+            offset=offset or None,
+            width=width,
+            semantics=semantics,
+            scope=scope,
+            cache=cache,
+            eviction=eviction,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        names = out.names(self._operands[1])
+        width = self.vector_width(len(names))
+        policy = self.policy
+        head = self.access_head("st", width, policy=policy is not None)
+        hint = "" if policy is None else f", {out.register(policy)}"
+        guard = self.guard_text(out)
+        start, step = self.number("offset"), BITS[self.text("type")] // 8
+        for index in range(0, len(names), width):
+            place = address(out, self._operands[0], start + index * step)
+            out.line(f"{guard}{head} {place}, {vector(names[index : index + width])}{hint}")
+
+
+OPERATIONS = (LdOp, StOp)

@@ -1,0 +1,148 @@
+"""Special registers, addresses of variables and parameters, and address spaces."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.irdl import base, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, elementwise, kind_of, vector, vector_suffix
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import ParamType, reg
+from tileas_xdsl.target.ptx_isa.kinds import BITS, MEMORY_KINDS
+from tileas_xdsl.target.ptx_isa.special_registers import SPECIAL_REGISTERS
+
+PARAM = base(ParamType)
+
+
+@irdl_op_definition
+class SregOp(PtxOp):
+    """`mov d, %name`: a special register, `SregOp("tid.x")`."""
+
+    name = "ptx.sreg"
+
+    register = prop_def(StringAttr)
+    result = result_def(REG)
+
+    def __init__(self, register: str) -> None:
+        """A name of `SPECIAL_REGISTERS`, without the percent sign."""
+        kind = MEMORY_KINDS[SPECIAL_REGISTERS.get(register, "u32")]
+        super().__init__((), (reg(kind),), register=register)
+
+    def emit(self, out: Writer) -> None:
+        name = self.text("register")
+        out.line(f"mov.{SPECIAL_REGISTERS[name]} {out.name(self.results[0])}, %{name}")
+
+    def check(self) -> None:
+        name = self.text("register")
+        if name not in SPECIAL_REGISTERS:
+            raise self.error(f"unknown special register '{name}'")
+
+
+@irdl_op_definition
+class AddressOp(PtxOp):
+    """`mov.u32 d, variable`: where a `ptx.shared` variable lies in the window of shared memory."""
+
+    name = "ptx.address"
+
+    variable = prop_def(SymbolRefAttr)
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, variable: str, *, offset: int = 0, kind: str = "b32") -> None:
+        super().__init__(
+            (), (reg(kind),), variable=SymbolRefAttr(variable), offset=offset or None
+        )
+
+    def emit(self, out: Writer) -> None:
+        offset = self.number("offset")
+        tail = f"+{offset}" if offset else ""
+        result = self.results[0]
+        symbol = self.variable.string_value()
+        out.line(f"mov.{kind_of(result)} {out.name(result)}, {symbol}{tail}")
+
+
+@irdl_op_definition
+class LdParamOp(PtxOp):
+    """`ld.param`: a parameter, or `count` elements of one from byte `offset` on."""
+
+    name = "ptx.ld_param"
+
+    parameter = operand_def(PARAM)
+    type = prop_def(StringAttr)
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, parameter: Value, type: str, *, offset: int = 0, count: int = 1
+    ) -> None:
+        super().__init__(
+            (parameter,), (reg(MEMORY_KINDS[type], count),), type=type, offset=offset or None
+        )
+
+    def emit(self, out: Writer) -> None:
+        type = self.text("type")
+        names = out.names(self.results[0])
+        width = min(len(names), 128 // BITS[type])
+        head = f"ld.param{vector_suffix(width)}.{type}"
+        parameter, start = out.name(self._operands[0]), self.number("offset")
+        for index in range(0, len(names), width):
+            offset = start + index * BITS[type] // 8
+            place = f"[{parameter}+{offset}]" if offset else f"[{parameter}]"
+            out.line(f"{head} {vector(names[index : index + width])}, {place}")
+
+
+@irdl_op_definition
+class ParamAddressOp(PtxOp):
+    """The generic address of a parameter, as TMA takes that of a tensor map passed by value."""
+
+    name = "ptx.param_address"
+
+    parameter = operand_def(PARAM)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, parameter: Value) -> None:
+        super().__init__((parameter,), (reg("b64"),))
+
+    def emit(self, out: Writer) -> None:
+        result = out.name(self.results[0])
+        out.line(f"mov.b64 {result}, {out.name(self._operands[0])}")
+        out.line(f"cvta.param.u64 {result}, {result}")
+
+
+@irdl_op_definition
+class CvtaOp(PtxOp):
+    """`cvta`: an address of a space as generic one, or back with `to`."""
+
+    name = "ptx.cvta"
+
+    READS_FIRST: ClassVar[bool] = False
+    a = operand_def(REG)
+    space = prop_def(StringAttr)
+    direction = opt_prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, a: Value, space: str, *, to: bool = False, type: str = "u64") -> None:
+        """`space` is global, shared, shared::cluster, local, const or param."""
+        super().__init__(
+            (a,), (reg(MEMORY_KINDS[type]),), space=space, direction="to" if to else None, type=type
+        )
+
+    def emit(self, out: Writer) -> None:
+        to = ".to" if self.text("direction") else ""
+        head = f"cvta{to}.{self.text('space')}.{self.text('type')}"
+        elementwise(out, head, self.results[0], self._operands[0])
+
+
+OPERATIONS = (SregOp, AddressOp, LdParamOp, ParamAddressOp, CvtaOp)

@@ -1,0 +1,271 @@
+"""`cp.async.bulk.tensor`: boxes of tensors between global and shared memory (TMA)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+
+from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
+from tileas_xdsl.dialects.ptx.bulk import BARRIER, GROUP
+from tileas_xdsl.dialects.ptx.emission import Writer
+
+_GATHER = ("tile::gather4", "tile::scatter4")
+
+
+class TensorOp(GuardedOp):
+    """Base: a box of the tensor of a map, at coordinates with the innermost one first."""
+
+    SEGMENTED: ClassVar[bool] = True
+    mode = prop_def(StringAttr)
+
+    def dimensions(self, coordinates: Sequence[SSAValue]) -> int:
+        """Rank of the tensor: rows that are gathered are dimension 1 of two."""
+        return 2 if self.text("mode") in _GATHER else len(coordinates)
+
+    def box(self, out: Writer, tensor_map: SSAValue, coordinates: Sequence[SSAValue]) -> str:
+        """`[map, {x, y}]`."""
+        place = ", ".join([out.name(coordinate) for coordinate in coordinates])
+        return f"[{out.register(tensor_map)}, {{{place}}}]"
+
+
+@irdl_op_definition
+class TensorLoadOp(TensorOp):
+    """A box from global into shared memory; its bytes complete on the barrier."""
+
+    name = "ptx.tensor_load"
+
+    destination = operand_def(REG)
+    map = operand_def(REG)
+    barrier = operand_def(REG)
+    coordinates = var_operand_def(REG)
+    offsets = var_operand_def(REG)
+    multicast = opt_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    to = prop_def(StringAttr)
+    cta_group = opt_prop_def(IntegerAttr)
+    offset = opt_prop_def(IntegerAttr)
+    barrier_offset = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        destination: Value,
+        map: Value,
+        coordinates: Sequence[Value],
+        barrier: Value,
+        *,
+        mode: str = "tile",
+        offsets: Sequence[Value] = (),
+        to: str = "shared::cluster",
+        multicast: Value | None = None,
+        cta_group: int | None = None,
+        policy: Value | None = None,
+        offset: int = 0,
+        barrier_offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`mode` is tile, tile::gather4 (x and four rows) or im2col (with its b16 `offsets`).
+
+        `multicast` is a mask (b16) of blocks; `cta_group` 2 lets the barrier be the even block's.
+        """
+        super().__init__(
+            (destination, map, barrier, coordinates, offsets, multicast, policy, guard),
+            (),
+            mode=mode,
+            to=to,
+            cta_group=cta_group,
+            offset=offset or None,
+            barrier_offset=barrier_offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        coordinates, multicast, policy = self.coordinates, self.multicast, self.policy
+        group = self.number("cta_group")
+        # ptxas takes `cta_group` after the barrier's qualifier.
+        parts = (
+            f"cp.async.bulk.tensor.{self.dimensions(coordinates)}d",
+            self.text("to"),
+            "global",
+            self.text("mode"),
+            BARRIER,
+            "" if multicast is None else "multicast::cluster",
+            f"cta_group::{group}" if group else "",
+            "" if policy is None else "L2::cache_hint",
+        )
+        operands = [
+            address(out, self._operands[0], self.number("offset")),
+            self.box(out, self._operands[1], coordinates),
+            address(out, self._operands[2], self.number("barrier_offset")),
+        ]
+        if offsets := self.offsets:
+            operands.append(f"{{{', '.join([out.register(value) for value in offsets])}}}")
+        operands += [out.register(mask) for mask in (multicast, policy) if mask is not None]
+        head = ".".join(part for part in parts if part)
+        out.line(f"{self.guard_text(out)}{head} {', '.join(operands)}")
+
+
+class FromSharedOp(TensorOp):
+    """Base: a box from shared to global memory, in a bulk group."""
+
+    map = operand_def(REG)
+    source = operand_def(REG)
+    coordinates = var_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+    offset = opt_prop_def(IntegerAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def write(self, out: Writer, mnemonic: str, operation: str) -> None:
+        """Write the instruction."""
+        coordinates, policy = self.coordinates, self.policy
+        parts = (
+            f"{mnemonic}.{self.dimensions(coordinates)}d.global.shared::cta",
+            operation,
+            self.text("mode"),
+            GROUP,
+            "" if policy is None else "L2::cache_hint",
+        )
+        head = ".".join(part for part in parts if part)
+        place = address(out, self._operands[1], self.number("offset"))
+        tail = "" if policy is None else f", {out.register(policy)}"
+        box = self.box(out, self._operands[0], coordinates)
+        out.line(f"{self.guard_text(out)}{head} {box}, {place}{tail}")
+
+
+@irdl_op_definition
+class TensorStoreOp(FromSharedOp):
+    """A box from shared to global memory."""
+
+    name = "ptx.tensor_store"
+
+    def __init__(
+        self,
+        map: Value,
+        coordinates: Sequence[Value],
+        source: Value,
+        *,
+        mode: str = "tile",
+        policy: Value | None = None,
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`mode` is tile, tile::scatter4 (x and four rows) or im2col_no_offs."""
+        super().__init__(
+            (map, source, coordinates, policy, guard),
+            (),
+            mode=mode,
+            offset=offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        self.write(out, "cp.async.bulk.tensor", "")
+
+
+@irdl_op_definition
+class TensorReduceOp(FromSharedOp):
+    """A box of shared memory combined with one of global memory."""
+
+    name = "ptx.tensor_reduce"
+
+    operation = prop_def(StringAttr)
+
+    def __init__(
+        self,
+        map: Value,
+        coordinates: Sequence[Value],
+        source: Value,
+        operation: str,
+        *,
+        mode: str = "tile",
+        policy: Value | None = None,
+        offset: int = 0,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        """`operation` is add, min, max, inc, dec, and, or, xor; the map knows the type."""
+        super().__init__(
+            (map, source, coordinates, policy, guard),
+            (),
+            mode=mode,
+            operation=operation,
+            offset=offset or None,
+            negate=negate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        self.write(out, "cp.reduce.async.bulk.tensor", self.text("operation"))
+
+
+@irdl_op_definition
+class TensorPrefetchOp(TensorOp):
+    """A box of global memory into the L2 cache."""
+
+    name = "ptx.tensor_prefetch"
+
+    map = operand_def(REG)
+    coordinates = var_operand_def(REG)
+    policy = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        map: Value,
+        coordinates: Sequence[Value],
+        *,
+        mode: str = "tile",
+        policy: Value | None = None,
+        guard: Value | None = None,
+        negate: bool = False,
+    ) -> None:
+        super().__init__((map, coordinates, policy, guard), (), mode=mode, negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        coordinates, policy = self.coordinates, self.policy
+        hint = "" if policy is None else ".L2::cache_hint"
+        tail = "" if policy is None else f", {out.register(policy)}"
+        rank = self.dimensions(coordinates)
+        head = f"cp.async.bulk.prefetch.tensor.{rank}d.L2.global.{self.text('mode')}{hint}"
+        box = self.box(out, self._operands[0], coordinates)
+        out.line(f"{self.guard_text(out)}{head} {box}{tail}")
+
+
+@irdl_op_definition
+class PrefetchTensormapOp(GuardedOp):
+    """`prefetch.tensormap`: the map itself, into the cache of maps."""
+
+    name = "ptx.prefetch_tensormap"
+
+    map = operand_def(REG)
+    guard = opt_operand_def(REG)
+
+    def __init__(self, map: Value, *, guard: Value | None = None, negate: bool = False) -> None:
+        super().__init__((map, guard), (), negate=negate)
+
+    def emit(self, out: Writer) -> None:
+        place = address(out, self._operands[0], 0)
+        out.line(f"{self.guard_text(out)}prefetch.tensormap {place}")
+
+
+OPERATIONS = (TensorLoadOp, TensorStoreOp, TensorReduceOp, TensorPrefetchOp, PrefetchTensormapOp)

@@ -1,0 +1,290 @@
+"""Between the threads of a warp and the blocks of a cluster."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    opt_result_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, kind_of
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+
+
+@irdl_op_definition
+class MapaOp(PtxOp):
+    """`mapa`: the address of the same place in the shared memory of another block."""
+
+    name = "ptx.mapa"
+
+    READS_FIRST: ClassVar[bool] = False
+    a = operand_def(REG)
+    block = operand_def(REG)
+    space = opt_prop_def(StringAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, a: Value, block: Value, *, space: str | None = "shared::cluster") -> None:
+        """`space` None takes and gives generic addresses."""
+        super().__init__((a, block), (reg(kind_of(a), count_of(a)),), space=space)
+
+    def emit(self, out: Writer) -> None:
+        elementwise(out, _address_head(self, "mapa"), self.results[0], *self._operands)
+
+
+@irdl_op_definition
+class GetctarankOp(PtxOp):
+    """`getctarank`: the rank in the cluster of the block that an address belongs to."""
+
+    name = "ptx.getctarank"
+
+    a = operand_def(REG)
+    space = opt_prop_def(StringAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, a: Value, *, space: str | None = "shared::cluster") -> None:
+        super().__init__((a,), (reg("b32"),), space=space)
+
+    def emit(self, out: Writer) -> None:
+        head, source = _address_head(self, "getctarank"), out.register(self._operands[0])
+        out.line(f"{head} {out.name(self.results[0])}, {source}")
+
+
+def _address_head(op: MapaOp | GetctarankOp, mnemonic: str) -> str:
+    space = op.text("space")
+    type = "u64" if kind_of(op.operands[0]) == "b64" else "u32"
+    return f"{mnemonic}{space and '.'}{space}.{type}"
+
+
+@irdl_op_definition
+class ElectSyncOp(PtxOp):
+    """`elect.sync`: one thread of those in the mask; its lane, and whether this one is it."""
+
+    name = "ptx.elect_sync"
+
+    mask = operand_def(REG)
+    lane = result_def(REG)
+    elected = result_def(REG)
+
+    def __init__(self, mask: Value) -> None:
+        super().__init__((mask,), (reg("b32"), reg("pred")))
+
+    def emit(self, out: Writer) -> None:
+        lane, elected = map(out.name, self.results)
+        out.line(f"elect.sync {lane}|{elected}, {out.name(self._operands[0])}")
+
+
+@irdl_op_definition
+class ShflOp(PtxOp):
+    """`shfl.sync`: registers of another lane; every register of a tuple by one instruction."""
+
+    name = "ptx.shfl"
+
+    READS_FIRST: ClassVar[bool] = False
+    a = operand_def(REG)
+    lane = operand_def(REG)
+    clamp = operand_def(REG)
+    mask = operand_def(REG)
+    mode = prop_def(StringAttr)
+    result = result_def(REG)
+    in_range = opt_result_def(REG)
+
+    def __init__(
+        self,
+        a: Value,
+        lane: Value,
+        clamp: Value,
+        mask: Value,
+        mode: str,
+        *,
+        predicate: bool = False,
+    ) -> None:
+        """`mode` is idx, up, down or bfly; `predicate` also gives whether the lane was there."""
+        results = [reg(kind_of(a), count_of(a))]
+        results += [reg("pred", count_of(a))] if predicate else []
+        super().__init__((a, lane, clamp, mask), results, mode=mode)
+
+    def emit(self, out: Writer) -> None:
+        lane, clamp, mask = map(out.name, self._operands[1:])
+        head = f"shfl.sync.{self.text('mode')}.b32"
+        results = [out.names(result) for result in self.results]
+        for destinations, a in zip(
+            zip(*results, strict=True), out.registers(self._operands[0]), strict=True
+        ):
+            out.line(f"{head} {'|'.join(destinations)}, {a}, {lane}, {clamp}, {mask}")
+
+
+@irdl_op_definition
+class VoteOp(PtxOp):
+    """`vote.sync`: a predicate of all threads of the mask: all, any, uni, or the ballot (b32)."""
+
+    name = "ptx.vote"
+
+    a = operand_def(REG)
+    mask = operand_def(REG)
+    mode = prop_def(StringAttr)
+    result = result_def(REG)
+
+    def __init__(self, a: Value, mask: Value, mode: str) -> None:
+        super().__init__((a, mask), (reg("b32" if mode == "ballot" else "pred"),), mode=mode)
+
+    def emit(self, out: Writer) -> None:
+        mode = self.text("mode")
+        type = "b32" if mode == "ballot" else "pred"
+        predicate, mask = out.register(self._operands[0]), out.name(self._operands[1])
+        out.line(f"vote.sync.{mode}.{type} {out.name(self.results[0])}, {predicate}, {mask}")
+
+
+@irdl_op_definition
+class MatchOp(PtxOp):
+    """`match.sync`: which threads of the mask have the same value: any, or all."""
+
+    name = "ptx.match"
+
+    a = operand_def(REG)
+    mask = operand_def(REG)
+    mode = prop_def(StringAttr)
+    result = result_def(REG)
+    all_equal = opt_result_def(REG)
+
+    def __init__(self, a: Value, mask: Value, mode: str = "any") -> None:
+        """Mode all also gives a predicate."""
+        results = (reg("b32"), reg("pred")) if mode == "all" else (reg("b32"),)
+        super().__init__((a, mask), results, mode=mode)
+
+    def emit(self, out: Writer) -> None:
+        value, mask = out.name(self._operands[0]), out.name(self._operands[1])
+        type = kind_of(self._operands[0])
+        results = "|".join([out.name(result) for result in self.results])
+        out.line(f"match.{self.text('mode')}.sync.{type} {results}, {value}, {mask}")
+
+
+@irdl_op_definition
+class ReduxOp(PtxOp):
+    """`redux.sync`: a value combined over the threads of the mask, the same for all."""
+
+    name = "ptx.redux"
+
+    READS_FIRST: ClassVar[bool] = False
+    a = operand_def(REG)
+    mask = operand_def(REG)
+    operation = prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    result = result_def(REG)
+
+    def __init__(self, a: Value, mask: Value, operation: str, type: str) -> None:
+        """`operation` is add, min, max, and, or, xor."""
+        super().__init__(
+            (a, mask), (reg(TYPE_KINDS[type], count_of(a)),), operation=operation, type=type
+        )
+
+    def emit(self, out: Writer) -> None:
+        head = f"redux.sync.{self.text('operation')}.{self.text('type')}"
+        elementwise(out, head, self.results[0], *self._operands)
+
+
+@irdl_op_definition
+class ActivemaskOp(PtxOp):
+    """`activemask`: the threads of the warp that are here now."""
+
+    name = "ptx.activemask"
+
+    result = result_def(REG)
+
+    def __init__(self) -> None:
+        super().__init__((), (reg("b32"),))
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"activemask.b32 {out.name(self.results[0])}")
+
+
+@irdl_op_definition
+class SetmaxnregOp(PtxOp):
+    """`setmaxnreg`: the registers per thread of this warpgroup from here on."""
+
+    name = "ptx.setmaxnreg"
+
+    count = prop_def(IntegerAttr)
+    direction = prop_def(StringAttr)
+
+    def __init__(self, count: int, direction: str) -> None:
+        """`count` is a multiple of 8 from 24 to 256, `direction` inc or dec."""
+        super().__init__(count=count, direction=direction)
+
+    def emit(self, out: Writer) -> None:
+        direction, count = self.text("direction"), self.number("count")
+        out.line(f"setmaxnreg.{direction}.sync.aligned.u32 {count}")
+
+
+@irdl_op_definition
+class NanosleepOp(PtxOp):
+    """`nanosleep`: about so many nanoseconds."""
+
+    name = "ptx.nanosleep"
+
+    time = operand_def(REG)
+
+    def __init__(self, time: Value) -> None:
+        super().__init__((time,))
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"nanosleep.u32 {out.name(self._operands[0])}")
+
+
+@irdl_op_definition
+class GriddepcontrolOp(PtxOp):
+    """`griddepcontrol`: wait for the grid before, or let the grid after start."""
+
+    name = "ptx.griddepcontrol"
+
+    action = prop_def(StringAttr)
+
+    def __init__(self, action: str) -> None:
+        """`action` is wait or launch_dependents."""
+        super().__init__(action=action)
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"griddepcontrol.{self.text('action')}")
+
+
+@irdl_op_definition
+class TrapOp(PtxOp):
+    """`trap`: abort the grid."""
+
+    name = "ptx.trap"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def emit(self, out: Writer) -> None:
+        out.line("trap")
+
+
+OPERATIONS = (
+    MapaOp,
+    GetctarankOp,
+    ElectSyncOp,
+    ShflOp,
+    VoteOp,
+    MatchOp,
+    ReduxOp,
+    ActivemaskOp,
+    SetmaxnregOp,
+    NanosleepOp,
+    GriddepcontrolOp,
+    TrapOp,
+)

@@ -1,0 +1,224 @@
+"""`wgmma`: asynchronous matrix products of a warpgroup, and `mma.sync` of a warp.
+
+The result of `wgmma.mma_async` is not there before a wait: it may go to further products, to
+branches and to `WgmmaWaitOp`, which gives it back to be read.  Accumulators, results and what the
+wait gives back are the same registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, as_value, count_of, kind_of, vector
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+
+
+class WordOp(PtxOp):
+    """Base: one instruction without operands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class WgmmaFenceOp(WordOp):
+    """`wgmma.fence`: earlier writes of accumulators and A registers, before products use them."""
+
+    name = "ptx.wgmma.fence"
+
+    def emit(self, out: Writer) -> None:
+        out.line("wgmma.fence.sync.aligned")
+
+
+@irdl_op_definition
+class WgmmaCommitOp(WordOp):
+    """`wgmma.commit_group`: the products so far become a group."""
+
+    name = "ptx.wgmma.commit_group"
+
+    def emit(self, out: Writer) -> None:
+        out.line("wgmma.commit_group.sync.aligned")
+
+
+@irdl_op_definition
+class WgmmaWaitOp(PtxOp):
+    """`wgmma.wait_group n`: at most the `pending` newest groups stay in flight.
+
+    Accumulators that are complete then are its operands; its results are what may be read.  A
+    registers of A that are complete then may be operands too: they stay untouched until here.
+    """
+
+    name = "ptx.wgmma.wait_group"
+
+    values = var_operand_def(REG)
+    pending = prop_def(IntegerAttr)
+    complete = var_result_def(REG)
+
+    def __init__(self, pending: int = 0, values: Sequence[Value] = ()) -> None:
+        """Results have the types of `values`, in order."""
+        operands = [as_value(value) for value in values]
+        super().__init__((operands,), [v.type for v in operands], pending=pending)
+
+    def emit(self, out: Writer) -> None:
+        out.line(f"wgmma.wait_group.sync.aligned {self.number('pending')}")
+
+
+@irdl_op_definition
+class WgmmaOp(PtxOp):
+    """`wgmma.mma_async`: D = A * B + D of m64nNkK; N follows from the accumulator.
+
+    A is a descriptor of shared memory (b64) or 4 registers (b32), B a descriptor.  With a false
+    `scale_d` D = A * B.
+    """
+
+    name = "ptx.wgmma"
+
+    accumulator = operand_def(REG)
+    a = operand_def(REG)
+    b = operand_def(REG)
+    scale_d = operand_def(REG)
+    type = prop_def(StringAttr)
+    a_type = prop_def(StringAttr)
+    b_type = prop_def(StringAttr)
+    negate_a = opt_prop_def(UnitAttr)
+    negate_b = opt_prop_def(UnitAttr)
+    trans_a = opt_prop_def(UnitAttr)
+    trans_b = opt_prop_def(UnitAttr)
+    saturate = opt_prop_def(UnitAttr)
+    result = result_def(REG)
+
+    def __init__(
+        self,
+        accumulator: Value,
+        a: Value,
+        b: Value,
+        scale_d: Value,
+        type: str,
+        a_type: str,
+        b_type: str | None = None,
+        *,
+        negate_a: bool = False,
+        negate_b: bool = False,
+        trans_a: bool = False,
+        trans_b: bool = False,
+        saturate: bool = False,
+    ) -> None:
+        """`type` f32, f16 or s32 of D; `a_type` f16, bf16, tf32, e4m3, e5m2, s8, u8.
+
+        `trans_a` and `trans_b` are for operands whose M or N is contiguous (16-bit types only).
+        """
+        accumulator = as_value(accumulator)
+        super().__init__(
+            (accumulator, a, b, scale_d),
+            (accumulator.type,),
+            type=type,
+            a_type=a_type,
+            b_type=b_type or a_type,
+            negate_a=negate_a,
+            negate_b=negate_b,
+            trans_a=trans_a,
+            trans_b=trans_b,
+            saturate=saturate,
+        )
+
+    @property
+    def n(self) -> int:
+        """Columns of the product."""
+        registers = count_of(self._operands[0])
+        return registers * (4 if self.text("type") == "f16" else 2)
+
+    @property
+    def a_in_registers(self) -> bool:
+        """Whether A is registers rather than a descriptor."""
+        return count_of(self._operands[1]) == 4
+
+    def emit(self, out: Writer) -> None:
+        a_type, flag = self.text("a_type"), self.flag
+        integers, halves = self.text("type") == "s32", a_type in ("f16", "bf16")
+        saturate = ".satfinite" * flag("saturate")
+        head = (
+            f"wgmma.mma_async.sync.aligned.m64n{self.n}k{_K[a_type]}{saturate}"
+            f".{self.text('type')}.{a_type}.{self.text('b_type')}"
+        )
+        a, b = out.registers(self._operands[1]), out.register(self._operands[2])
+        operands = [vector(a), b, out.register(self._operands[3])]
+        if not integers:
+            operands += ["-1" if flag("negate_a") else "1", "-1" if flag("negate_b") else "1"]
+        if halves:
+            operands += [] if len(a) > 1 else [str(int(flag("trans_a")))]
+            operands.append(str(int(flag("trans_b"))))
+        d = ", ".join(out.names(self.results[0]))
+        out.line(f"{head} {{{d}}}, {', '.join(operands)}")
+
+
+_K = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+"""32 bytes of A."""
+
+
+@irdl_op_definition
+class MmaOp(PtxOp):
+    """`mma.sync`: D = A * B + C of one warp, A in rows and B in columns."""
+
+    name = "ptx.mma"
+
+    a = operand_def(REG)
+    b = operand_def(REG)
+    c = operand_def(REG)
+    shape = prop_def(StringAttr)
+    type = prop_def(StringAttr)
+    a_type = prop_def(StringAttr)
+    b_type = prop_def(StringAttr)
+    saturate = opt_prop_def(UnitAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        a: Value,
+        b: Value,
+        c: Value,
+        shape: str,
+        type: str,
+        a_type: str,
+        b_type: str | None = None,
+        *,
+        saturate: bool = False,
+    ) -> None:
+        """`shape` as m16n8k16, `type` of C and D."""
+        super().__init__(
+            (a, b, c),
+            (reg(kind_of(c), count_of(c)),),
+            shape=shape,
+            type=type,
+            a_type=a_type,
+            b_type=b_type or a_type,
+            saturate=saturate,
+        )
+
+    def emit(self, out: Writer) -> None:
+        type, saturate = self.text("type"), ".satfinite" * self.flag("saturate")
+        head = (
+            f"mma.sync.aligned.{self.text('shape')}.row.col{saturate}"
+            f".{type}.{self.text('a_type')}.{self.text('b_type')}.{type}"
+        )
+        values = (self.results[0], *self._operands)
+        fragments = [f"{{{', '.join(out.names(value))}}}" for value in values]
+        out.line(f"{head} {', '.join(fragments)}")
+
+
+OPERATIONS = (WgmmaFenceOp, WgmmaCommitOp, WgmmaWaitOp, WgmmaOp, MmaOp)

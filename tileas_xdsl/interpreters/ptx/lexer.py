@@ -1,0 +1,69 @@
+"""PTX text to tokens.  Source: PTX ISA 4, syntax."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+
+_PATTERN = re.compile(
+    r"""
+    (?P<skip>[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)
+  | (?P<string>"[^"\n]*")
+  | (?P<hexfloat>0[fF][0-9a-fA-F]{8}(?![0-9a-zA-Z])|0[dD][0-9a-fA-F]{16}(?![0-9a-zA-Z]))
+  | (?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+  | (?P<int>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)(?![\w$])
+  | (?P<word>[%$a-zA-Z_][\w$]*(?:(?:\.|::)[\w$]+)*)
+  | (?P<directive>\.[a-zA-Z_]\w*(?:::\w+)*)
+  | (?P<punct>[][{}()<>,;:=@!|+*/-])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token and the offset of its first character."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class Source:
+    """A text with the places of its characters."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self.text = text
+        self.path = path
+        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+
+    def place(self, offset: int) -> Place:
+        """Line and column of a character."""
+        line = bisect_right(self._starts, offset)
+        return Place(self.path, line, offset - self._starts[line - 1] + 1)
+
+    def tokens(self) -> list[Token]:
+        """All tokens, with an end token last; `PtxError` at the first character that is none."""
+        found: list[Token] = []
+        offset, end = 0, len(self.text)
+        match = _PATTERN.match
+        while offset < end:
+            m = match(self.text, offset)
+            if m is None:
+                raise self._bad_character(offset)
+            if m.lastgroup != "skip":
+                found.append(Token(str(m.lastgroup), m.group(), offset))
+            offset = m.end()
+        found.append(Token("end", "", end))
+        return found
+
+    def _bad_character(self, offset: int) -> PtxError:
+        if self.text.startswith("/*", offset):
+            return PtxError("this comment is never closed", self.place(offset))
+        if self.text[offset] == '"':
+            return PtxError("this string is never closed", self.place(offset))
+        shown = self.text[offset]
+        return PtxError(f"'{shown}' begins no token of PTX", self.place(offset))

@@ -1,0 +1,36 @@
+"""The pass `convert-tileas-to-cute-nvgpu`: from tiles and agents to the threads of a block.
+
+Agents become ranges of warps with budgets of registers, pipelines arrays of mbarriers, TMA elected
+bulk copies, products groups of wgmma, tiles registers or swizzled shared memory.  What it does not
+lower is an error at the operation, and the module stays as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.kernel import lower_kernel
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+
+
+@dataclass(frozen=True)
+class ConvertTileasToCuteNvgpu(ModulePass):
+    """Lower the kernels of a module to the threads of a block."""
+
+    name = "convert-tileas-to-cute-nvgpu"
+
+    target: str = "sm_90a"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = get_target(self.target)
+        kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
+        lowered = [lower_kernel(KernelPlan.of(kernel, target)) for kernel in kernels]
+        for kernel, made in zip(kernels, lowered, strict=True):
+            Rewriter.replace_op(kernel, made)

@@ -1,0 +1,395 @@
+"""Writing the code of one agent: values by name, constants, thread numbers, control flow.
+
+A family of operations registers what each of them becomes in a table; the emitter walks blocks and
+looks operations up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any, TypeAlias, TypeVar
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BarrierOp,
+    ElectOneOp,
+    GetDynSmemOp,
+    LaneIdxOp,
+    ThreadIdxOp,
+    WarpIdxOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT, shared_layout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    AccumulatorLayout,
+    Carried,
+    DotToken,
+    Fragment,
+    Ghost,
+    Lowered,
+    PendingTile,
+    Scalar,
+    SharedTile,
+    Splat,
+    StageIndex,
+    Stages,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+Handler: TypeAlias = "Callable[[Emitter, Any], Sequence[Lowered]]"
+"""What an operation becomes; a lowered value for each of its results."""
+
+Ended: TypeAlias = Sequence[Lowered]
+"""What the terminator of a block gives."""
+
+T = TypeVar("T", bound=Operation)
+
+
+@dataclass
+class Emitter:
+    """The code of one agent, at the end of a block."""
+
+    plan: KernelPlan
+    agent: Agent
+    builder: Builder
+    handlers: Mapping[type[Operation], Handler]
+    values: dict[SSAValue, Lowered] = field(default_factory=dict[SSAValue, Lowered])
+    by_one_thread: bool = False
+    """Whether only the elected thread of the agent is here."""
+    source: Operation | None = None
+    """The operation that is being lowered."""
+    stage: tuple[Stages, StageIndex] | None = None
+    """The stage whose body is written."""
+    arguments: Block | None = None
+    """The first block of the kernel, which takes hidden arguments."""
+    _facts: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    """Numbers of the thread that were computed where all code of the agent sees them."""
+
+    def insert(self, op: T) -> T:
+        """Add an operation, which is where the one is that it comes from."""
+        if self.source is not None:
+            op.location = self.source.location
+        return self.builder.insert(op)
+
+    def get(self, value: SSAValue) -> Lowered:
+        """What a value has become."""
+        return self.values[value]
+
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """A value that is a scalar."""
+        found = self.values[value]
+        assert isinstance(found, Scalar), found
+        return found.value
+
+    # constants and arithmetic
+
+    def index(self, number: int) -> SSAValue:
+        """An `index` constant."""
+        return self.insert(arith.ConstantOp(IntegerAttr(number, IndexType()))).result
+
+    def int32(self, number: int) -> SSAValue:
+        """An `i32` constant."""
+        return self.insert(arith.ConstantOp(IntegerAttr(number, i32))).result
+
+    def boolean(self, value: bool) -> SSAValue:
+        """An `i1` constant."""
+        return self.insert(arith.ConstantOp(IntegerAttr(int(value), i1))).result
+
+    def add(self, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        """A sum; nothing is added for 0."""
+        if isinstance(b, int):
+            return a if b == 0 else self.insert(arith.AddiOp(a, self._like(a, b))).result
+        return self.insert(arith.AddiOp(a, b)).result
+
+    def multiply(self, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        """A product; by 1 it is the factor."""
+        if isinstance(b, int):
+            return a if b == 1 else self.insert(arith.MuliOp(a, self._like(a, b))).result
+        return self.insert(arith.MuliOp(a, b)).result
+
+    def is_less(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Whether `a < b`, signed."""
+        return self.insert(arith.CmpiOp(a, b, "slt")).result
+
+    def is_equal(self, a: SSAValue, number: int) -> SSAValue:
+        """Whether a value is a number."""
+        return self.insert(arith.CmpiOp(a, self._like(a, number), "eq")).result
+
+    def divide(self, a: SSAValue, number: int) -> SSAValue:
+        """A quotient of numbers that are not negative."""
+        return self.insert(arith.DivUIOp(a, self._like(a, number))).result
+
+    def remainder(self, a: SSAValue, number: int) -> SSAValue:
+        """The remainder of numbers that are not negative."""
+        return self.insert(arith.RemUIOp(a, self._like(a, number))).result
+
+    def subtract(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A difference."""
+        return self.insert(arith.SubiOp(a, b)).result
+
+    def exclusive_or(self, a: SSAValue, b: SSAValue | None) -> SSAValue:
+        """Bits that differ; None is 0."""
+        return a if b is None else self.insert(arith.XOrIOp(a, b)).result
+
+    def widen(self, value: SSAValue) -> SSAValue:
+        """An `i32` as `i64`, for addresses in global memory."""
+        return self.insert(arith.ExtSIOp(value, i64)).result
+
+    def swizzle_of_row(self, row: SSAValue, mode: str) -> SSAValue | None:
+        """What the swizzle flips in the bytes of a row; None where it flips none.
+
+        A swizzle <B, 4, 3> flips bits 4 to 4 + B by bits 7 to 7 + B of the address.
+        """
+        bits = BYTE_SWIZZLES[mode].bits
+        if bits == 0:
+            return None
+        rows_of_span = 128 // (16 << bits)
+        group = row if rows_of_span == 1 else self.divide(row, rows_of_span)
+        return self.multiply(self.remainder(group, 1 << bits), 16)
+
+    def known(self, value: SSAValue) -> int | None:
+        """The number that a value always has; None where it is not a constant."""
+        owner = value.owner
+        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+            return owner.value.value.data
+        if isinstance(owner, arith.MuliOp | arith.AddiOp):
+            a, b = (self.known(v) for v in owner.operands)
+            if a is not None and b is not None:
+                return a * b if isinstance(owner, arith.MuliOp) else a + b
+        return None
+
+    def factor(self, value: SSAValue) -> int:
+        """A number that divides a value whatever it is."""
+        if (number := self.known(value)) is not None:
+            return number
+        owner = value.owner
+        if isinstance(owner, arith.IndexCastOp):
+            return self.factor(owner.input)
+        if isinstance(owner, arith.MuliOp):
+            return self.factor(owner.lhs) * self.factor(owner.rhs)
+        if isinstance(owner, arith.AddiOp):
+            return gcd(self.factor(owner.lhs), self.factor(owner.rhs))
+        return 1
+
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """Whether both hold; None always holds."""
+        if a is None or b is None:
+            return b if a is None else a
+        return self.insert(arith.AndIOp(a, b)).result
+
+    def as_type(self, value: SSAValue, type_: Attribute) -> SSAValue:
+        """An integer as `index` or `i32`."""
+        if value.type == type_:
+            return value
+        return self.insert(arith.IndexCastOp(value, type_)).result
+
+    def _like(self, value: SSAValue, number: int) -> SSAValue:
+        if isinstance(value.type, IndexType):
+            return self.index(number)
+        width = width_of(value.type)
+        return self.insert(arith.ConstantOp(IntegerAttr(number, IntegerType(width)))).result
+
+    # pointers
+
+    def advance(
+        self, pointer: SSAValue, offset: SSAValue | int, alignment: int | None = None
+    ) -> SSAValue:
+        """A pointer some elements further on; `alignment` in bytes where it is known."""
+        if isinstance(offset, int):
+            if offset == 0:
+                return pointer
+            offset = self.int32(offset)
+        return self.insert(PtrAddOp(pointer, offset, alignment)).result
+
+    def recast(self, pointer: SSAValue, element: Attribute) -> SSAValue:
+        """A pointer to other elements at the same place."""
+        return self.insert(RecastPtrOp(pointer, element)).result
+
+    def tile_pointer(self, tile: SharedTile) -> SSAValue:
+        """Where the bytes of a tile begin."""
+        return tile.pointer
+
+    def shared_tile(self, value: SSAValue) -> SharedTile:
+        """A tile in shared memory; one that was only asked for gets its place now."""
+        found = self.values[value]
+        if isinstance(found, SharedTile):
+            return found
+        op = value.owner if isinstance(value.owner, Operation) else self.plan.kernel
+        if not isinstance(found, PendingTile):
+            raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
+        if found.place is None:
+            layout = shared_layout(found.shape, bits_of(found.element))
+            offset = self.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
+            pointer = self.insert(GetDynSmemOp(offset, i8, ALIGNMENT)).result
+            found.place = SharedTile(pointer, layout, found.element)
+        return found.place
+
+    def when(self, condition: SSAValue, block: Block) -> None:
+        """Run a block, which is complete but for its end, where a condition holds."""
+        with self.within(block):
+            self.insert(scf.YieldOp())
+        self.insert(scf.IfOp(condition, [], Region(block)))
+
+    def add_argument(self, type_: Attribute) -> SSAValue:
+        """A hidden argument of the kernel."""
+        assert self.arguments is not None
+        return self.arguments.insert_arg(type_, len(self.arguments.args))
+
+    def meet(self) -> None:
+        """All threads of the agent wait for one another."""
+        if self.agent.number == 0:
+            self.insert(BarrierOp(0))
+        else:
+            self.insert(BarrierOp(self.agent.number, self.agent.threads))
+
+    # threads
+
+    def fact(self, name: str, make: Callable[[], SSAValue]) -> SSAValue:
+        """A number of the thread, computed once where the agent begins."""
+        if name not in self._facts:
+            self._facts[name] = make()
+        return self._facts[name]
+
+    def begin(self) -> None:
+        """Compute the numbers of the thread, before any control flow."""
+        thread = self.fact("thread", lambda: self.insert(ThreadIdxOp("x")).result)
+        del thread
+        self.fact("lane", lambda: self.insert(LaneIdxOp()).result)
+        self.fact("warp", self._warp)
+
+    def _warp(self) -> SSAValue:
+        """The warp within the agent."""
+        warp = self.insert(WarpIdxOp()).result
+        first = self.agent.first_warp
+        return self.add(warp, -first) if first else warp
+
+    @property
+    def thread(self) -> SSAValue:
+        """The number of the thread in the block."""
+        return self._facts["thread"]
+
+    @property
+    def lane(self) -> SSAValue:
+        """The number of the thread in its warp."""
+        return self._facts["lane"]
+
+    @property
+    def warp(self) -> SSAValue:
+        """The number of the warp in the agent, the same in all its threads."""
+        return self._facts["warp"]
+
+    def elected(self) -> SSAValue | None:
+        """Whether this is the one thread that acts for the agent; None if only it is here."""
+        if self.by_one_thread:
+            return None
+        first = self.is_equal(self.warp, 0)
+        return self.both(first, self.elected_of_warp())
+
+    def elected_of_warp(self) -> SSAValue | None:
+        """Whether this is the one thread that acts for its warp."""
+        if self.by_one_thread:
+            return None
+        return self.insert(ElectOneOp()).result
+
+    # tiles in registers
+
+    def fragment(self, value: SSAValue, layout: AccumulatorLayout) -> Fragment:
+        """A tile in registers of a layout; a constant one is made now."""
+        found = self.values[value]
+        if isinstance(found, DotToken):
+            found = found.fragment
+        if isinstance(found, Splat):
+            return self.splat(found, layout)
+        assert isinstance(found, Fragment), found
+        return found
+
+    def splat(self, tile: Splat, layout: AccumulatorLayout) -> Fragment:
+        """A constant tile in registers."""
+        type_ = VectorType(tile.element, [layout.registers])
+        dense: Any = DenseIntOrFPElementsAttr
+        constant: Any = tile.constant
+        assert isinstance(tile.constant, FloatAttr | IntegerAttr)
+        attribute = dense.from_list(type_, [constant.value.data])
+        vector = self.insert(arith.ConstantOp(attribute)).result
+        return Fragment(layout, tile.element, (vector,) * layout.blocks)
+
+    # walking
+
+    def run(self, block: Block) -> Ended:
+        """Lower the operations of a block; what its terminator gives."""
+        for op in block.ops:
+            if op is block.last_op and not op.results and op.name.endswith("yield"):
+                return [self.values.get(value, Ghost()) for value in op.operands]
+            self.lower(op)
+        return []
+
+    def lower(self, op: Operation) -> None:
+        """Lower one operation."""
+        handler = self.handlers.get(type(op))
+        if handler is None:
+            raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
+        outer, self.source = self.source, op
+        self.values.update(zip(op.results, handler(self, op), strict=True))
+        self.source = outer
+
+    @contextmanager
+    def within(self, block: Block) -> Generator[None]:
+        """Write to the end of another block for a while."""
+        outer, self.builder = self.builder, Builder(InsertPoint.at_end(block))
+        try:
+            yield
+        finally:
+            self.builder = outer
+
+
+def width_of(type_: Attribute) -> int:
+    """The bits of an integer."""
+    assert isinstance(type_, FixedBitwidthType)
+    return type_.bitwidth
+
+
+def parts_of(values: Sequence[Lowered]) -> list[SSAValue]:
+    """The SSA values that lowered values are made of, in order."""
+    return [part for value in values for part in _carried(value).parts]
+
+
+def rebuilt(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowered]:
+    """Lowered values of the same kinds from other parts."""
+    result: list[Lowered] = []
+    position = 0
+    for value in like:
+        carried = _carried(value)
+        count = len(carried.parts)
+        result.append(carried.of(parts[position : position + count]))
+        position += count
+    return result
+
+
+def _carried(value: Lowered) -> Carried:
+    assert isinstance(value, Scalar | Fragment | StageIndex | Ghost | DotToken), value
+    return value

@@ -1,0 +1,174 @@
+"""A kernel as a whole: its arguments, its attributes, and the function that threads run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.builder import Builder
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StridedLayoutAttr,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import PtrType
+from tileas_xdsl.dialects.cute_nvgpu import ClusterArriveOp, ClusterWaitOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    GlobalView,
+    Lowered,
+    Scalar,
+    TensorMapRecipe,
+)
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    **SCALARS,
+    **AGENTS,
+    **MEMORY,
+    **PIPELINES,
+    **PRODUCTS,
+    **TMA,
+}
+"""Every operation that is lowered to threads."""
+
+TENSOR_MAPS = "tileas.tensor_maps"
+"""The recipes of the hidden descriptors, in the order of the arguments."""
+
+PARAMETERS = "tileas.parameters"
+"""What each argument is: `ptr N`, `size N AXIS`, `stride N AXIS`, `scalar N`, `tensor map K`."""
+
+
+def lower_kernel(plan: KernelPlan) -> func.FuncOp:
+    """The function that every thread of a block runs."""
+    block = Block()
+    emitter = Emitter(plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS)
+    emitter.arguments = block
+    parameters = _add_arguments(emitter, plan.kernel, block)
+    emitter.begin()
+    body = plan.kernel.body
+    if len(body.blocks) != 1:
+        raise op_error(plan.kernel, "has branches between blocks, which are not lowered yet")
+    for op in body.block.ops:
+        if isinstance(op, func.ReturnOp):
+            break
+        emitter.lower(op)
+    if any(extent > 1 for extent in plan.facts.cluster):
+        emitter.insert(ClusterArriveOp())
+        emitter.insert(ClusterWaitOp())
+    emitter.insert(func.ReturnOp())
+    parameters += [f"tensor map {k}" for k in range(len(plan.recipes))]
+    types = [argument.type for argument in block.args]
+    made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
+    made.attributes.update(_attributes(plan, parameters))
+    return made
+
+
+def _add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
+    """A memref becomes a pointer, its dynamic sizes, its dynamic strides; scalars stay."""
+    names: list[str] = []
+    for position, argument in enumerate(kernel.body.block.args):
+        type_ = argument.type
+        if isa(type_, MemRefType[Attribute]):
+            e.values[argument] = _array(block, position, type_, names)
+        elif element_of(type_) is None and shape_of(type_) is None:
+            e.values[argument] = Scalar(_add(block, type_, names, f"scalar {position}"))
+        else:
+            raise op_error(kernel, f"takes {type_}, which is not lowered to threads yet")
+    return names
+
+
+def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValue:
+    names.append(name)
+    argument = block.insert_arg(type_, len(block.args))
+    argument.name_hint = name.replace(" ", "_")
+    return argument
+
+
+def _array(block: Block, position: int, type_: MemRefType[Attribute], names: list[str]) -> Lowered:
+    shape = type_.get_shape()
+    pointer = _add(block, PtrType(type_.element_type, "gmem", 16), names, f"ptr {position}")
+    extents: list[SSAValue | int] = [
+        _add(block, IndexType(), names, f"size {position} {axis}") if n == DYNAMIC_INDEX else n
+        for axis, n in enumerate(shape)
+    ]
+    strides = _strides(block, position, type_, extents, names)
+    zeros = (0,) * len(shape)
+    return GlobalView(pointer, type_.element_type, tuple(extents), strides, zeros)
+
+
+def _strides(
+    block: Block,
+    position: int,
+    type_: MemRefType[Attribute],
+    extents: Sequence[SSAValue | int],
+    names: list[str],
+) -> tuple[SSAValue | int, ...]:
+    """The strides of a row-major matrix, or those that its layout says."""
+    if isinstance(type_.layout, StridedLayoutAttr):
+        return tuple(
+            _add(block, IndexType(), names, f"stride {position} {axis}") if n is None else n
+            for axis, n in enumerate(type_.layout.get_strides())
+        )
+    if len(extents) <= 1:
+        return (1,) * len(extents)
+    if len(extents) == 2:
+        return (extents[1], 1)
+    inner = [n for n in extents[1:] if isinstance(n, int)]
+    if len(inner) != len(extents) - 1:
+        return (*(0,) * (len(extents) - 1), 1)
+    strides = [1]
+    for n in reversed(inner):
+        strides.insert(0, strides[0] * n)
+    return tuple(strides)
+
+
+def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
+    threads, cluster = plan.block.threads, plan.facts.cluster
+    found: dict[str, Attribute] = {
+        "cute.kernel": UnitAttr(),
+        "nvvm.reqntid": DenseArrayBase.from_list(i32, [threads, 1, 1]),
+        "nvvm.minctasm": IntegerAttr(1, 32),
+        "tileas.smem_bytes": IntegerAttr(plan.shared.bytes, 32),
+        PARAMETERS: ArrayAttr([StringAttr(name) for name in parameters]),
+        TENSOR_MAPS: ArrayAttr([_recipe(recipe) for recipe in plan.recipes]),
+        "tileas.smem_map": StringAttr(plan.shared.table()),
+    }
+    if any(extent > 1 for extent in cluster):
+        found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
+    return found
+
+
+def _recipe(recipe: TensorMapRecipe) -> DictionaryAttr:
+    entries: Any = {
+        "argument": IntegerAttr(recipe.argument, 64),
+        "box": DenseArrayBase.from_list(i64, list(recipe.box)),
+        "element": recipe.element,
+        "swizzle": StringAttr(recipe.swizzle or "none"),
+        "nan_fill": BoolAttr.from_bool(recipe.nan_fill),
+    }
+    return DictionaryAttr(entries)

@@ -1,0 +1,319 @@
+"""Tiles in memory: windows, slices of registers, and stores of what products have left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import StsmOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    AccumulatorLayout,
+    Fragment,
+    Ghost,
+    GlobalView,
+    Lowered,
+    PendingTile,
+    Scalar,
+    SharedTile,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
+
+MATRIX = 8
+"""Rows and columns of the matrices that stmatrix stores."""
+
+
+def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
+    """A tile in shared memory, whose place is found when it is used."""
+    type_ = op.result.type
+    if space_of(type_) is not Space.SMEM:
+        raise op_error(op, f"makes {type_}; only tiles in shared memory are lowered to threads yet")
+    name = f"%{op.result.name_hint or 'tile'}"
+    return [PendingTile(tuple(type_.get_shape()), type_.element_type, name)]
+
+
+def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
+    """The same memory; of an array in global memory, a window that begins somewhere."""
+    source = e.get(op.source)
+    if isinstance(source, PendingTile | SharedTile):
+        if not op.is_whole or shape_of(op.result.type) != source.shape:
+            raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
+        return [source]
+    if not isinstance(source, GlobalView) or op.offset is not None:
+        raise op_error(op, "shows memory in a way that is not lowered to threads yet")
+    shape = shape_of(op.result.type) or ()
+    starts = [e.scalar(v) for v in op.indices] or [0] * len(source.extents)
+    if len(starts) != len(source.extents) or DYNAMIC_INDEX in shape:
+        raise op_error(op, "shows memory in a way that is not lowered to threads yet")
+    return [replace(source, starts=_moved(e, source, starts), shape=shape)]
+
+
+def _moved(
+    e: Emitter, source: GlobalView, starts: Sequence[SSAValue | int]
+) -> tuple[SSAValue | int, ...]:
+    """The sums of two beginnings."""
+    return tuple(_sum(e, a, b) for a, b in zip(source.starts, starts, strict=True))
+
+
+def _sum(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+    if isinstance(a, int):
+        return a + b if isinstance(b, int) else e.add(b, a)
+    return e.add(a, b)
+
+
+def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
+    """Rows of a tile in shared memory, or columns of one in registers."""
+    source = e.get(op.source)
+    if isinstance(source, SharedTile) and op.offsets:
+        return [_rows_somewhere(e, op, source)]
+    offsets, sizes = _numbers(e, op)
+    if isinstance(source, SharedTile):
+        return [_rows(op, source, offsets, sizes)]
+    if isinstance(source, Fragment):
+        return [_columns(e, op, source, offsets, sizes)]
+    raise op_error(op, "takes a part of a tile in a way that is not lowered to threads yet")
+
+
+def _numbers(e: Emitter, op: ExtractSliceOp) -> tuple[Sequence[int], Sequence[int]]:
+    if any(stride != 1 for stride in op.static_strides.get_values()):
+        raise op_error(op, "takes elements that are not next to one another")
+    dynamic = iter(op.offsets)
+    offsets: list[int] = []
+    for static in op.static_offsets.get_values():
+        number: int | None = static
+        if static == DYNAMIC_INDEX:
+            number = _constant(e, next(dynamic))
+        if number is None:
+            raise op_error(op, "begins at an element that is not known when it is compiled")
+        offsets.append(number)
+    return offsets, op.static_sizes.get_values()
+
+
+def _constant(e: Emitter, value: SSAValue) -> int | None:
+    """The number that a value always has, after the loops around were written out."""
+    found = e.get(value)
+    return e.known(found.value) if isinstance(found, Scalar) else constant_of(value)
+
+
+def _rows(
+    op: Operation, source: SharedTile, offsets: Sequence[int], sizes: Sequence[int]
+) -> SharedTile:
+    if len(offsets) != 2 or offsets[1] or sizes[1] != source.layout.columns:
+        raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
+    if offsets[0] % MATRIX or sizes[0] % MATRIX:
+        raise op_error(op, f"takes rows in groups of {MATRIX}, as swizzles repeat")
+    return replace(source, first_row=source.first_row + offsets[0], rows=sizes[0])
+
+
+def _rows_somewhere(e: Emitter, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
+    """Rows that begin where a value says, a multiple of the rows after which swizzles repeat."""
+    static, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
+    strides = op.static_strides.get_values()
+    whole = len(static) == 2 and static[1] == 0 and sizes[1] == source.layout.columns
+    if not whole or static[0] != DYNAMIC_INDEX or strides != (1, 1):
+        raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
+    first = e.scalar(op.offsets[0])
+    step = source.layout.row_bytes
+    if e.factor(first) * step % ALIGNMENT:
+        raise op_error(op, f"begins at a row that is not known to be a multiple of {MATRIX}")
+    offset = e.as_type(e.multiply(first, step), i32)
+    pointer = e.advance(e.tile_pointer(source), offset, ALIGNMENT)
+    return replace(source, pointer=pointer, rows=sizes[0])
+
+
+def _columns(
+    e: Emitter, op: Operation, source: Fragment, offsets: Sequence[int], sizes: Sequence[int]
+) -> Fragment:
+    layout = source.layout
+    if offsets[0] or sizes[0] != layout.m or offsets[1] % MATRIX or sizes[1] % MATRIX:
+        raise op_error(op, f"takes groups of {MATRIX} whole columns of accumulators")
+    first, count = offsets[1] // 2, sizes[1] // 2
+    parts = tuple([e.insert(SliceFragmentOp(part, first, count)).result for part in source.parts])
+    return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
+
+
+def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:
+    """One element of a vector."""
+    type_: Any = part.type
+    made = vector.ExtractOp(part, [position], type_.element_type)
+    return e.insert(made).results[0]
+
+
+def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
+    """Accumulators to global memory, element by element in bounds, or to shared memory."""
+    fragment = e.get(op.value)
+    if not isinstance(fragment, Fragment):
+        raise op_error(op, "stores a tile that is not in accumulators, which is not lowered yet")
+    target = e.get(op.view)
+    if isinstance(target, GlobalView):
+        _store_global(e, op, fragment, target)
+    else:
+        _store_shared(e, op, fragment, e.shared_tile(op.view))
+    return [Ghost()] if op.out_token is not None else []
+
+
+def _row_of_thread(e: Emitter, layout: AccumulatorLayout) -> SSAValue:
+    """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
+    inner = e.add(e.multiply(e.remainder(e.warp, GROUP), 16), e.divide(e.lane, 4))
+    if layout.groups == 1:
+        return inner
+    group = e.divide(e.warp, GROUP)
+    return e.add(inner, e.multiply(group, 64 * layout.blocks))
+
+
+def _column_of_thread(e: Emitter) -> SSAValue:
+    return e.multiply(e.remainder(e.lane, 4), 2)
+
+
+def _store_global(e: Emitter, op: TiledStoreOp, fragment: Fragment, target: GlobalView) -> None:
+    if len(target.extents) != 2:
+        raise op_error(op, "stores accumulators to a matrix")
+    starts = [e.as_type(_tile_start(e, target, op, axis), i32) for axis in range(2)]
+    layout = fragment.layout
+    row, column = (
+        e.add(_row_of_thread(e, layout), starts[0]),
+        e.add(_column_of_thread(e), starts[1]),
+    )
+    rows, columns = [_as_int32(e, extent) for extent in target.extents]
+    stride = e.widen(_as_int32(e, target.strides[0]))
+    left = e.subtract(columns, column)
+    for block, part in enumerate(fragment.parts):
+        for half in range(2):
+            here = e.add(row, 64 * block + 8 * half)
+            offset = e.add(e.multiply(e.widen(here), stride), e.widen(column))
+            pointer = e.advance(target.pointer, offset)
+            _store_row(e, part, half, pointer, left, e.is_less(here, rows), layout)
+
+
+def _tile_start(e: Emitter, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
+    """Coordinates count tiles from where the view begins."""
+    tile = shape_of(op.value.type) or ()
+    begin = e.multiply(e.scalar(op.coords[axis]), tile[axis])
+    start = target.starts[axis]
+    offset = e.scalar(op.offsets[axis]) if op.offsets else 0
+    moved = _sum(e, e.as_type(begin, _type_of(start, begin)), start)
+    result = _sum(e, moved, offset)
+    assert isinstance(result, SSAValue)
+    return result
+
+
+def _type_of(start: SSAValue | int, default: SSAValue) -> Attribute:
+    return default.type if isinstance(start, int) else start.type
+
+
+def _as_int32(e: Emitter, extent: SSAValue | int) -> SSAValue:
+    return e.int32(extent) if isinstance(extent, int) else e.as_type(extent, i32)
+
+
+def _store_row(
+    e: Emitter,
+    part: SSAValue,
+    half: int,
+    pointer: SSAValue,
+    left: SSAValue,
+    in_rows: SSAValue,
+    layout: AccumulatorLayout,
+) -> None:
+    """The elements of one row that a thread has, as far as there are columns."""
+    for group in range(layout.n // MATRIX):
+        for k in range(2):
+            offset = MATRIX * group + k
+            inside = e.both(in_rows, e.is_less(e.int32(offset), left))
+            value = element(e, part, 4 * group + 2 * half + k)
+            e.insert(StoreOp(value, e.advance(pointer, offset), inside))
+
+
+def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: SharedTile) -> None:
+    """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
+    layout = fragment.layout
+    if (layout.m, layout.n) != (tile.height, tile.layout.columns):
+        raise op_error(op, f"stores {layout.m}x{layout.n} accumulators to a tile of another shape")
+    if any(constant_of(v) != 0 and _constant(e, v) != 0 for v in op.coords):
+        raise op_error(op, "stores to a place in shared memory that is not its beginning")
+    assert isinstance(fragment.element, FixedBitwidthType)
+    if fragment.element.bitwidth == 16:
+        _store_matrices(e, fragment, tile)
+    else:
+        _store_pairs(e, fragment, tile)
+
+
+def _store_matrices(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+    """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
+    layout = fragment.layout
+    matrix = e.divide(e.lane, MATRIX)
+    in_matrix = e.add(e.remainder(e.lane, MATRIX), e.multiply(e.remainder(matrix, 2), MATRIX))
+    warp_rows = e.multiply(e.remainder(e.warp, GROUP), 16)
+    row = e.add(in_matrix, warp_rows)
+    if layout.groups > 1:
+        row = e.add(row, e.multiply(e.divide(e.warp, GROUP), 64 * layout.blocks))
+    column = e.multiply(e.divide(matrix, 2), MATRIX)
+    for block, part in enumerate(fragment.parts):
+        here = e.add(row, 64 * block)
+        for group in range(layout.n // 16):
+            pointer = _swizzled(e, tile, here, column, 16 * group, 16)
+            pairs = _strip(e, part, 8 * group, 8)
+            e.insert(StsmOp(e.recast(pointer, fragment.element), pairs, 4, False))
+
+
+def _strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
+    return e.insert(SliceFragmentOp(part, first, count)).result
+
+
+def _store_pairs(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+    layout = fragment.layout
+    row, column = _row_of_thread(e, layout), _column_of_thread(e)
+    for block, part in enumerate(fragment.parts):
+        for half in range(2):
+            here = e.add(row, 64 * block + 8 * half)
+            for group in range(layout.n // MATRIX):
+                pointer = _swizzled(e, tile, here, column, MATRIX * group, 8)
+                pair = _strip(e, part, 4 * group + 2 * half, 2)
+                e.insert(StoreOp(pair, e.recast(pointer, fragment.element)))
+
+
+def _swizzled(
+    e: Emitter, tile: SharedTile, row: SSAValue, column: SSAValue, shift: int, alignment: int
+) -> SSAValue:
+    """The address of column `column + shift` of a row, as its panel is swizzled."""
+    layout = tile.layout
+    size = layout.bits // 8
+    panel, inside = divmod(shift, layout.panel)
+    start = e.add(e.multiply(column, size), inside * size)
+    byte = e.exclusive_or(start, e.swizzle_of_row(row, layout.swizzle))
+    offset = e.add(e.multiply(row, layout.row_bytes), byte)
+    base = e.advance(
+        e.tile_pointer(tile), panel * layout.panel_bytes + tile.first_row * layout.row_bytes
+    )
+    return e.advance(base, offset, alignment)
+
+
+def create_none(e: Emitter, op: CreateNoneOp) -> Sequence[Lowered]:
+    """A token of nothing."""
+    return [Ghost()]
+
+
+_TABLE: Any = {
+    AllocTensorOp: alloc_tensor,
+    CreateNoneOp: create_none,
+    ExtractSliceOp: extract_slice,
+    TiledStoreOp: tiled_store,
+    ViewOp: view,
+}
+
+MEMORY: Mapping[type[Operation], Handler] = _TABLE
+"""Windows, slices and stores."""

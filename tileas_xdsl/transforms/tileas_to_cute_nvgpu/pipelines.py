@@ -1,0 +1,347 @@
+"""Pipelines: two arrays of mbarriers, stages by index and parity, one arrival of each warp.
+
+The producer announces the bytes of all loads of a stage when it has acquired it, so that a commit
+is nothing more; each warp of a consumer arrives once when it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BarrierOp,
+    ClusterArriveOp,
+    ClusterWaitOp,
+    FenceMbarrierInitOp,
+    GetDynSmemOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierArriveOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import (
+    ConsumeOneOp,
+    ConsumerReadOp,
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    CreateIteratorOp,
+    IncIterOp,
+    ProduceOneAsyncOp,
+    ProduceOneOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    ProducerWriteOp,
+    StageOp,
+)
+from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import loads_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import (
+    ALIGNMENT,
+    BARRIER_BYTES,
+    shared_layout,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Ghost,
+    Lowered,
+    SharedTile,
+    StagedTile,
+    StageIndex,
+    Stages,
+)
+
+
+def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
+    """Slots and barriers; one thread initialises them before anybody goes on."""
+    group = e.plan.facts.group(op)
+    tiles, slot_bytes = _staged_tiles(op)
+    name = f"%{op.producer.name_hint or 'pipeline'}"
+    slots = e.plan.shared.allocate(
+        op, name, slot_bytes * op.stages, f"{op.stages} stages of {slot_bytes} bytes"
+    )
+    full = _barriers(e, op, f"full of {name}", op.stages)
+    empty = _barriers(e, op, f"empty of {name}", op.stages)
+    stages = Stages(
+        name,
+        op.stages,
+        e.insert(GetDynSmemOp(slots, i8, ALIGNMENT)).result,
+        slot_bytes,
+        tiles,
+        full,
+        empty,
+        group,
+    )
+    _initialise(e, stages, e.plan.releasing_warps(op))
+    token = Ghost(stages)
+    return [token, token]
+
+
+def _barriers(e: Emitter, op: Operation, name: str, count: int) -> SSAValue:
+    offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, "mbarriers", BARRIER_BYTES)
+    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+
+
+def _initialise(e: Emitter, stages: Stages, releases: int) -> None:
+    block = Block()
+    with e.within(block):
+        for stage in range(stages.count):
+            e.insert(MbarrierInitOp(e.advance(stages.full, stage), 1))
+            e.insert(MbarrierInitOp(e.advance(stages.empty, stage), releases))
+        e.insert(FenceMbarrierInitOp())
+    e.when(e.is_equal(e.thread, 0), block)
+    if stages.group > 1:
+        e.insert(ClusterArriveOp(relaxed=True))
+        e.insert(ClusterWaitOp())
+    else:
+        e.insert(BarrierOp(0))
+
+
+def _staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
+    """The tiles of a stage as its users see them, each where swizzles begin."""
+    types = next((stage_types(user) for user in _users(op)), None)
+    if types is None:
+        raise op_error(op, "has no operation that fills or reads a stage")
+    tiles: list[StagedTile] = []
+    offset = 0
+    for type_ in types:
+        shape, element = shape_of(type_), element_of(type_)
+        if shape is None or element is None or len(shape) < 2:
+            raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
+        layout = shared_layout(shape, bits_of(element))
+        tiles.append(StagedTile(offset, layout, element))
+        offset += -(-layout.bytes // ALIGNMENT) * ALIGNMENT
+    return tiles, offset
+
+
+def _users(op: CreatePipelineOp) -> list[StageOp]:
+    """The operations that work on stages of a pipeline and know what they hold."""
+    pending: list[SSAValue] = list(op.results)
+    seen = set(pending)
+    found: list[StageOp] = []
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, StageOp):
+                if user.ENTRY.iterator_at is not None:
+                    found.append(user)
+                new = [user.results[0]]
+            elif isinstance(user, scf.ForOp):
+                new = [user.body.block.args[use.index - 2]]
+            else:
+                new = []
+            pending += [value for value in new if value not in seen]
+            seen.update(new)
+    return found
+
+
+def create_iterator(e: Emitter, op: CreateIteratorOp) -> Sequence[Lowered]:
+    """The first stage, in an even lap."""
+    return [StageIndex(e.int32(0), e.int32(0))]
+
+
+def increment(e: Emitter, op: IncIterOp) -> Sequence[Lowered]:
+    """The next stage; behind the last one the first, with the other parity."""
+    index = e.get(op.iterator)
+    assert isinstance(index, StageIndex)
+    count = _stage_count(e, op)
+    following = e.add(index.stage, 1)
+    wraps = e.is_equal(following, count)
+    stage = e.insert(arith.SelectOp(wraps, e.int32(0), following)).result
+    flip = e.insert(arith.ExtUIOp(wraps, i32)).result
+    phase = e.insert(arith.XOrIOp(index.phase, flip)).result
+    return [StageIndex(stage, phase)]
+
+
+def _stage_count(e: Emitter, op: IncIterOp) -> int:
+    type_ = op.iterator.type
+    if isinstance(type_, IteratorType) and type_.stages is not None:
+        return type_.stages
+    for value, found in e.values.items():
+        if isinstance(found, Ghost) and found.stages is not None and isinstance(value, OpResult):
+            return found.stages.count
+    raise op_error(op, "rotates through a number of stages that its type does not say")
+
+
+def _acquired(
+    e: Emitter, op: Operation, token: SSAValue, iterator: SSAValue
+) -> tuple[Stages, StageIndex]:
+    stages, index = _stages_of(e, token), e.get(iterator)
+    assert isinstance(index, StageIndex)
+    flip = e.insert(arith.XOrIOp(index.phase, e.int32(1))).result
+    e.insert(MbarrierWaitOp(e.advance(stages.empty, index.stage), flip))
+    return stages, index
+
+
+def _stages_of(e: Emitter, token: SSAValue) -> Stages:
+    found = e.get(token)
+    assert isinstance(found, Ghost)
+    assert found.stages is not None
+    return found.stages
+
+
+def producer_acquire(e: Emitter, op: ProducerAcquireOp) -> Sequence[Lowered]:
+    """Wait until the stage is empty."""
+    stages, index = _acquired(e, op, op.token, op.iterator)
+    return [Ghost(stages, index)]
+
+
+def producer_write(e: Emitter, op: ProducerWriteOp) -> Sequence[Lowered]:
+    """Announce the bytes of the loads of the body, and issue them."""
+    stages, index = _stages_of(e, op.token), e.get(op.iterator)
+    assert isinstance(index, StageIndex)
+    return [Ghost(stages, index), *_fill(e, op, stages, index)]
+
+
+def produce_one(e: Emitter, op: ProduceOneOp) -> Sequence[Lowered]:
+    """Acquire and fill; the loads complete the barrier, so that a commit is nothing more."""
+    stages, index = _acquired(e, op, op.token, op.iterator)
+    return [Ghost(stages, index), *_fill(e, op, stages, index)]
+
+
+def produce_one_async(e: Emitter, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
+    """As the synchronous form: a commit is nothing more, and nobody waits for the token."""
+    stages, index = _acquired(e, op, op.token, op.iterator)
+    if op.async_token.uses.get_length():
+        raise op_error(op, "has a token of its copies that is used; only the barrier tells of them")
+    return [Ghost(stages, index), Ghost(), *_fill(e, op, stages, index)]
+
+
+def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
+    body = op.regions[0].block if op.regions else None
+    if body is None:
+        raise op_error(op, "fills a stage outside its body, which is not lowered to threads yet")
+    loads = loads_of(body)
+    if not loads:
+        raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
+    conditional = next((load for load in loads if load.parent is not body), None)
+    if conditional is not None:
+        raise op_error(conditional, "loads under a condition: the bytes of the stage are not known")
+    count = sum(_announced(load) for load in loads)
+    barrier = e.advance(stages.full, index.stage)
+    e.insert(MbarrierArriveExpectTxOp(barrier, count, e.elected()))
+    _bind(e, op, body, stages, index)
+    ended = e.run(body)
+    payload = op.results[len(op.ENTRY.gives) :]
+    return ended if payload else []
+
+
+def _announced(load: TmaLoadBase) -> int:
+    """The bytes of a load that land in each block."""
+    destination = load.operands[1].type
+    shape, element = shape_of(destination) or (), element_of(destination)
+    size = 1
+    for extent in shape:
+        size *= extent
+    given = number_of(load.tx_count) or size * bits_of(element) // 8
+    return given * (number_of(load.num_multicast) or 1)
+
+
+def _bind(
+    e: Emitter, op: StageOp, body: Block, stages: Stages, index: StageIndex
+) -> Sequence[SharedTile]:
+    """The arguments of a body are the tiles of the stage."""
+    slot = e.advance(stages.slots, e.multiply(index.stage, stages.slot_bytes), ALIGNMENT)
+    tiles = [
+        SharedTile(e.advance(slot, tile.offset), tile.layout, tile.element) for tile in stages.tiles
+    ]
+    e.values.update(zip(body.args, tiles, strict=True))
+    e.stage = (stages, index)
+    return tiles
+
+
+def producer_commit(e: Emitter, op: ProducerCommitOp) -> Sequence[Lowered]:
+    """The loads themselves complete the barrier."""
+    return [Ghost(_stages_of(e, op.token))]
+
+
+def _await_full(e: Emitter, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
+    stages, index = _stages_of(e, token), e.get(iterator)
+    assert isinstance(index, StageIndex)
+    e.insert(MbarrierWaitOp(e.advance(stages.full, index.stage), index.phase))
+    return stages, index
+
+
+def consumer_wait(e: Emitter, op: ConsumerWaitOp) -> Sequence[Lowered]:
+    """Wait until the stage is full."""
+    stages, index = _await_full(e, op.token, op.iterator)
+    return [Ghost(stages, index)]
+
+
+def consumer_read(e: Emitter, op: ConsumerReadOp) -> Sequence[Lowered]:
+    """Run the body on the tiles of the stage."""
+    stages, index = _stages_of(e, op.token), e.get(op.iterator)
+    assert isinstance(index, StageIndex)
+    return [Ghost(stages, index), *_read(e, op, stages, index)]
+
+
+def _read(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
+    if not op.regions:
+        return []
+    body = op.regions[0].block
+    _bind(e, op, body, stages, index)
+    ended = e.run(body)
+    return ended if op.results[len(op.ENTRY.gives) :] else []
+
+
+def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:
+    """Each warp arrives once, in every block that loads into the stage."""
+    token = e.get(op.token)
+    assert isinstance(token, Ghost)
+    assert token.stages is not None
+    assert token.index is not None
+    _release(e, token.stages, token.index)
+    return [Ghost(token.stages)]
+
+
+def _release(e: Emitter, stages: Stages, index: StageIndex) -> None:
+    barrier = e.advance(stages.empty, index.stage)
+    elected = e.elected_of_warp()
+    if stages.group == 1:
+        e.insert(MbarrierArriveOp(barrier, elected))
+        return
+    for rank in range(stages.group):
+        e.insert(MbarrierArriveOp(barrier, elected, e.int32(rank)))
+
+
+def consume_one(e: Emitter, op: ConsumeOneOp) -> Sequence[Lowered]:
+    """Wait, run the body, release."""
+    stages, index = _await_full(e, op.token, op.iterator)
+    payload = _read(e, op, stages, index)
+    _release(e, stages, index)
+    return [Ghost(stages), *payload]
+
+
+def consumer_index(op: Operation) -> int:
+    """Which consumer of its group an operation acts for."""
+    index: Attribute | None = op.properties.get("consumer_idx")
+    return index.value.data if isinstance(index, IntegerAttr) else 0
+
+
+_TABLE: Any = {
+    ConsumeOneOp: consume_one,
+    ConsumerReadOp: consumer_read,
+    ConsumerReleaseOp: consumer_release,
+    ConsumerWaitOp: consumer_wait,
+    CreateIteratorOp: create_iterator,
+    CreatePipelineOp: create_pipeline,
+    IncIterOp: increment,
+    ProduceOneAsyncOp: produce_one_async,
+    ProduceOneOp: produce_one,
+    ProducerAcquireOp: producer_acquire,
+    ProducerCommitOp: producer_commit,
+    ProducerWriteOp: producer_write,
+}
+
+PIPELINES: Mapping[type[Operation], Handler] = _TABLE
+"""The operations of the pipeline family that are lowered to threads."""

@@ -1,0 +1,165 @@
+"""What is decided about a kernel before any code is made: threads, operands, barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.pipeline import (
+    CreateIteratorOp,
+    IncIterOp,
+    PipelineYieldOp,
+    StageOp,
+)
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
+from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, FutureWaitOp, WaitOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedMap
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    AccumulatorLayout,
+    TensorMapRecipe,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of
+
+
+@dataclass
+class KernelPlan:
+    """The decisions about one kernel, and what the code that is made adds to them."""
+
+    kernel: func.FuncOp
+    target: Target
+    facts: KernelFacts
+    shared: SharedMap
+    recipes: list[TensorMapRecipe] = field(default_factory=list[TensorMapRecipe])
+
+    @staticmethod
+    def of(kernel: func.FuncOp, target: Target) -> KernelPlan:
+        """The plan of a kernel before any code is made."""
+        return KernelPlan(kernel, target, KernelFacts(kernel), SharedMap(target))
+
+    @property
+    def block(self) -> Agent:
+        """All threads of the block."""
+        return Agent("kernel", 0, self.facts.spec.num_warps)
+
+    def agent_around(self, op: Operation) -> Agent:
+        """The agent that runs an operation."""
+        inner: Operation | None = op
+        while inner is not None:
+            parent = inner.parent_op()
+            if isinstance(parent, AgentSwitchOp):
+                region = inner.parent_region()
+                position = next(k for k, body in enumerate(parent.bodies) if body is region)
+                return agents_of(parent, self.block, self.target)[position]
+            inner = parent
+        return self.block
+
+    def releasing_warps(self, pipeline: CreatePipelineOp) -> int:
+        """Arrivals on `empty` for each stage: one of every warp that reads it."""
+        agents: dict[int, Agent] = {}
+        for op in self.kernel.walk():
+            is_consumer = isinstance(op, StageOp) and "consumer_idx" in op.properties
+            if is_consumer and pipeline in _pipelines(op.operands[0]):
+                agents[_consumer_index(op)] = self.agent_around(op)
+        readers = sum(agent.warps for agent in agents.values()) or 1
+        return readers * self.facts.group(pipeline)
+
+    def accumulator(self, value: SSAValue) -> AccumulatorLayout | None:
+        """The registers of a tile that becomes the accumulator of a product, else None."""
+        for dot in _products_of(value):
+            agent = self.agent_around(dot)
+            a, b = dot.operands[0].type, dot.operands[1].type
+            if agent.groups and isinstance(a, TensorType) and isinstance(b, TensorType):
+                return AccumulatorLayout(a.get_shape()[-2], b.get_shape()[-1], agent.groups)
+        return None
+
+
+def _pipelines(token: SSAValue) -> Sequence[CreatePipelineOp]:
+    found = pipelines_of(token)
+    return () if isinstance(found, TokenFault) else found
+
+
+def _consumer_index(op: Operation) -> int:
+    return number_of(op.properties["consumer_idx"]) or 0
+
+
+def _products_of(value: SSAValue) -> Iterator[AsyncDotOp | DotOp]:
+    """The products that a tile is the C of, behind the loops that carry it."""
+    pending, seen = [value], {value}
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if isinstance(op, AsyncDotOp | DotOp) and use.index == 2:
+                yield op
+            carried = [v for v in _carried(op, use.index) if v not in seen]
+            seen.update(carried)
+            pending += carried
+
+
+def _carried(op: Operation, position: int) -> Sequence[SSAValue]:
+    """Where a loop carries an operand."""
+    if isinstance(op, scf.ForOp) and position >= 3:
+        return (op.body.block.args[position - 2], op.results[position - 3])
+    if isinstance(op, scf.YieldOp) and isinstance(parent := op.parent_op(), scf.ForOp):
+        return (parent.body.block.args[position + 1],)
+    return ()
+
+
+_BY_ONE_THREAD = (
+    arith.ConstantOp,
+    CreateIteratorOp,
+    CreateNoneOp,
+    ExtractSliceOp,
+    IncIterOp,
+    PipelineYieldOp,
+    TmaLoadBase,
+    scf.ForOp,
+    scf.IfOp,
+    scf.YieldOp,
+)
+
+
+def is_for_one_thread(body: Region) -> bool:
+    """Whether one thread can run a body: it only computes addresses and issues loads."""
+    operations = list(body.walk())
+    has_loads = any(isinstance(op, TmaLoadBase) for op in operations)
+    return has_loads and all(_is_scalar_or_load(op) for op in operations)
+
+
+def _is_scalar_or_load(op: Operation) -> bool:
+    if isinstance(op, StageOp):
+        return "producer" in op.name or "produce_one" in op.name
+    if isinstance(op, _BY_ONE_THREAD) or op.name.startswith("gpu."):
+        return True
+    if isinstance(op, WaitOp | FutureWaitOp):
+        return False
+    types = (*op.operand_types, *op.result_types)
+    return op.name.startswith("arith.") and not any(isinstance(t, TensorType) for t in types)
+
+
+def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:
+    """The TMA loads of a body."""
+    return [op for op in body.walk() if isinstance(op, TmaLoadBase)]
+
+
+def argument_of(value: SSAValue) -> int | None:
+    """The position of an argument of the kernel, None for any other value."""
+    if isinstance(value, BlockArgument) and isinstance(value.owner.parent_op(), func.FuncOp):
+        return value.index
+    return None
+
+
+def is_tile(type_: Attribute) -> bool:
+    """Whether values of a type are tiles."""
+    return isinstance(type_, TensorType)

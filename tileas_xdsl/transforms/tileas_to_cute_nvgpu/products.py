@@ -1,0 +1,173 @@
+"""Products on the tensor cores of Hopper: wgmma on operands in shared memory.
+
+Source: PTX ISA, wgmma.  The accumulators stay in the same registers through a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    MakeGmmaSmemDescOp,
+    MmaSm90Op,
+    SmemDescAddOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaWaitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    AccumulatorLayout,
+    DotToken,
+    Fragment,
+    Ghost,
+    Lowered,
+    SharedTile,
+    StoreToken,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
+
+INSTRUCTION_ROWS = 64
+INSTRUCTION_K_BITS = 256
+"""Bits of K that one instruction multiplies."""
+
+MOST_COLUMNS = 256
+
+TRANSPOSED_BITS = 16
+"""Only operands of such elements may be MN-major."""
+
+
+def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
+    """Begin a product; its registers are read after a wait."""
+    return [DotToken(_issue(e, op))]
+
+
+def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
+    """A product, waited for."""
+    return [_waited(e, _issue(e, op))]
+
+
+def wait(e: Emitter, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
+    """Wait until what a token stands for is done."""
+    token = e.get(op.token)
+    match token:
+        case DotToken():
+            done = _waited(e, token.fragment)
+            return [done] if op.values else []
+        case StoreToken():
+            wait_for_store(e, token)
+            return []
+        case Ghost():
+            return []
+        case _:
+            raise op_error(op, "waits for something that is not lowered to threads yet")
+
+
+def _waited(e: Emitter, fragment: Fragment) -> Fragment:
+    return fragment.of(e.insert(WgmmaWaitOp(0, fragment.parts)).results)
+
+
+def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
+    """The instructions of a product, as one group."""
+    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+    _check_atom(op)
+    layout = AccumulatorLayout(a.height, b.layout.columns, e.agent.groups)
+    _check_shape(e, op, layout)
+    start = e.fragment(op.c, layout)
+    if b.layout.bits != TRANSPOSED_BITS:
+        raise op_error(
+            op,
+            f"wgmma reads elements of {b.layout.bits} bits K-major only, and B lies with its "
+            f"columns adjacent",
+        )
+    left = a.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
+    right = b.layout.canonical(op, b.height, e.plan.target, transposed=True)
+    first = _descriptors_of_a(e, a, left, layout)
+    other = _descriptor(e, b, right, 0)
+    e.insert(WgmmaFenceOp())
+    registers = list(start.parts)
+    for k in range(a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS):
+        step_b = e.insert(SmemDescAddOp(other, _start(right, k))).result
+        for block in range(layout.blocks):
+            step_a = e.insert(SmemDescAddOp(first[block], _start(left, k))).result
+            registers[block] = e.insert(
+                MmaSm90Op(
+                    step_a,
+                    step_b,
+                    registers[block],
+                    shape=(INSTRUCTION_ROWS, layout.n, INSTRUCTION_K_BITS // a.layout.bits),
+                    a_type=a.element,
+                    b_type=b.element,
+                    a_major="k",
+                    b_major="mn",
+                )
+            ).result
+    e.insert(WgmmaCommitOp())
+    return start.of(registers)
+
+
+def _check_atom(op: DotOp | AsyncDotOp) -> None:
+    atom = op.atom.data
+    if not isinstance(atom, MmaAtom) or atom.instruction != "wgmma":
+        raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; wgmma is")
+
+
+def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
+    if not e.agent.groups:
+        raise op_error(
+            op, f"wgmma takes whole warpgroups; {e.agent.name} has {e.agent.warps} warps"
+        )
+    rows = INSTRUCTION_ROWS * layout.groups
+    if layout.m % rows:
+        raise op_error(
+            op, f"{layout.groups} warpgroups multiply multiples of {rows} rows, not {layout.m}"
+        )
+    if layout.n > MOST_COLUMNS or layout.n % 8:
+        raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {layout.n}")
+
+
+def _start(canonical: CanonicalLayout, k: int) -> int:
+    """Bytes from the first start address to that of instruction `k`."""
+    offset: Any = canonical.starts(k)
+    return int(offset)
+
+
+def _descriptors_of_a(
+    e: Emitter, a: SharedTile, canonical: CanonicalLayout, layout: AccumulatorLayout
+) -> list[Any]:
+    """A descriptor for each block of rows of this warpgroup."""
+    block_bytes = INSTRUCTION_ROWS * a.layout.row_bytes
+    pointer = e.advance(e.tile_pointer(a), a.first_row * a.layout.row_bytes)
+    if layout.groups > 1:
+        group = e.divide(e.warp, GROUP)
+        pointer = e.advance(pointer, e.multiply(group, layout.blocks * block_bytes), ALIGNMENT)
+    return [
+        e.insert(_make(e.advance(pointer, block * block_bytes), canonical)).result
+        for block in range(layout.blocks)
+    ]
+
+
+def _descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout, offset: int) -> Any:
+    return e.insert(_make(e.advance(e.tile_pointer(tile), offset), canonical)).result
+
+
+def _make(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:
+    return MakeGmmaSmemDescOp(
+        pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
+    )
+
+
+_TABLE: Any = {AsyncDotOp: async_dot, DotOp: dot, FutureWaitOp: wait, WaitOp: wait}
+
+PRODUCTS: Mapping[type[Operation], Handler] = _TABLE
+"""Products and waits."""

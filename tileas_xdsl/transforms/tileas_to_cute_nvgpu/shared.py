@@ -1,0 +1,148 @@
+"""Where tiles lie in shared memory, and how: in panels as wide as a swizzle spans.
+
+TMA fills a panel with one box, and the descriptors of wgmma walk through panels; the layout library
+says whether a tile is canonical and where each instruction along K begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.canonical_match import match_canonical
+
+ALIGNMENT = 1024
+"""Tiles begin where the longest swizzle repeats."""
+
+SPANS = (("128B", 128), ("64B", 64), ("32B", 32))
+"""Swizzles and the bytes they span, the widest first."""
+
+BARRIER_BYTES = 8
+
+
+@dataclass(frozen=True)
+class SharedLayout:
+    """A tile of rows in shared memory: panels of columns one after another, each row-major."""
+
+    shape: tuple[int, ...]
+    bits: int
+    swizzle: str
+    panel: int
+    """Columns of a panel."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of the tile, all leading dimensions together."""
+        return prod(self.shape[:-1])
+
+    @property
+    def columns(self) -> int:
+        """The extent of the last dimension."""
+        return self.shape[-1]
+
+    @property
+    def panels(self) -> int:
+        """How many panels there are."""
+        return self.columns // self.panel
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of a panel."""
+        return self.panel * self.bits // 8
+
+    @property
+    def panel_bytes(self) -> int:
+        """Bytes of a panel."""
+        return self.rows * self.row_bytes
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the tile."""
+        return self.panels * self.panel_bytes
+
+    def operand(self, rows: int, *, transposed: bool) -> Layout:
+        """Elements of `rows` rows as an operand (MN, K): rows are MN, or K if transposed."""
+        step = self.rows * self.panel
+        column = Layout((self.panel, self.panels), (1, step))
+        if self.panels == 1:
+            column = Layout(self.panel, 1)
+        row = Layout(rows, self.panel)
+        modes = (column, row) if transposed else (row, column)
+        return Layout(
+            (modes[0].shape, modes[1].shape),
+            (modes[0].stride, modes[1].stride),
+        )
+
+    def canonical(
+        self, op: Operation, rows: int, target: Target, *, transposed: bool
+    ) -> CanonicalLayout:
+        """How descriptors see `rows` of the rows; an error where wgmma cannot read them so."""
+        major = "mn" if transposed else "k"
+        layout = self.operand(rows, transposed=transposed)
+        found = match_canonical(layout, BYTE_SWIZZLES[self.swizzle], self.bits, major, target)
+        if isinstance(found, CanonicalLayout):
+            return found
+        raise op_error(op, f"the tensor core cannot read its operand: {found.reason}")
+
+    def describe(self) -> str:
+        """The layout as words."""
+        shape = "x".join(map(str, self.shape))
+        return f"{shape}, {self.bits} bits, {self.panels} panels of {self.panel}, {self.swizzle}"
+
+
+def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:
+    """The layout with the widest swizzle that the rows of a tile fill."""
+    row = shape[-1] * bits // 8
+    for name, span in SPANS:
+        if row % span == 0:
+            return SharedLayout(tuple(shape), bits, name, span * 8 // bits)
+    return SharedLayout(tuple(shape), bits, "none", shape[-1])
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A part of shared memory."""
+
+    name: str
+    offset: int
+    bytes: int
+    what: str
+
+
+@dataclass
+class SharedMap:
+    """What lies where in the shared memory of a block."""
+
+    target: Target
+    parts: list[Allocation] = field(default_factory=list[Allocation])
+    bytes: int = 0
+
+    def allocate(
+        self, op: Operation, name: str, size: int, what: str, alignment: int = ALIGNMENT
+    ) -> int:
+        """The offset of a new part; an error where there is no room left."""
+        offset = -(-self.bytes // alignment) * alignment
+        self.bytes = offset + size
+        most = self.target.shared_memory_per_block
+        if self.bytes > most:
+            raise op_error(
+                op, f"a block needs {self.bytes} bytes of shared memory with it; it has {most}"
+            )
+        self.parts.append(Allocation(name, offset, size, what))
+        return offset
+
+    def table(self) -> str:
+        """The map as text, a line for each part."""
+        lines = [
+            f"{part.offset:>8} .. {part.offset + part.bytes:<8} {part.name:<16} {part.what}"
+            for part in self.parts
+        ]
+        return "\n".join([*lines, f"{self.bytes:>8} bytes in all"])

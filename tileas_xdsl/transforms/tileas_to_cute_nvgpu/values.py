@@ -1,0 +1,251 @@
+"""What values of tiles become for a thread: registers, places in memory, or nothing at all.
+
+Control flow carries the SSA values that a lowered value is made of (`parts`), and puts the value
+together again from those that come out (`of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A value that all threads of an agent have, or each its own: as it was."""
+
+    value: SSAValue
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The value itself."""
+        return (self.value,)
+
+    def of(self, parts: Sequence[SSAValue]) -> Scalar:
+        """The same kind of value from other parts."""
+        return Scalar(parts[0])
+
+
+@dataclass(frozen=True)
+class Splat:
+    """A tile whose elements are all the same constant: registers are made where it is used."""
+
+    shape: tuple[int, ...]
+    element: Attribute
+    constant: Attribute
+
+
+@dataclass(frozen=True)
+class AccumulatorLayout:
+    """How wgmma spreads M x N accumulators over the warpgroups of an agent.
+
+    Each warpgroup has `blocks` times 64 rows; register `i` of a thread is column
+    `8 * (i // 4) + 2 * (lane % 4) + i % 2` of row `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16.
+    """
+
+    m: int
+    n: int
+    groups: int
+
+    @property
+    def blocks(self) -> int:
+        """Products of 64 rows that each warpgroup computes."""
+        return self.m // (64 * self.groups)
+
+    @property
+    def registers(self) -> int:
+        """Registers of a thread for each block."""
+        return self.n // 2
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A tile in registers: a vector for each block of its layout."""
+
+    layout: AccumulatorLayout
+    element: Attribute
+    parts: tuple[SSAValue, ...]
+
+    def of(self, parts: Sequence[SSAValue]) -> Fragment:
+        """The same kind of tile in other registers."""
+        return replace(self, parts=tuple(parts))
+
+
+@dataclass(frozen=True)
+class SharedTile:
+    """A tile, or some rows of one, in shared memory."""
+
+    pointer: SSAValue
+    """Of bytes, where the tile begins that `layout` is of."""
+    layout: SharedLayout
+    element: Attribute
+    first_row: int = 0
+    rows: int = 0
+    """Rows of the window; 0 for all."""
+
+    @property
+    def height(self) -> int:
+        """Rows of the window."""
+        return self.rows or self.layout.rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the window."""
+        return (self.height, self.layout.columns) if self.rows else self.layout.shape
+
+
+@dataclass
+class PendingTile:
+    """A tile that was asked for: its place in shared memory is found when something touches it."""
+
+    shape: tuple[int, ...]
+    element: Attribute
+    name: str
+    place: SharedTile | None = None
+
+
+@dataclass(frozen=True)
+class GlobalView:
+    """A window onto an array in global memory, which begins at `starts`."""
+
+    pointer: SSAValue
+    element: Attribute
+    extents: tuple[SSAValue | int, ...]
+    strides: tuple[SSAValue | int, ...]
+    """In elements."""
+    starts: tuple[SSAValue | int, ...]
+    shape: tuple[int, ...] = ()
+    """The tile that the window shows; empty for the whole array."""
+
+
+@dataclass
+class TensorMapRecipe:
+    """What the host must know to make the tensor map that a kernel takes."""
+
+    argument: int
+    """The array: the position of a parameter of the tile kernel."""
+    box: tuple[int, ...]
+    """Innermost first, as the program says it."""
+    element: Attribute
+    nan_fill: bool = False
+    swizzle: str | None = None
+    """How the tiles lie that it fills or empties; None until one is seen."""
+    panel: int = 0
+    """The innermost extent of the box of one instruction."""
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """A TMA descriptor: a hidden argument of the kernel."""
+
+    argument: SSAValue
+    recipe: TensorMapRecipe
+
+
+@dataclass(frozen=True)
+class StageIndex:
+    """An iterator: the stage, and the parity of its lap."""
+
+    stage: SSAValue
+    phase: SSAValue
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """Stage, then parity."""
+        return (self.stage, self.phase)
+
+    def of(self, parts: Sequence[SSAValue]) -> StageIndex:
+        """The same kind of value from other parts."""
+        return StageIndex(parts[0], parts[1])
+
+
+@dataclass(frozen=True)
+class StagedTile:
+    """One of the tiles of a stage: where it begins in the slot, and how it lies."""
+
+    offset: int
+    layout: SharedLayout
+    element: Attribute
+
+
+@dataclass
+class Stages:
+    """A pipeline: its slots and its two arrays of barriers."""
+
+    name: str
+    count: int
+    slots: SSAValue
+    """Pointer to the bytes of the first slot."""
+    slot_bytes: int
+    tiles: Sequence[StagedTile]
+    full: SSAValue
+    empty: SSAValue
+    """Pointers to the barriers of the first stage."""
+    group: int = 1
+    """Blocks that share loads."""
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """A token: it orders operations, and no thread has it."""
+
+    stages: Stages | None = None
+    index: StageIndex | None = None
+    """The stage that was acquired or waited for."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """Nothing."""
+        return ()
+
+    def of(self, parts: Sequence[SSAValue]) -> Ghost:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class DotToken:
+    """Products in flight, and the registers that they accumulate in."""
+
+    fragment: Fragment
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The registers."""
+        return self.fragment.parts
+
+    def of(self, parts: Sequence[SSAValue]) -> DotToken:
+        """The same kind of token for other registers."""
+        return DotToken(self.fragment.of(parts))
+
+
+@dataclass(frozen=True)
+class StoreToken:
+    """Bulk stores in flight, committed by the elected thread of the agent."""
+
+    elected: SSAValue
+
+
+Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken
+"""What control flow can carry."""
+
+Lowered: TypeAlias = (
+    Scalar
+    | Splat
+    | Fragment
+    | SharedTile
+    | PendingTile
+    | GlobalView
+    | Descriptor
+    | StageIndex
+    | Stages
+    | Ghost
+    | DotToken
+    | StoreToken
+)
+"""What the value of a tile program becomes."""

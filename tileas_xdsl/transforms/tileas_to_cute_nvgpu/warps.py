@@ -1,0 +1,91 @@
+"""Which warps and how many registers each agent of a block has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.agent_checks import int_values
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.target.arch import Target
+
+WARP = 32
+GROUP = 4
+"""Warps of a warpgroup."""
+
+REGISTER_STEP = 8
+LEAST_REGISTERS, MOST_REGISTERS = 24, 256
+"""What `setmaxnreg` takes (PTX ISA)."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """The threads that run a body: whole warps next to one another."""
+
+    name: str
+    first_warp: int
+    warps: int
+    registers: int = 0
+    """Registers of a thread, 0 to keep what the kernel begins with."""
+    number: int = 0
+    """0 for the whole block, else one more than the position of the body."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads it has."""
+        return self.warps * WARP
+
+    @property
+    def first_thread(self) -> int:
+        """The number of its first thread in the block."""
+        return self.first_warp * WARP
+
+    @property
+    def groups(self) -> int:
+        """Its warpgroups; 0 if its warps do not make whole ones."""
+        whole = self.warps % GROUP == 0 and self.first_warp % GROUP == 0
+        return self.warps // GROUP if whole else 0
+
+
+def agents_of(op: AgentSwitchOp, block: Agent, target: Target) -> Sequence[Agent]:
+    """The agents of a switch, by its attributes or else in equal parts of the block's warps."""
+    bodies = len(op.agent_bodies)
+    warps = int_values(op, "num_warps") or _equal_parts(op, block, bodies)
+    first = int_values(op, "warp_id") or [sum(warps[:k]) for k in range(bodies)]
+    budgets = int_values(op, "max_regs") or [0] * bodies
+    agents = [
+        Agent(f"agent {k}", first[k], warps[k], _budget(budgets[k]), k + 1) for k in range(bodies)
+    ]
+    _check_budget(op, agents, target)
+    return agents
+
+
+def _equal_parts(op: Operation, block: Agent, bodies: int) -> Sequence[int]:
+    share, rest = divmod(block.warps, bodies)
+    if rest or not share:
+        raise op_error(op, f"divides {block.warps} warps among {bodies} agents, say num_warps")
+    return [share] * bodies
+
+
+def _budget(registers: int) -> int:
+    """Rounded up once to what `setmaxnreg` takes."""
+    if not registers:
+        return 0
+    rounded = -(-registers // REGISTER_STEP) * REGISTER_STEP
+    return min(max(rounded, LEAST_REGISTERS), MOST_REGISTERS)
+
+
+def _check_budget(op: Operation, agents: Sequence[Agent], target: Target) -> None:
+    wanted = sum(agent.threads * agent.registers for agent in agents)
+    most = target.registers_per_multiprocessor
+    if wanted > most:
+        raise op_error(op, f"its agents want {wanted} registers; a multiprocessor has {most}")
+
+
+def registers_at_entry(threads: int, target: Target) -> int:
+    """The registers of a thread before any agent gives some away or takes more."""
+    share = target.registers_per_multiprocessor // threads // REGISTER_STEP * REGISTER_STEP
+    return min(share, target.registers_per_thread // REGISTER_STEP * REGISTER_STEP)
