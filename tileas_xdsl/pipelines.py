@@ -32,6 +32,18 @@ _ALL = (
         "fold, merge and drop what is redundant, then check that every value is defined before use",
         _plain("canonicalize", "cse", "dce", "verify-dominance"),
     ),
+    Pipeline(
+        "tileas-to-ptx",
+        "lower kernels of tiles and agents to the threads of a block, and those to PTX",
+        _plain(
+            "convert-tileas-to-cute-nvgpu",
+            "canonicalize",
+            "cse",
+            "licm",
+            "cse",
+            "convert-cute-nvgpu-to-ptx",
+        ),
+    ),
 )
 
 PIPELINES: Mapping[str, Pipeline] = {pipeline.name: pipeline for pipeline in _ALL}

@@ -7,6 +7,7 @@ start quickly.  Keys equal the `name` of what their factory returns; a test chec
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+from xdsl.utils.target import Target
 
 
 def _convert_tileas_to_cute_nvgpu() -> type[ModulePass]:
@@ -39,10 +40,22 @@ def _nv_tileas() -> Dialect:
     return NvTileas
 
 
+def _ptx() -> Dialect:
+    from tileas_xdsl.dialects.ptx import Ptx
+
+    return Ptx
+
+
 def _tile() -> Dialect:
     from tileas_xdsl.dialects.tile import Tile
 
     return Tile
+
+
+def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
+    from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
+
+    return ConvertCuteNvgpuToPtx
 
 
 def _tileas_canonicalize() -> type[ModulePass]:
@@ -57,19 +70,27 @@ def _verify_dominance() -> type[ModulePass]:
     return VerifyDominance
 
 
+def _ptx_target() -> type[Target]:
+    from tileas_xdsl.backend.ptx.target import PtxTarget
+
+    return PtxTarget
+
+
 TILEAS_UNIVERSE = Universe(
     all_dialects={
         "cute": _cute,
         "cute_nvgpu": _cute_nvgpu,
         "nv_tileaa": _nv_tileaa,
         "nv_tileas": _nv_tileas,
+        "ptx": _ptx,
         "tile": _tile,
     },
     all_passes={
+        "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-canonicalize": _tileas_canonicalize,
         "verify-dominance": _verify_dominance,
     },
-    all_targets={},
+    all_targets={"ptx": _ptx_target},
 )
 """An open compiler for GPU tile kernels on xDSL."""

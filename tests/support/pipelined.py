@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from tests.support.simulating import agents, kernel
+import numpy as np
+
+from tests.support.simulating import agents, kernel, numbers
 
 TYPES = {
     "m": "memref<?x?xf32>",
@@ -275,3 +278,9 @@ def pair(produce: str, consume: str, stages: int = 2, rounds: int = 7) -> str:
     first = producer(PRODUCERS.get(produce, produce))
     second = consumer(CONSUMERS.get(consume, consume))
     return pipelined(agents(first, second), stages, rounds)
+
+
+def matrices(rounds: int = 7) -> tuple[Any, Any]:
+    """Two matrices of so many tiles, one below the other."""
+    rng = np.random.default_rng(rounds)
+    return tuple(numbers(rng, (4 * rounds, 8), np.float32) for _ in range(2))

@@ -47,6 +47,25 @@ _ELEMENTS = (
 ELEMENTS: Mapping[str, Element] = {e.name: e for e in _ELEMENTS}
 """Element types by their PTX names. """
 
+_BY_NAME: Mapping[str, str] = {
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "f32",
+    "tf32": "tf32",
+    "f64": "f64",
+    "i32": "s32",
+    "i64": "s64",
+    "index": "s64",
+}
+"""How tensor maps call the elements of tiles."""
+
+_BY_BITS: Mapping[int, str] = {4: "b4x16", 8: "u8", 16: "u16", 32: "u32", 64: "u64"}
+
+
+def tensor_map_element(name: str, bits: int) -> str | None:
+    """How tensor maps call an element; what has no name is moved as bits, None if it cannot be."""
+    return _BY_NAME.get(name) or _BY_BITS.get(bits)
+
 
 @dataclass(frozen=True, slots=True)
 class SwizzleMode:

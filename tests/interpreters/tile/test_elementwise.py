@@ -8,7 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
@@ -28,8 +28,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.test_value import create_ssa_value
 
+from tests.support.ir import parse
+from tileas_xdsl.interpreters.tile.combining import generate_tile
 from tileas_xdsl.interpreters.tile.elementwise import MEANINGS
 from tileas_xdsl.interpreters.tile.faults import SimulationError
+from tileas_xdsl.interpreters.tile.floats import FLOAT_RULES
 
 RNG = np.random.default_rng(7)
 
@@ -53,6 +56,7 @@ def binary(op: type[Operation], type_: Attribute, a: object, b: object):
 
 def test_every_operation_of_arith_and_math_has_a_meaning():
     known = {*arith.Arith.operations, *math.Math.operations}
+    known |= {tensor.ExtractOp, tensor.SplatOp}
     assert known == set(MEANINGS)
 
 
@@ -362,3 +366,50 @@ def test_constants_and_selections():
     by_element = make(arith.SelectOp, [TensorType(i1, [4]), tile, tile], tile)
     mask = np.array([1, 0, 0, 1], bool)
     np.testing.assert_array_equal(run(by_element, mask, a, b)[0], np.where(mask, a, b))
+
+
+GATHER = """
+func.func @gather(%t: tensor<16x8xf32>, %i: tensor<16xi32>) -> tensor<16x8xf32> {
+  %r = nv_tileas.generate : tensor<16x8xf32> {
+  ^bb0(%p: index, %q: index):
+    %row = tensor.extract %i[%p] : tensor<16xi32>
+    %at = arith.index_cast %row : i32 to index
+    %e = tensor.extract %t[%at, %q] : tensor<16x8xf32>
+    nv_tileas.yield %e : f32
+  }
+  func.return %r : tensor<16x8xf32>
+}
+"""
+
+
+def test_elements_are_taken_out_of_tiles():
+    rng = np.random.default_rng(1)
+    tile = rng.standard_normal((16, 8)).astype(np.float32)
+    rows = rng.integers(0, 16, 16).astype(np.int32)
+    module = parse(GATHER)
+    (generate,) = [op for op in module.walk() if op.name == "nv_tileas.generate"]
+    values = dict(zip(module.body.block.first_op.body.block.args, (tile, rows), strict=True))
+    found = generate_tile(generate, values.__getitem__, lambda *_: ())
+    np.testing.assert_array_equal(found, tile[rows])
+    rows[3] = 16
+    with pytest.raises(SimulationError, match="has no element 16 along dimension 0"):
+        generate_tile(generate, values.__getitem__, lambda *_: ())
+
+
+def test_a_fused_product_is_rounded_once():
+    rng = np.random.default_rng(2)
+    for bits, dtype in ((53, np.float64), (24, np.float32)):
+        for _ in range(500):
+            a, b, c = (dtype(rng.standard_normal() * 2.0 ** rng.integers(-30, 30)) for _ in "abc")
+            if rng.random() < 0.3:
+                c = dtype(-float(a) * float(b) * (1 + int(rng.integers(-3, 4)) * 2.0 ** (1 - bits)))
+            wanted = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+            found = FLOAT_RULES[math.FmaOp](np.asarray(a), np.asarray(b), np.asarray(c))
+            result = dtype(np.asarray(found).astype(dtype))
+            around = (
+                result,
+                np.nextafter(result, dtype(np.inf)),
+                np.nextafter(result, dtype(-np.inf)),
+            )
+            best = min(abs(Fraction(float(x)) - wanted) for x in around if np.isfinite(x))
+            assert abs(Fraction(float(result)) - wanted) == best

@@ -175,6 +175,19 @@ def test_every_race_is_found_and_nothing_else(is_initialised: bool) -> None:
     assert is_initialised or outcomes["nobody wrote it"] > 500
 
 
+def test_a_write_to_a_part_ends_no_release_of_the_rest() -> None:
+    memory = Memory("m", Space.GMEM, np.zeros(16, np.float32), is_initialised=True)
+    a, b = (Actor(name, name, Clock(name)) for name in "ab")
+    data, flags = Region.of_window(0, (8,), (4,), 4), Region.of_window(32, (8,), (4,), 4)
+    memory.check_write(data, a)
+    memory.check_write(flags, a, RELEASE)
+    memory.check_write(Region.of_window(32, (1,), (4,), 4), a)
+    memory.check_read(Region.of_window(36, (7,), (4,), 4), b, ACQUIRE)
+    memory.check_read(data, b)
+    memory.check_write(flags, a, RELAXED)
+    assert memory._released == []
+
+
 def test_engines_see_what_they_were_told() -> None:
     memory = Memory("m", Space.SMEM, np.zeros(8, np.float32))
     agent = Actor("agent", "agent", Clock("agent"))

@@ -9,6 +9,7 @@
 | `StoreOp(value, ptr, pred=None, cache=None)` | `cute.ptr.store` | an element or a fragment |
 | `MakeFragmentOp(parts)` | `cute.fragment.make` | elements and fragments in a row |
 | `SliceFragmentOp(source, offset, size)` | `cute.fragment.slice` | consecutive elements |
+| `SelectFragmentOp(mask, lhs, rhs)` | `cute.fragment.select` | one or the other element |
 | `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
 
 The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
@@ -19,6 +20,7 @@ from xdsl.ir import Dialect
 from tileas_xdsl.dialects.cute import fragments, pointers
 from tileas_xdsl.dialects.cute.fragments import (
     MakeFragmentOp,
+    SelectFragmentOp,
     SliceFragmentOp,
     UndefFragmentOp,
 )
@@ -42,11 +44,10 @@ __all__ = [
     "PtrToIntOp",
     "PtrType",
     "RecastPtrOp",
+    "SelectFragmentOp",
     "SliceFragmentOp",
     "StoreOp",
     "UndefFragmentOp",
 ]
 
-Cute = Dialect(
-    "cute", [*pointers.OPERATIONS, *fragments.OPERATIONS], [AddressSpaceAttr, PtrType]
-)
+Cute = Dialect("cute", [*pointers.OPERATIONS, *fragments.OPERATIONS], [AddressSpaceAttr, PtrType])

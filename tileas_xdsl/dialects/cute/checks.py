@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.elements import as_vector
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types import PtrType
 
@@ -42,6 +43,7 @@ def one_of(op: Operation, value: SSAValue, name: str, types: Sequence[Attribute]
 
 def fragment(op: Operation, type_: Attribute, name: str) -> VectorType:
     """A one-dimensional vector: what one thread holds of a tile."""
-    if not isinstance(type_, VectorType) or type_.get_num_dims() != 1:
+    vector = as_vector(type_)
+    if vector is None or vector.get_num_dims() != 1:
         raise op_error(op, f"expects a fragment vector<NxT> as {name}, but got {type_}")
-    return type_
+    return vector

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
     Float8E4M3FNType,
@@ -23,25 +25,34 @@ def element_bits(type_: Attribute) -> int | None:
     """The bits of one stored element; None for what is never in memory.  tf32 takes 32 bits."""
     if isinstance(type_, FloatTF32Type):
         return 32
-    if isinstance(type_, IntegerType):
-        return type_.width.data if type_.width.data in STORED_INTEGERS else None
+    if width := integer_bits(type_):
+        return width if width in STORED_INTEGERS else None
     if isinstance(type_, FixedBitwidthType):
         bits = type_.bitwidth
         return bits if bits in STORED_INTEGERS else None
     return None
 
 
+def integer_bits(type_: Attribute) -> int:
+    """The width of an integer type, 0 for any other."""
+    return cast(IntegerType[int], type_).width.data if isinstance(type_, IntegerType) else 0
+
+
+def as_vector(type_: Attribute) -> VectorType | None:
+    """The type if it is a vector, else None."""
+    return cast(VectorType, type_) if isinstance(type_, VectorType) else None
+
+
 def stored_bytes(type_: Attribute) -> int | None:
     """The bytes of an element or a fragment `vector<NxT>`; None for what is never in memory."""
-    if not isinstance(type_, VectorType):
-        bits = element_bits(type_)
-        return None if bits is None else bits // 8
-    bits = element_bits(type_.get_element_type())
-    if bits is None or type_.get_num_dims() != 1:
+    vector = as_vector(type_)
+    bits = element_bits(element_of(type_))
+    if bits is None or (vector is not None and vector.get_num_dims() != 1):
         return None
-    return bits * type_.get_shape()[0] // 8
+    return bits // 8 if vector is None else bits * vector.get_shape()[0] // 8
 
 
 def element_of(type_: Attribute) -> Attribute:
     """The element of a fragment, any other type itself."""
-    return type_.get_element_type() if isinstance(type_, VectorType) else type_
+    vector = as_vector(type_)
+    return type_ if vector is None else vector.get_element_type()

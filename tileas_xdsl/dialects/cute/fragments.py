@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, VectorType, i32
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -22,12 +22,13 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import fragment
-from tileas_xdsl.dialects.cute.elements import element_of
+from tileas_xdsl.dialects.cute.elements import as_vector, element_of
 from tileas_xdsl.dialects.cute.pointers import Value
 
 
 def _length(type_: Attribute) -> int:
-    return type_.get_shape()[0] if isinstance(type_, VectorType) else 1
+    vector = as_vector(type_)
+    return 1 if vector is None else vector.get_shape()[0]
 
 
 @irdl_op_definition
@@ -55,7 +56,7 @@ class MakeFragmentOp(IRDLOperation):
                 raise op_error(
                     self, f"puts {result.get_element_type()} together, but got {part.type}"
                 )
-            if isinstance(part.type, VectorType):
+            if as_vector(part.type) is not None:
                 fragment(self, part.type, "part")
         count = sum(_length(part.type) for part in self.parts)
         if count != result.get_shape()[0]:
@@ -111,4 +112,38 @@ class UndefFragmentOp(IRDLOperation):
         fragment(self, self.result.type, "result")
 
 
-OPERATIONS = (MakeFragmentOp, SliceFragmentOp, UndefFragmentOp)
+@irdl_op_definition
+class SelectFragmentOp(IRDLOperation):
+    """Element by element: that of `lhs` where the mask holds, else that of `rhs`.
+
+    `arith.select` takes one condition for all elements only.
+    """
+
+    name = "cute.fragment.select"
+
+    mask = operand_def()
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$mask `,` $lhs `,` $rhs attr-dict"
+        " `:` type($mask) `,` type($lhs) `,` type($rhs) `->` type($result)"
+    )
+
+    def __init__(self, mask: Value, lhs: Value, rhs: Value) -> None:
+        super().__init__(operands=[mask, lhs, rhs], result_types=[SSAValue.get(lhs).type])
+
+    def verify_(self) -> None:
+        result = fragment(self, self.result.type, "result")
+        if self.lhs.type != result or self.rhs.type != result:
+            raise op_error(
+                self, f"selects {result}, but got {self.lhs.type} and {self.rhs.type}"
+            )
+        expected = VectorType(i1, result.shape)
+        if self.mask.type != expected:
+            raise op_error(self, f"expects a mask {expected}, but got {self.mask.type}")
+
+
+OPERATIONS = (MakeFragmentOp, SelectFragmentOp, SliceFragmentOp, UndefFragmentOp)

@@ -16,8 +16,8 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import one_of
-from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, truth, value_of, word
 
 AXES = ("x", "y", "z")
@@ -197,7 +197,9 @@ class GetDynSmemOp(IRDLOperation):
                 f"not to {type_.align}",
             )
         if offset % type_.align:
-            raise op_error(self, f"offset {offset} is not a multiple of the alignment {type_.align}")
+            raise op_error(
+                self, f"offset {offset} is not a multiple of the alignment {type_.align}"
+            )
 
 
 OPERATIONS = (

@@ -92,9 +92,7 @@ class TmaStoreOp(IRDLOperation):
     pred = opt_operand_def(i1)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    assembly_format = (
-        "$desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict `:` type($smem)"
-    )
+    assembly_format = "$desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict `:` type($smem)"
 
     def __init__(
         self, desc: Value, smem: Value, coords: Sequence[Value], pred: Value | None = None
@@ -165,9 +163,7 @@ class BulkWaitOp(IRDLOperation):
     assembly_format = "$count (`read` $read^)? (`if` $pred^)? attr-dict"
 
     def __init__(self, count: int, read: bool = False, pred: Value | None = None) -> None:
-        super().__init__(
-            operands=[pred], properties={"count": number(count), "read": flag(read)}
-        )
+        super().__init__(operands=[pred], properties={"count": number(count), "read": flag(read)})
 
     def verify_(self) -> None:
         if value_of(self.count) < 0:

@@ -14,9 +14,9 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
-from xdsl.irdl import traits_def
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import fragment, one_of, pointer_to
@@ -141,7 +141,8 @@ class ShuffleOp(IRDLOperation):
     result = result_def()
 
     assembly_format = (
-        "$mode $value (`by` $offset^)? (`lane` $lane^)? attr-dict `:` type($value) `->` type($result)"
+        "$mode $value (`by` $offset^)? (`lane` $lane^)? attr-dict"
+        " `:` type($value) `->` type($result)"
     )
 
     def __init__(self, value: Value, lane: int | Value, mode: str = "bfly") -> None:
@@ -177,9 +178,7 @@ class ReduxOp(IRDLOperation):
     assembly_format = "$kind $value attr-dict"
 
     def __init__(self, value: Value, kind: str = "add") -> None:
-        super().__init__(
-            operands=[value], result_types=[i32], properties={"kind": word(kind)}
-        )
+        super().__init__(operands=[value], result_types=[i32], properties={"kind": word(kind)})
 
     def verify_(self) -> None:
         if self.kind.data not in REDUCTIONS:

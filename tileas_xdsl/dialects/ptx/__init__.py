@@ -8,7 +8,8 @@ Operations by file:
 
 arith: AbsOp, NegOp, NotOp, PopcOp, ClzOp, BrevOp, SqrtOp, RcpOp, RsqrtOp, Ex2Op, Lg2Op, SinOp,
     CosOp, TanhOp, AddOp, SubOp, MulOp, DivOp, RemOp, MinOp, MaxOp, AndOp, OrOp, XorOp, ShlOp,
-    ShrOp, MadOp, FmaOp, BfeOp, PrmtOp, BfiOp, Lop3Op, ShfOp
+    ShrOp, MadOp, FmaOp, BfeOp, PrmtOp
+bits: BfiOp, Lop3Op, ShfOp
 async_copy: CpAsyncOp, CpAsyncCommitOp, CpAsyncWaitOp, CpAsyncMbarrierArriveOp
 atomics: AtomOp, RedOp, TensormapReplaceOp, TensormapCpFenceproxyOp
 barriers: BarSyncOp, BarArriveOp, BarRedOp, BarWarpSyncOp, ClusterArriveOp, ClusterWaitOp, FenceOp,
@@ -38,6 +39,7 @@ from tileas_xdsl.dialects.ptx import (
     async_copy,
     atomics,
     barriers,
+    bits,
     bulk,
     compare,
     control,
@@ -56,7 +58,6 @@ from tileas_xdsl.dialects.ptx.arith import (
     AddOp,
     AndOp,
     BfeOp,
-    BfiOp,
     BrevOp,
     ClzOp,
     CosOp,
@@ -64,7 +65,6 @@ from tileas_xdsl.dialects.ptx.arith import (
     Ex2Op,
     FmaOp,
     Lg2Op,
-    Lop3Op,
     MadOp,
     MaxOp,
     MinOp,
@@ -77,7 +77,6 @@ from tileas_xdsl.dialects.ptx.arith import (
     RcpOp,
     RemOp,
     RsqrtOp,
-    ShfOp,
     ShlOp,
     ShrOp,
     SinOp,
@@ -110,6 +109,7 @@ from tileas_xdsl.dialects.ptx.barriers import (
     FenceProxyOp,
     FenceProxyTensormapOp,
 )
+from tileas_xdsl.dialects.ptx.bits import BfiOp, Lop3Op, ShfOp
 from tileas_xdsl.dialects.ptx.bulk import (
     BulkCommitOp,
     BulkWaitOp,
@@ -180,6 +180,7 @@ from tileas_xdsl.dialects.ptx.tensor import (
     TensorReduceOp,
     TensorStoreOp,
 )
+from tileas_xdsl.dialects.ptx.types import ParamType, RegType, param, reg
 from tileas_xdsl.dialects.ptx.values import (
     ConstOp,
     ExtractOp,
@@ -211,13 +212,13 @@ from tileas_xdsl.dialects.ptx.wgmma import (
     WgmmaOp,
     WgmmaWaitOp,
 )
-from tileas_xdsl.dialects.ptx.types import ParamType, RegType, param, reg
 
 FAMILIES = (
     arith,
     async_copy,
     atomics,
     barriers,
+    bits,
     bulk,
     compare,
     control,
@@ -239,6 +240,7 @@ Ptx = Dialect(
 )
 
 __all__ = [
+    "FAMILIES",
     "AbsOp",
     "ActivemaskOp",
     "AddOp",
@@ -278,7 +280,6 @@ __all__ = [
     "Ex2Op",
     "ExitOp",
     "ExtractOp",
-    "FAMILIES",
     "FenceMbarrierInitOp",
     "FenceOp",
     "FenceProxyOp",

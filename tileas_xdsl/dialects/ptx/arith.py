@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.checks import (
+    check_flags,
+    check_kind,
+    check_tuples,
+    check_type,
+    check_word,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.arithmetic import ARITHMETIC, COUNT_OPERANDS, Form
 from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.ptx_isa.requirements import Requirement
 
 WIDE_KINDS = {"u16": "b32", "s16": "b32", "u32": "b64", "s32": "b64"}
 """Results of `mul.wide` and `mad.wide`."""
@@ -21,6 +37,7 @@ class ArithmeticOp(PtxOp):
     """Base: `name{.mode}{.rounding}{.ftz}{.NaN}{.sat}{.relu}.type d, operands`."""
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     type = prop_def(StringAttr)
     mode = opt_prop_def(StringAttr)
     rounding = opt_prop_def(StringAttr)
@@ -48,6 +65,39 @@ class ArithmeticOp(PtxOp):
     def emit(self, out: Writer) -> None:
         elementwise(out, self.head(), self.results[0], *self._operands)
 
+    def form(self) -> Form:
+        """The entry of the table of instructions; raises `OpError` if there is none."""
+        forms, type = ARITHMETIC[self.name[4:]], self.text("type")
+        check_word(self, "type", type, forms)
+        return forms[type]
+
+    def requirement(self) -> Requirement:
+        return ARITHMETIC[self.name[4:]][self.text("type")].requirement
+
+    def check(self) -> None:
+        form, type, where = self.form(), self.text("type"), f"for {self.text('type')}"
+        check_word(self, "mode", self.text("mode"), form.modes, where)
+        check_word(self, "rounding", self.text("rounding"), form.roundings, where)
+        check_flags(self, ("ftz", "nan", "sat", "relu"), form.flags, where)
+        for flag in form.needed:
+            if not self.flag(flag):
+                raise self.error(f"needs {flag} {where}")
+        self._check_operands(type)
+
+    def _check_operands(self, type: str) -> None:
+        counts = COUNT_OPERANDS.get(self.name[4:], ())
+        wide = WIDE_KINDS.get(type, "") if self.text("mode") == "wide" else ""
+        for index, operand in enumerate(self.operands):
+            if index in counts:
+                check_kind(self, "a number of bits", operand, "b32")
+            elif wide and index == 2:
+                check_kind(self, f"operand {index}", operand, wide)
+            else:
+                check_type(self, f"operand {index}", operand, type)
+        result = _kind_of_result(self.name, type)
+        check_kind(self, "its result", self.result, wide or result, *_bits_of(wide or result))
+        check_tuples(self, self.operands, self.result)
+
 
 _FLAGS = (("ftz", "ftz"), ("nan", "NaN"), ("sat", "sat"), ("relu", "relu"))
 
@@ -66,8 +116,17 @@ class UnaryOp(ArithmeticOp):
         ftz: bool = False,
     ) -> None:
         super().__init__(
-            (a,), (reg(_kind_of_result(self.name, type), count_of(a)),), type=type, rounding=rounding, ftz=ftz
+            (a,),
+            (reg(_kind_of_result(self.name, type), count_of(a)),),
+            type=type,
+            rounding=rounding,
+            ftz=ftz,
         )
+
+
+def _bits_of(kind: str) -> tuple[str, ...]:
+    """Registers of bits hold floats too."""
+    return (f"b{kind[1:]}",) if kind[0] == "f" else ()
 
 
 def _kind_of_result(name: str, type: str) -> str:
@@ -349,85 +408,6 @@ class PrmtOp(TernaryOp):
     name = "ptx.prmt"
 
 
-@irdl_op_definition
-class BfiOp(PtxOp):
-    """`bfi`: b with its bits [position, position + length) replaced by the low ones of a."""
-
-    name = "ptx.bfi"
-
-    READS_FIRST: ClassVar[bool] = False
-    a = operand_def(REG)
-    b = operand_def(REG)
-    position = operand_def(REG)
-    length = operand_def(REG)
-    type = prop_def(StringAttr)
-    result = result_def(REG)
-
-    traits = traits_def(Pure())
-
-    def __init__(
-        self, a: Value, b: Value, position: Value, length: Value, type: str = "b32"
-    ) -> None:
-        super().__init__((a, b, position, length), (reg(type, count_of(b)),), type=type)
-
-    def emit(self, out: Writer) -> None:
-        elementwise(out, f"bfi.{self.text('type')}", self.results[0], *self._operands)
-
-
-@irdl_op_definition
-class Lop3Op(PtxOp):
-    """`lop3.b32`: any function of three bits; bit 4 * a + 2 * b + c of `table` is its value."""
-
-    name = "ptx.lop3"
-
-    READS_FIRST: ClassVar[bool] = False
-    a = operand_def(REG)
-    b = operand_def(REG)
-    c = operand_def(REG)
-    table = prop_def(IntegerAttr)
-    result = result_def(REG)
-
-    traits = traits_def(Pure())
-
-    def __init__(self, a: Value, b: Value, c: Value, table: int) -> None:
-        count = max(count_of(a), count_of(b), count_of(c))
-        super().__init__((a, b, c), (reg("b32", count),), table=table)
-
-    def emit(self, out: Writer) -> None:
-        tail = f", {self.number('table')}"
-        elementwise(out, "lop3.b32", self.results[0], *self._operands, tail=tail)
-
-
-@irdl_op_definition
-class ShfOp(PtxOp):
-    """`shf`: the 64 bits of high and low shifted by a count, 32 of them kept."""
-
-    name = "ptx.shf"
-
-    READS_FIRST: ClassVar[bool] = False
-    low = operand_def(REG)
-    high = operand_def(REG)
-    amount = operand_def(REG)
-    direction = prop_def(StringAttr)
-    mode = prop_def(StringAttr)
-    result = result_def(REG)
-
-    traits = traits_def(Pure())
-
-    def __init__(
-        self, low: Value, high: Value, amount: Value, direction: str, mode: str = "wrap"
-    ) -> None:
-        """`direction` is l or r, `mode` wrap or clamp."""
-        count = max(count_of(low), count_of(high), count_of(amount))
-        super().__init__(
-            (low, high, amount), (reg("b32", count),), direction=direction, mode=mode
-        )
-
-    def emit(self, out: Writer) -> None:
-        head = f"shf.{self.text('direction')}.{self.text('mode')}.b32"
-        elementwise(out, head, self.results[0], *self._operands)
-
-
 OPERATIONS = (
     AbsOp,
     NegOp,
@@ -459,7 +439,4 @@ OPERATIONS = (
     FmaOp,
     BfeOp,
     PrmtOp,
-    BfiOp,
-    Lop3Op,
-    ShfOp,
 )

@@ -15,7 +15,10 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.target.ptx_isa.asynchronous import COPY_SIZES
+from tileas_xdsl.target.ptx_isa.memory import PREFETCHES
 
 
 @irdl_op_definition
@@ -65,6 +68,21 @@ class CpAsyncOp(GuardedOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        cache, size = self.text("cache"), self.number("size")
+        check_word(self, "cache operator", cache, COPY_SIZES)
+        check_word(self, "prefetch", self.text("prefetch"), PREFETCHES)
+        if size not in COPY_SIZES[cache]:
+            known = ", ".join(map(str, COPY_SIZES[cache]))
+            raise self.error(f"copies {known} bytes with {cache}, not {size}")
+        for name in ("offset", "source_offset"):
+            if self.number(name) % size:
+                raise self.error(f"needs a {name} that is a multiple of {size}")
+        check_address(self, "the destination", self.destination, "shared")
+        check_address(self, "the source", self.source, "global")
+        check_words(self, ("the size", self.source_size, "b32"), ("the policy", self.policy, "b64"))
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         prefetch, policy = self.text("prefetch"), self.policy
         hint = ".L2::cache_hint" if policy is not None else ""
@@ -106,6 +124,10 @@ class CpAsyncWaitOp(PtxOp):
         """At most `pending` of the newest groups stay in flight."""
         super().__init__(pending=pending)
 
+    def check(self) -> None:
+        if self.number("pending") < 0:
+            raise self.error("leaves 0 or more groups in flight")
+
     def emit(self, out: Writer) -> None:
         pending = self.number("pending", -1)
         out.line("cp.async.wait_all" if pending < 0 else f"cp.async.wait_group {pending}")
@@ -132,9 +154,11 @@ class CpAsyncMbarrierArriveOp(GuardedOp):
         negate: bool = False,
     ) -> None:
         """With `noinc` the arrival is one of those that the barrier was initialised with."""
-        super().__init__(
-            (barrier, guard), (), noinc=noinc, offset=offset or None, negate=negate
-        )
+        super().__init__((barrier, guard), (), noinc=noinc, offset=offset or None, negate=negate)
+
+    def check(self) -> None:
+        check_address(self, "the barrier", self.barrier, "shared")
+        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         noinc = ".noinc" * self.flag("noinc")

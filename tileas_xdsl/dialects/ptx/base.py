@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, SSAValues, Use
 from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef, base, opt_prop_def
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
@@ -34,6 +34,7 @@ Value: TypeAlias = SSAValue | Operation
 """An operand: a value, or the operation whose only or first result it is."""
 Property: TypeAlias = str | int | bool | Attribute | None
 SEGMENTS = "operandSegmentSizes"
+CONSTANT = "ptx.const"
 
 
 @cache
@@ -104,8 +105,11 @@ class PtxOp(IRDLOperation):
     READS_FIRST: ClassVar[bool] = True
     """Whether one instruction reads every operand before any result is written."""
 
-    IN_PLACE: ClassVar[tuple[tuple[int, int], ...]] = ()
-    """Pairs of operand and result that are the same registers."""
+    ELEMENTWISE: ClassVar[bool] = False
+    """Whether register i of the results needs no other register than i of tuples."""
+
+    IN_PLACE: ClassVar[bool] = False
+    """Whether some operands and results are the same registers."""
 
     def __init__(
         self,
@@ -132,7 +136,10 @@ class PtxOp(IRDLOperation):
         self._fill(flat, results, attributes)
 
     def _fill(
-        self, operands: Sequence[SSAValue], results: Sequence[Attribute], properties: dict[str, Attribute]
+        self,
+        operands: Sequence[SSAValue],
+        results: Sequence[Attribute],
+        properties: dict[str, Attribute],
     ) -> None:
         """As `Operation.__init__` does for operations without regions, but four times as fast."""
         uses = tuple(Use(self, index) for index in range(len(operands)))
@@ -159,6 +166,10 @@ class PtxOp(IRDLOperation):
     def flag(self, name: str) -> bool:
         """Whether a unit property is there."""
         return name in self.properties
+
+    def in_place(self) -> Sequence[tuple[int, int]]:
+        """Operands and results that are the same registers, by their indices."""
+        return ()
 
     def emit(self, out: Writer) -> None:
         """Write the instructions of this operation."""
@@ -294,7 +305,9 @@ def _types(parser: Parser, mark: Literal[":", "->"]) -> list[Attribute]:
     return parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
 
 
-def elementwise(out: Writer, head: str, result: SSAValue, *operands: SSAValue, tail: str = "") -> None:
+def elementwise(
+    out: Writer, head: str, result: SSAValue, *operands: SSAValue, tail: str = ""
+) -> None:
     """One instruction for every register of the result; single operands serve all of them."""
     results = out.names(result)
     if len(results) == 1:

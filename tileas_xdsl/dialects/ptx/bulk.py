@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -14,8 +15,11 @@ from xdsl.irdl import (
     prop_def,
 )
 
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
+from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.target.ptx_isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS, LOCAL_LOADS
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
 
 GROUP = "bulk_group"
 BARRIER = "mbarrier::complete_tx::bytes"
@@ -75,6 +79,19 @@ class CpAsyncBulkOp(GuardedOp):
             barrier_offset=barrier_offset or None,
             negate=negate,
         )
+
+    def requirement(self) -> Requirement:
+        return LOCAL_LOADS if self.text("to") == "shared::cta" else ANYWHERE
+
+    def check(self) -> None:
+        to, source = self.text("to"), self.text("source_space")
+        if (to, source) not in BULK_WAYS:
+            raise self.error(f"copies no bytes from {source} to {to}")
+        _check_completion(self, self.barrier, reports=BULK_WAYS[to, source])
+        if self.multicast is not None and (to, source) != ("shared::cluster", "global"):
+            raise self.error("multicasts from global to shared::cluster only")
+        _check_addresses(self, to, source)
+        check_words(self, ("the mask", self.multicast, "b16"))
 
     def emit(self, out: Writer) -> None:
         to, source = self.text("to"), self.text("source_space")
@@ -147,6 +164,15 @@ class CpReduceAsyncBulkOp(GuardedOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        to, operation = self.text("to"), self.text("operation")
+        check_word(self, "destination", to, BULK_REDUCTIONS)
+        check_word(self, "operation", operation, BULK_REDUCTIONS[to], f"in {to}")
+        where = f"for {operation} in {to}"
+        check_word(self, "type", self.text("type"), BULK_REDUCTIONS[to][operation], where)
+        _check_completion(self, self.barrier, reports=to == "shared::cluster")
+        _check_addresses(self, to, "shared::cta")
+
     def emit(self, out: Writer) -> None:
         barrier, policy, type = self.barrier, self.policy, self.text("type")
         # Sums of halves keep subnormals, and PTX wants that said.
@@ -195,6 +221,12 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
     ) -> None:
         super().__init__((source, size, policy, guard), (), negate=negate)
 
+    def check(self) -> None:
+        check_address(self, "the source", self.source, "global")
+        _check_size(self, self.size)
+        check_words(self, ("the policy", self.policy, "b64"))
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         policy = self.policy
         hint = "" if policy is None else ".L2::cache_hint"
@@ -215,6 +247,9 @@ class BulkCommitOp(GuardedOp):
 
     def __init__(self, *, guard: Value | None = None, negate: bool = False) -> None:
         super().__init__((guard,), (), negate=negate)
+
+    def check(self) -> None:
+        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         out.line(f"{self.guard_text(out)}cp.async.bulk.commit_group")
@@ -241,10 +276,43 @@ class BulkWaitOp(GuardedOp):
         """With `read`, it is enough that their sources have been read."""
         super().__init__((guard,), (), pending=pending, read=read, negate=negate)
 
+    def check(self) -> None:
+        check_predicate(self, "the guard", self.guard)
+        if self.number("pending") < 0:
+            raise self.error("leaves 0 or more groups in flight")
+
     def emit(self, out: Writer) -> None:
         read = ".read" * self.flag("read")
         wait = f"cp.async.bulk.wait_group{read} {self.number('pending')}"
         out.line(f"{self.guard_text(out)}{wait}")
+
+
+def _check_completion(
+    op: CpAsyncBulkOp | CpReduceAsyncBulkOp, barrier: SSAValue | None, *, reports: bool
+) -> None:
+    if reports and barrier is None:
+        raise op.error(f"to {op.text('to')} completes on a barrier: it needs one")
+    if not reports and barrier is not None:
+        raise op.error(f"to {op.text('to')} belongs to a bulk group: it takes no barrier")
+    if barrier is not None:
+        check_address(op, "the barrier", barrier, "shared")
+
+
+def _check_addresses(op: CpAsyncBulkOp | CpReduceAsyncBulkOp, to: str, source: str) -> None:
+    check_address(op, "the destination", op.destination, to)
+    check_address(op, "the source", op.source, source)
+    check_words(op, ("the policy", op.policy, "b64"))
+    check_predicate(op, "the guard", op.guard)
+    _check_size(op, op.size)
+    if op.number("offset") % 16:
+        raise op.error(f"needs an offset that is a multiple of 16, not {op.number('offset')}")
+
+
+def _check_size(op: PtxOp, size: SSAValue) -> None:
+    check_words(op, ("the size", size, "b32"))
+    owner = size.owner
+    if isinstance(owner, PtxOp) and owner.name == CONSTANT and owner.number("value") % 16:
+        raise op.error(f"moves multiples of 16 bytes, not {owner.number('value')}")
 
 
 OPERATIONS = (

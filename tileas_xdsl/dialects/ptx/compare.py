@@ -17,9 +17,20 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.checks import (
+    check_count,
+    check_flags,
+    check_kind,
+    check_tuples,
+    check_type,
+    check_word,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.arithmetic import COMPARISONS, SELECTIONS
+from tileas_xdsl.target.ptx_isa.conversions import CONVERSIONS, PACKINGS, SATFINITE, Conversion
 from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
 
 
 @irdl_op_definition
@@ -29,6 +40,7 @@ class SetpOp(PtxOp):
     name = "ptx.setp"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     b = operand_def(REG)
     other = opt_operand_def(REG)
@@ -61,6 +73,21 @@ class SetpOp(PtxOp):
             ftz=ftz,
         )
 
+    def check(self) -> None:
+        type = self.text("type")
+        check_word(self, "type", type, COMPARISONS)
+        check_word(self, "comparison", self.text("comparison"), COMPARISONS[type], f"for {type}")
+        check_word(self, "combination", self.text("combine"), ("", "and", "or", "xor"))
+        check_flags(self, ("ftz",), ("ftz",) if type in ("f16", "f32") else (), f"for {type}")
+        if bool(self.text("combine")) != (self.other is not None):
+            raise self.error("combines with a predicate: it needs both 'combine' and 'other'")
+        check_type(self, "a", self.a, type)
+        check_type(self, "b", self.b, type)
+        if self.other is not None:
+            check_kind(self, "other", self.other, "pred")
+        check_kind(self, "its result", self.result, "pred")
+        check_tuples(self, self.operands, self.result)
+
     def emit(self, out: Writer) -> None:
         combine = self.text("combine")
         head = (
@@ -77,6 +104,7 @@ class SelpOp(PtxOp):
     name = "ptx.selp"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     b = operand_def(REG)
     condition = operand_def(REG)
@@ -89,6 +117,14 @@ class SelpOp(PtxOp):
         count = max(count_of(a), count_of(b), count_of(condition))
         super().__init__((a, b, condition), (reg(TYPE_KINDS[type], count),), type=type)
 
+    def check(self) -> None:
+        type = self.text("type")
+        check_word(self, "type", type, SELECTIONS)
+        for what, value in (("a", self.a), ("b", self.b), ("its result", self.result)):
+            check_type(self, what, value, type)
+        check_kind(self, "the condition", self.condition, "pred")
+        check_tuples(self, self.operands, self.result)
+
     def emit(self, out: Writer) -> None:
         elementwise(out, f"selp.{self.text('type')}", self.results[0], *self._operands)
 
@@ -100,6 +136,7 @@ class CvtOp(PtxOp):
     name = "ptx.cvt"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     to = prop_def(StringAttr)
     source = prop_def(StringAttr)
@@ -134,16 +171,59 @@ class CvtOp(PtxOp):
             relu=relu,
         )
 
-    def head(self) -> str:
-        """The instruction with its modifiers."""
-        parts = ["cvt", self.text("rounding"), "ftz" * self.flag("ftz")]
-        saturation, relu = self.text("saturation"), "relu" * self.flag("relu")
-        # Between floats `relu` stands first where both are there.
-        parts += [relu, saturation] if saturation == "satfinite" and "x2" not in self.text("to") else [saturation, relu]
-        return ".".join(part for part in (*parts, self.text("to"), self.text("source")) if part)
+    def conversion(self) -> Conversion:
+        """The entry of the table of conversions; raises `OpError` if there is none."""
+        to, source = self.text("to"), self.text("source")
+        found = CONVERSIONS.get((to, source))
+        if found is None:
+            raise self.error(f"does not convert {source} to {to}")
+        return found
+
+    def requirement(self) -> Requirement:
+        return _requirement(self)
+
+    def check(self) -> None:
+        to, source = self.text("to"), self.text("source")
+        _check_modifiers(self, self.conversion(), f"from {source} to {to}")
+        check_kind(self, "its operand", self.a, *_kinds(source))
+        check_kind(self, "its result", self.result, *_kinds(to))
+        check_tuples(self, self.operands, self.result)
+        check_tuples(self, (self.result,), self.a)
 
     def emit(self, out: Writer) -> None:
-        elementwise(out, self.head(), self.results[0], self._operands[0])
+        head = f"{_cvt_head(self)}.{self.text('source')}"
+        result, source = out.names(self.results[0]), out.registers(self._operands[0])
+        for to, value in zip(result, source, strict=True):
+            out.line(f"{head} {to}, {value}")
+
+
+def _cvt_head(op: CvtOp | CvtPackOp) -> str:
+    """`cvt` with its modifiers, up to the type converted to."""
+    saturation, relu, to = op.text("saturation"), "relu" * op.flag("relu"), op.text("to")
+    # `satfinite` and `relu` change places between bytes and halves.
+    last = (saturation, relu) if to.startswith("e") else (relu, saturation)
+    parts = ("cvt", op.text("rounding"), "ftz" * op.flag("ftz"), *last, to)
+    return ".".join(part for part in parts if part)
+
+
+def _check_modifiers(op: CvtOp | CvtPackOp, form: Conversion, where: str) -> None:
+    check_word(op, "rounding", op.text("rounding"), form.roundings, where)
+    check_word(op, "saturation", op.text("saturation"), form.saturations, where)
+    allowed = ("ftz",) * form.ftz + ("relu",) * form.relu
+    check_flags(op, ("ftz", "relu"), allowed, where)
+
+
+def _requirement(op: CvtOp | CvtPackOp) -> Requirement:
+    late = op.text("saturation") == "satfinite" and not op.text("to").startswith("e")
+    return SATFINITE if late else ANYWHERE
+
+
+def _kinds(type: str) -> tuple[str, ...]:
+    """Kinds of registers that hold a converted type; bytes are in wider ones."""
+    if type in ("u8", "s8"):
+        return ("b16", "b32")
+    kind = CVT_KINDS[type]
+    return (kind, f"b{kind[1:]}") if kind[0] == "f" else (kind,)
 
 
 CVT_KINDS = {**TYPE_KINDS, "u8": "b16", "s8": "b16"}
@@ -189,10 +269,19 @@ class CvtPackOp(PtxOp):
             relu=relu,
         )
 
+    def requirement(self) -> Requirement:
+        return _requirement(self)
+
+    def check(self) -> None:
+        to = self.text("to")
+        check_word(self, "packed type", to, PACKINGS)
+        _check_modifiers(self, PACKINGS[to], f"from f32 to {to}")
+        check_type(self, "its operand", self.a, "f32")
+        check_type(self, "its result", self.result, to)
+        check_count(self, "its operand", self.a, 2 * count_of(self.result))
+
     def emit(self, out: Writer) -> None:
-        to, saturation = self.text("to"), self.text("saturation")
-        relu = ".relu" * self.flag("relu")
-        head = f"cvt.{self.text('rounding')}{'.' * bool(saturation)}{saturation}{relu}.{to}.f32"
+        head = f"{_cvt_head(self)}.f32"
         source = out.names(self._operands[0])
         for index, result in enumerate(out.names(self.results[0])):
             out.line(f"{head} {result}, {source[2 * index + 1]}, {source[2 * index]}")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
-
-from typing import ClassVar
+from math import prod
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -34,7 +33,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import ParamType
+from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
 
 DIRECTIVES = (
     "maxntid",
@@ -116,13 +115,52 @@ class EntryOp(PtxOp):
             return self.parameter_names.data[index].data
         return f"{self.sym_name.data}_param_{index}"
 
+    def check(self) -> None:
+        """Parameters, directives and the last operations of blocks."""
+        for index, parameter in enumerate(self.parameters):
+            if not isinstance(parameter.type, ParamType):
+                raise self.error(f"has parameters in .param space, but {index} is {parameter.type}")
+        if self.parameter_names is not None and len(self.parameter_names) != len(self.parameters):
+            raise self.error(f"has {len(self.parameters)} parameters, so as many names")
+        for name in ("maxntid", "reqntid", "reqnctapercluster"):
+            self._check_extents(name)
+        if self.maxntid is not None and self.reqntid is not None:
+            raise self.error("has either maxntid or reqntid")
+        self._check_blocks()
+
+    def _check_extents(self, name: str) -> None:
+        extents = self.properties.get(name)
+        if not isinstance(extents, DenseArrayBase):
+            return
+        values = extents.get_values()
+        if not 1 <= len(values) <= 3 or any(value < 1 for value in values):
+            raise self.error(f"expects 1 to 3 positive extents for {name}, but got {list(values)}")
+        limit = 16 if name == "reqnctapercluster" else 1024
+        if prod(values) > limit:
+            raise self.error(f"allows at most {limit} in {name}, but got {prod(values)}")
+
+    def _check_blocks(self) -> None:
+        for block in self.body.blocks:
+            last = block.last_op
+            if not isinstance(last, BraOp | CondBraOp | EndOp):
+                raise self.error(
+                    "has blocks that end in ptx.bra, ptx.cond_bra, ptx.ret or ptx.exit"
+                )
+            if block is not self.body.first_block:
+                self._check_arguments(block)
+            elif block.predecessors():
+                raise self.error("has a first block that nothing branches to")
+
+    def _check_arguments(self, block: Block) -> None:
+        for argument in block.args:
+            if not isinstance(argument.type, RegType):
+                raise self.error(f"passes registers to blocks, but got {argument.type}")
+
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Read `@name(%p: type, ...) attributes {...} {blocks}`."""
         name = parser.parse_symbol_name()
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_argument
-        )
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         given = parser.parse_optional_attr_dict_with_keyword(("sym_name",))
         attributes: dict[str, Attribute] = {} if given is None else dict(given.data)
         names = cls.get_irdl_definition().properties
@@ -168,6 +206,16 @@ class SharedOp(PtxOp):
     def __init__(self, name: str, size: int = 0, *, align: int = 16, extern: bool = False) -> None:
         super().__init__(sym_name=name, size=size, align=align, extern=extern)
 
+    def check(self) -> None:
+        """Sizes and alignments."""
+        size, align = self.number("size"), self.number("align")
+        if align < 1 or align & (align - 1):
+            raise self.error(f"has an alignment that is a power of two, not {align}")
+        if self.flag("extern") != (size == 0):
+            raise self.error(f"has a size, or is extern with size 0, but got {size}")
+        if size < 0:
+            raise self.error(f"has a positive size, not {size}")
+
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Read `@name {size = n, align = n}`."""
@@ -205,6 +253,10 @@ class BraOp(PtxOp):
 
     def emit(self, out: Writer) -> None:
         """Nothing: the printer knows which block comes next."""
+
+    def check(self) -> None:
+        """What is passed fits the arguments."""
+        _check_edge(self, self.target, self.arguments)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -257,10 +309,17 @@ class CondBraOp(PtxOp):
     def emit(self, out: Writer) -> None:
         """Nothing: the printer knows which block comes next."""
 
+    def check(self) -> None:
+        """What is passed fits the arguments."""
+        if self.condition.type != reg("pred"):
+            raise self.error(f"expects a predicate, but got {self.condition.type}")
+        _check_edge(self, self.then_target, self.then_arguments)
+        _check_edge(self, self.else_target, self.else_arguments)
+
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Read `%p, ^then(%a : type), ^else {uniform}`."""
-        condition = parser.parse_operand()
+        condition = parser.resolve_operand(parser.parse_unresolved_operand(), reg("pred"))
         parser.parse_punctuation(",")
         then_target, then_values = _parse_edge(parser)
         parser.parse_punctuation(",")
@@ -287,6 +346,13 @@ class CondBraOp(PtxOp):
         _print_edge(printer, self.else_target, self.else_arguments)
         uniform = {"uniform": self.properties["uniform"]} if self.flag("uniform") else {}
         printer.print_op_attributes({**uniform, **self.attributes})
+
+
+def _check_edge(op: PtxOp, target: Block, values: Sequence[SSAValue]) -> None:
+    given, taken = [v.type for v in values], [argument.type for argument in target.args]
+    if given != taken:
+        passed, wanted = (", ".join(map(str, types)) or "nothing" for types in (given, taken))
+        raise op.error(f"passes {passed} to a block that takes {wanted}")
 
 
 def _parse_edge(parser: Parser) -> tuple[Block, Sequence[SSAValue]]:

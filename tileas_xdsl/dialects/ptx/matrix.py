@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, f32
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -24,8 +26,22 @@ from tileas_xdsl.dialects.ptx.base import (
     address,
     count_of,
 )
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_count,
+    check_kind,
+    check_predicate,
+    check_word,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.memory import (
+    MATRIX_LOADS,
+    MATRIX_LOADS_BLACKWELL,
+    MATRIX_STORES_BLACKWELL,
+    POLICIES,
+)
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 @irdl_op_definition
@@ -63,6 +79,12 @@ class LdmatrixOp(PtxOp):
             offset=offset or None,
         )
 
+    def requirement(self) -> Requirement:
+        return ANYWHERE if (self.text("shape"), self.text("type")) == ("m8n8", "b16") else BLACKWELL
+
+    def check(self) -> None:
+        _check_matrices(self, MATRIX_LOADS_BLACKWELL, self.result)
+
     def emit(self, out: Writer) -> None:
         head = _matrix_head(self, "ldmatrix")
         place = address(out, self._operands[0], self.number("offset"))
@@ -96,17 +118,46 @@ class StmatrixOp(PtxOp):
             (address, value), (), shape=shape, type=type, trans=trans, offset=offset or None
         )
 
+    def requirement(self) -> Requirement:
+        return ANYWHERE if (self.text("shape"), self.text("type")) == ("m8n8", "b16") else BLACKWELL
+
+    def check(self) -> None:
+        _check_matrices(self, MATRIX_STORES_BLACKWELL, self.value)
+
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], self.number("offset"))
         names = out.registers(self._operands[1])
         out.line(f"{_matrix_head(self, 'stmatrix')} {place}, {{{', '.join(names)}}}")
 
 
+def _check_matrices(
+    op: LdmatrixOp | StmatrixOp,
+    others: Mapping[tuple[str, str], tuple[int, ...]],
+    registers: SSAValue,
+) -> None:
+    shape, type = op.text("shape"), op.text("type")
+    counts = {**MATRIX_LOADS, **others}.get((shape, type))
+    if counts is None:
+        raise op.error(f"has no matrices of {shape} and {type}")
+    each = 2 if shape == "m16n16" else 1
+    matrices = op.number("matrices") or count_of(registers)
+    if matrices not in counts:
+        known = ", ".join(map(str, counts))
+        raise op.error(f"moves {known} matrices of {shape} at once, not {matrices}")
+    if type == "b8" and not op.flag("trans"):
+        raise op.error("transposes matrices of bytes: it needs trans")
+    check_address(op, "the address", op.address, "shared")
+    check_kind(op, "its registers", registers, "b32")
+    check_count(op, "its registers", registers, matrices * each)
+
+
 def _matrix_head(op: LdmatrixOp | StmatrixOp, mnemonic: str) -> str:
     matrices = op.number("matrices") or count_of(op.operands[1])
     trans = ".trans" * op.flag("trans")
     space = "shared::cta" if mnemonic == "stmatrix" else "shared"
-    return f"{mnemonic}.sync.aligned.{op.text('shape')}.x{matrices}{trans}.{space}.{op.text('type')}"
+    return (
+        f"{mnemonic}.sync.aligned.{op.text('shape')}.x{matrices}{trans}.{space}.{op.text('type')}"
+    )
 
 
 @irdl_op_definition
@@ -135,6 +186,13 @@ class PrefetchOp(GuardedOp):
         super().__init__(
             (address, guard), (), space=space, level=level, offset=offset or None, negate=negate
         )
+
+    def check(self) -> None:
+        check_word(self, "space", self.text("space"), ("global", "local", "generic"))
+        levels = ("L1", "L2", "L2::evict_last", "L2::evict_normal")
+        check_word(self, "level", self.text("level"), levels)
+        check_address(self, "the address", self.address, self.text("space"))
+        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         space = "" if self.text("space") == "generic" else f".{self.text('space')}"
@@ -167,9 +225,18 @@ class CreatepolicyOp(PtxOp):
             fraction=FloatAttr(fraction, f32),
         )
 
+    def check(self) -> None:
+        check_word(self, "primary policy", self.text("primary"), POLICIES)
+        seconds = ("", "evict_first", "evict_unchanged")
+        check_word(self, "secondary policy", self.text("secondary"), seconds)
+        if not 0 < self.fraction.value.data <= 1:
+            raise self.error(f"treats a fraction in (0, 1], not {self.fraction.value.data}")
+
     def emit(self, out: Writer) -> None:
         second = self.text("secondary")
-        head = f"createpolicy.fractional.L2::{self.text('primary')}{second and f'.L2::{second}'}.b64"
+        head = (
+            f"createpolicy.fractional.L2::{self.text('primary')}{second and f'.L2::{second}'}.b64"
+        )
         bits = struct.unpack("<I", struct.pack("<f", self.fraction.value.data))[0]
         out.line(f"{head} {out.name(self.results[0])}, 0f{bits:08X}")
 

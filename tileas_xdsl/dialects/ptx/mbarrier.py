@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -17,8 +19,27 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address, kind_of
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_count,
+    check_kind,
+    check_limit,
+    check_predicate,
+    check_word,
+    check_words,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.asynchronous import (
+    ARRIVE_SEMANTICS,
+    BARRIER_SCOPES,
+    BARRIER_SPACES,
+    MAX_ARRIVALS,
+    MAX_TRANSACTION,
+    RELAXED_WAIT,
+    WAIT_SEMANTICS,
+)
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
 
 CTA = "shared::cta"
 
@@ -45,6 +66,12 @@ class MbarrierInitOp(GuardedOp):
     ) -> None:
         super().__init__((barrier, count, guard), (), offset=offset or None, negate=negate)
 
+    def check(self) -> None:
+        check_address(self, "the barrier", self.barrier, CTA)
+        check_words(self, ("the count", self.count, "b32"))
+        check_limit(self, "arrivals", self.count, 1, MAX_ARRIVALS)
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], self.number("offset"))
         count = out.name(self._operands[1])
@@ -66,6 +93,10 @@ class MbarrierInvalOp(GuardedOp):
     ) -> None:
         super().__init__((barrier, guard), (), offset=offset or None, negate=negate)
 
+    def check(self) -> None:
+        check_address(self, "the barrier", self.barrier, CTA)
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], self.number("offset"))
         out.line(f"{self.guard_text(out)}mbarrier.inval.shared::cta.b64 {place}")
@@ -78,6 +109,24 @@ class SynchronizingOp(GuardedOp):
     scope = opt_prop_def(StringAttr)
     space = prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
+
+    def check_barrier(self, barrier: SSAValue, semantics: Sequence[str]) -> None:
+        """Space, order and address of the barrier."""
+        order = self.text("semantics")
+        check_word(self, "space", self.text("space"), BARRIER_SPACES)
+        check_word(self, "semantics", order, semantics)
+        check_word(self, "scope", self.text("scope"), BARRIER_SCOPES if order else ("",))
+        check_address(self, "the barrier", barrier, self.text("space"))
+        check_predicate(self, "the guard", getattr(self, "guard", None))
+        if self.number("offset") % 8:
+            raise self.error(
+                f"needs an offset that is a multiple of 8, not {self.number('offset')}"
+            )
+
+    def check_local(self, why: str) -> None:
+        """Only barriers of the own block can do what `why` says."""
+        if self.text("space") != CTA:
+            raise self.error(f"{why} only in {CTA}")
 
     def barrier_head(self, mnemonic: str) -> str:
         """The instruction with semantics, scope, space and type."""
@@ -133,6 +182,15 @@ class MbarrierArriveOp(SynchronizingOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        self.check_barrier(self.barrier, ARRIVE_SEMANTICS)
+        check_words(self, ("the count", self.count, "b32"))
+        if self.results:
+            self.check_local("gives a token")
+            check_words(self, ("the token", self.results[0], "b64"))
+        if self.flag("no_complete") and (self.count is None or not self.results):
+            raise self.error("with no_complete needs a count and gives a token")
+
     def emit(self, out: Writer) -> None:
         drop = "_drop" * self.flag("drop")
         no_complete = ".noComplete" * self.flag("no_complete")
@@ -180,6 +238,14 @@ class MbarrierArriveExpectTxOp(SynchronizingOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        self.check_barrier(self.barrier, ARRIVE_SEMANTICS)
+        check_words(self, ("the number of bytes", self.bytes, "b32"))
+        check_limit(self, "bytes", self.bytes, 0, MAX_TRANSACTION)
+        if self.results:
+            self.check_local("gives a token")
+            check_words(self, ("the token", self.results[0], "b64"))
+
     def emit(self, out: Writer) -> None:
         drop = "_drop" * self.flag("drop")
         state = out.name(self.results[0]) if self.results else "_"
@@ -216,6 +282,11 @@ class TransactionOp(SynchronizingOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        self.check_barrier(self.barrier, ("relaxed",))
+        check_words(self, ("the number of bytes", self.bytes, "b32"))
+        check_limit(self, "bytes", self.bytes, 0, MAX_TRANSACTION)
+
     def emit(self, out: Writer) -> None:
         head = self.barrier_head(self.name[4:])
         place = address(out, self._operands[0], self.number("offset"))
@@ -239,8 +310,18 @@ class MbarrierCompleteTxOp(TransactionOp):
 class PhaseOp(SynchronizingOp):
     """Base: a look at a phase, given by its parity (b32) or by the state of an arrival (b64)."""
 
-    barrier = operand_def(REG)
-    phase = operand_def(REG)
+    def check(self) -> None:
+        barrier, phase = self.operands[:2]
+        self.check_barrier(barrier, WAIT_SEMANTICS)
+        self.check_local("waits")
+        check_kind(self, "the phase", phase, "b32", "b64")
+        check_count(self, "the phase", phase, 1)
+        check_words(self, ("the time", getattr(self, "hint", None), "b32"))
+        for result in self.results:
+            check_predicate(self, "its result", result)
+
+    def requirement(self) -> Requirement:
+        return RELAXED_WAIT if self.text("semantics") == "relaxed" else ANYWHERE
 
     def phase_text(self, out: Writer, mnemonic: str, result: str) -> str:
         """The instruction, with its predicate `result`."""
@@ -256,6 +337,8 @@ class MbarrierTestWaitOp(PhaseOp):
 
     name = "ptx.mbarrier.test_wait"
 
+    barrier = operand_def(REG)
+    phase = operand_def(REG)
     done = result_def(REG)
 
     def __init__(
@@ -287,6 +370,8 @@ class MbarrierTryWaitOp(PhaseOp):
 
     name = "ptx.mbarrier.try_wait"
 
+    barrier = operand_def(REG)
+    phase = operand_def(REG)
     hint = opt_operand_def(REG)
     done = result_def(REG)
 
@@ -320,6 +405,9 @@ class MbarrierWaitOp(PhaseOp):
     """Waits until the phase is complete: a loop around `mbarrier.try_wait`."""
 
     name = "ptx.mbarrier.wait"
+
+    barrier = operand_def(REG)
+    phase = operand_def(REG)
 
     def __init__(
         self,
@@ -358,6 +446,9 @@ class MbarrierPendingCountOp(PtxOp):
 
     def __init__(self, state: Value) -> None:
         super().__init__((state,), (reg("b32"),))
+
+    def check(self) -> None:
+        check_words(self, ("the state", self.state, "b64"), ("its result", self.count, "b32"))
 
     def emit(self, out: Writer) -> None:
         result, state = out.name(self.results[0]), out.register(self._operands[0])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -25,16 +27,39 @@ from tileas_xdsl.dialects.ptx.base import (
     vector,
     vector_suffix,
 )
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_kind,
+    check_predicate,
+    check_tuples,
+    check_type,
+    check_word,
+    check_words,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.ptx_isa.kinds import BITS, MEMORY_KINDS
+from tileas_xdsl.target.ptx_isa.memory import (
+    ACCESS_TYPES,
+    EVICTIONS,
+    LOAD_CACHES,
+    LOAD_SEMANTICS,
+    LOAD_SPACES,
+    PREFETCHES,
+    SCOPED,
+    SCOPES,
+    SPACES,
+    STORE_CACHES,
+    STORE_SEMANTICS,
+    VECTOR_BITS,
+    VECTOR_WIDTHS,
+)
 
 
 class AccessOp(GuardedOp):
     """Base of loads and stores: `ld{.semantics}{.scope}{.space}{.cache}{.hints}{.vec}.type`."""
 
     SEGMENTED: ClassVar[bool] = True
-    address = operand_def(REG)
     type = prop_def(StringAttr)
     space = prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
@@ -44,6 +69,38 @@ class AccessOp(GuardedOp):
     cache = opt_prop_def(StringAttr)
     eviction = opt_prop_def(StringAttr)
     prefetch = opt_prop_def(StringAttr)
+
+    def check_access(
+        self, value: SSAValue, spaces: Sequence[str], semantics: Sequence[str]
+    ) -> None:
+        """What loads and stores have in common."""
+        type, space = self.text("type"), self.text("space")
+        check_word(self, "type", type, ACCESS_TYPES)
+        check_word(self, "space", space, spaces)
+        check_word(self, "semantics", self.text("semantics"), semantics)
+        check_word(self, "eviction", self.text("eviction"), EVICTIONS)
+        scoped = self.text("semantics") in SCOPED
+        check_word(self, "scope", self.text("scope"), SCOPES if scoped else ("",))
+        check_address(self, "the address", self.operands[0], space)
+        check_type(self, "its registers", value, type)
+        check_predicate(self, "the guard", getattr(self, "guard"))  # noqa: B009
+        check_words(self, ("the policy", getattr(self, "policy"), "b64"))  # noqa: B009
+        self._check_width(count_of(value), BITS[type])
+        self._check_orders()
+
+    def _check_orders(self) -> None:
+        strong = self.text("semantics") not in ("", "weak")
+        if strong and (self.text("cache") or self.text("eviction")):
+            raise self.error("is weak if it has a cache operator or an eviction")
+
+    def _check_width(self, count: int, bits: int) -> None:
+        width, offset = self.vector_width(count), self.number("offset")
+        if width not in VECTOR_WIDTHS or width * bits > VECTOR_BITS:
+            raise self.error(f"moves 1, 2 or 4 registers at once and up to 16 bytes, not {width}")
+        if count % width:
+            raise self.error(f"moves {count} registers, which vectors of {width} do not make")
+        if offset % (width * bits // 8):
+            raise self.error(f"needs an offset that is a multiple of its size, not {offset}")
 
     def vector_width(self, count: int) -> int:
         """Registers of one instruction: `width`, else as many as make 16 bytes."""
@@ -77,6 +134,8 @@ class LdOp(AccessOp):
 
     name = "ptx.ld"
 
+    READS_FIRST: ClassVar[bool] = False
+    address = operand_def(REG)
     otherwise = opt_operand_def(REG)
     policy = opt_operand_def(REG)
     guard = opt_operand_def(REG)
@@ -128,6 +187,18 @@ class LdOp(AccessOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        self.check_access(self.result, LOAD_SPACES, LOAD_SEMANTICS)
+        check_word(self, "cache operator", self.text("cache"), LOAD_CACHES)
+        check_word(self, "prefetch", self.text("prefetch"), PREFETCHES)
+        if self.flag("nc") and (self.text("space") != "global" or self.text("semantics")):
+            raise self.error("reads global memory weakly through the cache of constants")
+        if (self.guard is None) != (self.otherwise is None):
+            raise self.error("needs 'otherwise' where it has a guard, and only there")
+        if self.otherwise is not None:
+            check_kind(self, "otherwise", self.otherwise, kind_of(self.result))
+            check_tuples(self, (self.otherwise,), self.result)
+
     def emit(self, out: Writer) -> None:
         names = out.names(self.results[0])
         width = self.vector_width(len(names))
@@ -151,6 +222,7 @@ class StOp(AccessOp):
 
     name = "ptx.st"
 
+    address = operand_def(REG)
     value = operand_def(REG)
     policy = opt_operand_def(REG)
     guard = opt_operand_def(REG)
@@ -188,6 +260,10 @@ class StOp(AccessOp):
             eviction=eviction,
             negate=negate,
         )
+
+    def check(self) -> None:
+        self.check_access(self.value, SPACES, STORE_SEMANTICS)
+        check_word(self, "cache operator", self.text("cache"), STORE_CACHES)
 
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])

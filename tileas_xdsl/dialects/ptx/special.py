@@ -5,16 +5,44 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr
-from xdsl.irdl import base, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import (
+    base,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure, SymbolTable
 
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, elementwise, kind_of, vector, vector_suffix
+from tileas_xdsl.dialects.ptx.base import (
+    REG,
+    PtxOp,
+    Value,
+    count_of,
+    elementwise,
+    kind_of,
+    vector,
+    vector_suffix,
+)
+from tileas_xdsl.dialects.ptx.checks import (
+    check_count,
+    check_kind,
+    check_tuples,
+    check_type,
+    check_word,
+    check_words,
+)
+from tileas_xdsl.dialects.ptx.control import SharedOp
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import ParamType, reg
 from tileas_xdsl.target.ptx_isa.kinds import BITS, MEMORY_KINDS
+from tileas_xdsl.target.ptx_isa.memory import ACCESS_TYPES
 from tileas_xdsl.target.ptx_isa.special_registers import SPECIAL_REGISTERS
 
 PARAM = base(ParamType)
+_CVTA_SPACES = ("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param")
 
 
 @irdl_op_definition
@@ -39,6 +67,7 @@ class SregOp(PtxOp):
         name = self.text("register")
         if name not in SPECIAL_REGISTERS:
             raise self.error(f"unknown special register '{name}'")
+        check_words(self, ("its result", self.result, MEMORY_KINDS[SPECIAL_REGISTERS[name]]))
 
 
 @irdl_op_definition
@@ -54,9 +83,14 @@ class AddressOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, variable: str, *, offset: int = 0, kind: str = "b32") -> None:
-        super().__init__(
-            (), (reg(kind),), variable=SymbolRefAttr(variable), offset=offset or None
-        )
+        super().__init__((), (reg(kind),), variable=SymbolRefAttr(variable), offset=offset or None)
+
+    def check(self) -> None:
+        check_kind(self, "its result", self.result, "b32", "b64")
+        check_count(self, "its result", self.result, 1)
+        variable = SymbolTable.lookup_symbol(self, self.variable)
+        if not isinstance(variable, SharedOp):
+            raise self.error(f"names no ptx.shared variable: @{self.variable.string_value()}")
 
     def emit(self, out: Writer) -> None:
         offset = self.number("offset")
@@ -79,12 +113,21 @@ class LdParamOp(PtxOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, parameter: Value, type: str, *, offset: int = 0, count: int = 1
-    ) -> None:
+    def __init__(self, parameter: Value, type: str, *, offset: int = 0, count: int = 1) -> None:
         super().__init__(
             (parameter,), (reg(MEMORY_KINDS[type], count),), type=type, offset=offset or None
         )
+
+    def check(self) -> None:
+        type = self.text("type")
+        check_word(self, "type", type, ACCESS_TYPES)
+        check_type(self, "its result", self.result, type)
+        parameter = self.parameter.type
+        assert isinstance(parameter, ParamType)
+        start, step = self.number("offset"), BITS[type] // 8
+        end = start + step * count_of(self.result)
+        if start < 0 or start % step or end > parameter.size:
+            raise self.error(f"reads bytes {start} to {end} of a parameter of {parameter.size}")
 
     def emit(self, out: Writer) -> None:
         type = self.text("type")
@@ -125,6 +168,7 @@ class CvtaOp(PtxOp):
     name = "ptx.cvta"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     space = prop_def(StringAttr)
     direction = opt_prop_def(StringAttr)
@@ -138,6 +182,14 @@ class CvtaOp(PtxOp):
         super().__init__(
             (a,), (reg(MEMORY_KINDS[type]),), space=space, direction="to" if to else None, type=type
         )
+
+    def check(self) -> None:
+        check_word(self, "space", self.text("space"), _CVTA_SPACES)
+        check_word(self, "direction", self.text("direction"), ("", "to"))
+        check_word(self, "type", self.text("type"), ("u32", "u64"))
+        for what, value in (("its operand", self.a), ("its result", self.result)):
+            check_type(self, what, value, self.text("type"))
+        check_tuples(self, self.operands, self.result)
 
     def emit(self, out: Writer) -> None:
         to = ".to" if self.text("direction") else ""

@@ -7,7 +7,6 @@ and gives them back to be read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
@@ -51,9 +50,7 @@ class Tcgen05AllocOp(PtxOp):
     def __init__(
         self, destination: Value, columns: Value, *, cta_group: int = 1, offset: int = 0
     ) -> None:
-        super().__init__(
-            (destination, columns), (), cta_group=cta_group, offset=offset or None
-        )
+        super().__init__((destination, columns), (), cta_group=cta_group, offset=offset or None)
 
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], self.number("offset"))
@@ -201,6 +198,7 @@ class Tcgen05WaitOp(PtxOp):
 
     name = "ptx.tcgen05.wait"
 
+    IN_PLACE: ClassVar[bool] = True
     values = var_operand_def(REG)
     access = prop_def(StringAttr)
     complete = var_result_def(REG)
@@ -209,6 +207,9 @@ class Tcgen05WaitOp(PtxOp):
         """`access` is ld or st."""
         operands = [as_value(value) for value in values]
         super().__init__((operands,), [v.type for v in operands], access=access)
+
+    def in_place(self) -> Sequence[tuple[int, int]]:
+        return tuple((index, index) for index in range(len(self.results)))
 
     def emit(self, out: Writer) -> None:
         out.line(f"tcgen05.wait::{self.text('access')}.sync.aligned")
@@ -269,9 +270,7 @@ class Tcgen05CommitOp(GuardedOp):
         cast = "" if mask is None else ".multicast::cluster"
         tail = "" if mask is None else f", {out.register(mask)}"
         group = self.number("cta_group")
-        head = (
-            f"tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster{cast}.b64"
-        )
+        head = f"tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster{cast}.b64"
         place = address(out, self._operands[0], self.number("offset"))
         out.line(f"{self.guard_text(out)}{head} {place}{tail}")
 
@@ -439,7 +438,9 @@ class Tcgen05MmaOp(GuardedOp):
             f"cta_group::{self.number('cta_group')}",
             f"kind::{self.text('kind')}",
             "block_scale" if scaled else "",
-            vector_size if vector_size.startswith("block") else vector_size and f"scale_vec::{vector_size}",
+            vector_size
+            if vector_size.startswith("block")
+            else vector_size and f"scale_vec::{vector_size}",
             "ashift" * self.flag("ashift"),
             collector and f"collector::{buffer}::{collector}",
         )

@@ -40,7 +40,9 @@ class RegType(ParametrizedAttribute, TypeAttribute):
     def print_parameters(self, printer: Printer) -> None:
         """Print what `parse_parameters` reads."""
         count = self.count.data
-        printer.print_string(f"<{self.kind.data}>" if count == 1 else f"<{self.kind.data}, {count}>")
+        printer.print_string(
+            f"<{self.kind.data}>" if count == 1 else f"<{self.kind.data}, {count}>"
+        )
 
     def verify(self) -> None:
         """Kinds are those of PTX; a tuple has at least one register."""
@@ -102,7 +104,9 @@ class ParamType(ParametrizedAttribute, TypeAttribute):
         """Elements are PTX's fundamental types; alignments are powers of two up to 128."""
         if self.element.data not in PARAMETER_BYTES:
             known = ", ".join(PARAMETER_BYTES)
-            raise VerifyException(f"unknown type '{self.element.data}' of a parameter; known: {known}")
+            raise VerifyException(
+                f"unknown type '{self.element.data}' of a parameter; known: {known}"
+            )
         if self.count.data < 1:
             raise VerifyException("a parameter has at least one element")
         align = self.align.data

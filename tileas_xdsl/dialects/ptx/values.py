@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IntegerAttr, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     irdl_op_definition,
@@ -31,9 +30,16 @@ from tileas_xdsl.dialects.ptx.base import (
     kind_of,
     vector,
 )
+from tileas_xdsl.dialects.ptx.checks import (
+    check_count,
+    check_kind,
+    check_tuples,
+    check_type,
+    check_word,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import RegType, reg
-from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.kinds import KINDS, TYPE_KINDS
 
 _FLOATS = {"f32": Float32Type(), "f64": Float64Type()}
 
@@ -59,11 +65,22 @@ class ConstOp(PtxOp):
         )
         super().__init__((), (reg(kind, count),), value=attr)
 
+    def check(self) -> None:
+        kind, value = kind_of(self.result), self.properties["value"]
+        floats = isinstance(value, FloatAttr)
+        if not floats and not isinstance(value, IntegerAttr):
+            raise self.error(f"has a number as value, not {value}")
+        if floats != (kind in _FLOATS):
+            raise self.error(f"of {kind} has {'a float' if kind in _FLOATS else 'an integer'}")
+        bits = KINDS[kind].bits
+        if isinstance(value, IntegerAttr) and not -(1 << bits - 1) <= value.value.data < 1 << bits:
+            raise self.error(f"of {kind} has {bits} bits: {value.value.data} does not fit")
+
     def literal(self) -> str:
         """The text of the constant as an operand."""
         attr = self.properties["value"]
         if isinstance(attr, FloatAttr):
-            return float_literal(attr.value.data, wide=isinstance(attr.type, Float64Type))
+            return float_literal(attr.value.data, wide=kind_of(self.results[0]) == "f64")
         assert isinstance(attr, IntegerAttr)
         return str(attr.value.data)
 
@@ -110,6 +127,12 @@ class PackOp(PtxOp):
         count = sum(map(count_of, values))
         super().__init__((values,), (reg(kind_of(values[0]), count),))
 
+    def check(self) -> None:
+        kind = kind_of(self.result)
+        for value in self.values:
+            check_kind(self, "parts", value, kind)
+        check_count(self, "its result", self.result, sum(map(count_of, self.values)))
+
     def emit(self, out: Writer) -> None:
         """Nothing: the tuple has the names of its parts."""
 
@@ -128,6 +151,12 @@ class ExtractOp(PtxOp):
 
     def __init__(self, tuple: Value, start: int, count: int = 1) -> None:
         super().__init__((tuple,), (reg(kind_of(tuple), count),), start=start)
+
+    def check(self) -> None:
+        start, count, length = self.number("start"), count_of(self.result), count_of(self.tuple)
+        if not 0 <= start <= length - count:
+            raise self.error(f"takes {start} to {start + count} of {length} registers")
+        check_kind(self, "its result", self.result, kind_of(self.tuple))
 
     def emit(self, out: Writer) -> None:
         """Nothing: the registers keep their names."""
@@ -149,6 +178,13 @@ class UnpackOp(PtxOp):
         piece = reg(kind_of(tuple), size)
         super().__init__((tuple,), (piece,) * (count_of(tuple) // size))
 
+    def check(self) -> None:
+        length, sizes = count_of(self.tuple), {count_of(piece) for piece in self.pieces}
+        if len(sizes) != 1 or sizes.pop() * len(self.pieces) != length:
+            raise self.error(f"cuts {length} registers into equal pieces, all of them")
+        for piece in self.pieces:
+            check_kind(self, "pieces", piece, kind_of(self.tuple))
+
     def emit(self, out: Writer) -> None:
         """Nothing: the registers keep their names."""
 
@@ -160,6 +196,7 @@ class MovOp(PtxOp):
     name = "ptx.mov"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     type = prop_def(StringAttr)
     result = result_def(REG)
@@ -171,6 +208,12 @@ class MovOp(PtxOp):
         type = kind_of(a) if type is None else type
         result = reg(TYPE_KINDS[type] if kind is None else kind, count_of(a))
         super().__init__((a,), (result,), type=type)
+
+    def check(self) -> None:
+        check_word(self, "type", self.text("type"), (*_MOVES, "pred"))
+        check_type(self, "its operand", self.a, self.text("type"))
+        check_type(self, "its result", self.result, self.text("type"))
+        check_tuples(self, self.operands, self.result)
 
     def emit(self, out: Writer) -> None:
         elementwise(out, f"mov.{self.text('type')}", self.results[0], self._operands[0])
@@ -195,6 +238,9 @@ class JoinOp(PtxOp):
         """To registers of `kind` b32 or b64."""
         ratio = _BITS[kind] // _BITS[kind_of(a)]
         super().__init__((a,), (reg(kind, count_of(a) // max(1, ratio)),))
+
+    def check(self) -> None:
+        _check_widths(self, self.a, self.result)
 
     def emit(self, out: Writer) -> None:
         narrow, wide = out.names(self._operands[0]), out.names(self.results[0])
@@ -221,6 +267,9 @@ class SplitOp(PtxOp):
         ratio = _BITS[kind_of(a)] // _BITS[kind]
         super().__init__((a,), (reg(kind, count_of(a) * ratio),))
 
+    def check(self) -> None:
+        _check_widths(self, self.result, self.a)
+
     def emit(self, out: Writer) -> None:
         wide, narrow = out.registers(self._operands[0]), out.names(self.results[0])
         size = len(narrow) // len(wide)
@@ -230,6 +279,16 @@ class SplitOp(PtxOp):
 
 
 _BITS = {"b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64}
+_MOVES = (*(f"{letter}{bits}" for letter in "bus" for bits in (16, 32, 64)), "f32", "f64")
+
+
+def _check_widths(op: JoinOp | SplitOp, narrow: SSAValue, wide: SSAValue) -> None:
+    check_kind(op, "the wide side", wide, "b32", "b64")
+    check_kind(op, "the narrow side", narrow, "b16", "b32", "f32")
+    ratio = _BITS[kind_of(wide)] // _BITS[kind_of(narrow)]
+    if ratio not in (2, 4):
+        raise op.error(f"needs wider registers than {kind_of(narrow)}, but got {kind_of(wide)}")
+    check_count(op, "the narrow side", narrow, ratio * count_of(wide))
 
 
 OPERATIONS = (

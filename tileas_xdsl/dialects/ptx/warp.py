@@ -29,6 +29,7 @@ class MapaOp(PtxOp):
     name = "ptx.mapa"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     block = operand_def(REG)
     space = opt_prop_def(StringAttr)
@@ -95,6 +96,7 @@ class ShflOp(PtxOp):
     name = "ptx.shfl"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     lane = operand_def(REG)
     clamp = operand_def(REG)
@@ -180,6 +182,7 @@ class ReduxOp(PtxOp):
     name = "ptx.redux"
 
     READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     mask = operand_def(REG)
     operation = prop_def(StringAttr)

@@ -8,6 +8,7 @@ wait gives back are the same registers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.irdl import (
@@ -64,6 +65,7 @@ class WgmmaWaitOp(PtxOp):
 
     name = "ptx.wgmma.wait_group"
 
+    IN_PLACE: ClassVar[bool] = True
     values = var_operand_def(REG)
     pending = prop_def(IntegerAttr)
     complete = var_result_def(REG)
@@ -72,6 +74,9 @@ class WgmmaWaitOp(PtxOp):
         """Results have the types of `values`, in order."""
         operands = [as_value(value) for value in values]
         super().__init__((operands,), [v.type for v in operands], pending=pending)
+
+    def in_place(self) -> Sequence[tuple[int, int]]:
+        return tuple((index, index) for index in range(len(self.results)))
 
     def emit(self, out: Writer) -> None:
         out.line(f"wgmma.wait_group.sync.aligned {self.number('pending')}")
@@ -87,6 +92,8 @@ class WgmmaOp(PtxOp):
 
     name = "ptx.wgmma"
 
+    READS_FIRST: ClassVar[bool] = False
+    IN_PLACE: ClassVar[bool] = True
     accumulator = operand_def(REG)
     a = operand_def(REG)
     b = operand_def(REG)
@@ -134,6 +141,9 @@ class WgmmaOp(PtxOp):
             trans_b=trans_b,
             saturate=saturate,
         )
+
+    def in_place(self) -> Sequence[tuple[int, int]]:
+        return ((0, 0),)
 
     @property
     def n(self) -> int:

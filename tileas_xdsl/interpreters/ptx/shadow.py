@@ -144,7 +144,8 @@ class Shadow:
         _, fine = self._apart(at)
         found = self._of_bytes(self._byte_plane().write(fine, access))
         self._fine[at] = False
-        return self.granules.write(at, access) if found is None else found
+        whole = self.granules.write(at, access)
+        return found or whole
 
     def read_bytes(self, at: Array, access: Access) -> Conflict | None:
         """Single bytes are read."""

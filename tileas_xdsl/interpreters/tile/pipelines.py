@@ -75,6 +75,8 @@ class PipelineToken:
     lap: int = 0
     consumer: int = 0
     users: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    done_with: Slot | None = None
+    """The stage that an operation has handed on before it gave the token."""
 
     def use(self, agent: str, what: str, consumer: int = -1) -> None:
         """Each agent goes on from a token once, as each of its consumers."""
@@ -85,6 +87,10 @@ class PipelineToken:
     def at(self, slot: Slot | None, lap: int = 0, consumer: int = 0) -> PipelineToken:
         """The next token of the chain."""
         return PipelineToken(self.pipeline, slot, lap, consumer)
+
+    def behind(self, held: PipelineToken) -> PipelineToken:
+        """The next token of the chain, after a stage that is handed on."""
+        return PipelineToken(self.pipeline, None, held.lap, held.consumer, done_with=held.slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +165,8 @@ class TaskToken(AsyncToken):
 
 def published(token: PipelineToken) -> AsyncToken:
     """What a pipeline token stands for as a token of asynchronous work."""
-    slot = token.slot
-    if slot is None or slot.state is State.FREE:
+    slot = token.slot or token.done_with
+    if slot is None:
         return AsyncToken(f"what {token.pipeline.name} published")
     return PublishedToken(slot, token.lap)
 

@@ -95,6 +95,13 @@ class View:
             self.memory, offset, tuple(shape), strides, self.element, valid, self.lease, self.dtype
         )
 
+    def cut(self) -> View:
+        """The same window, beyond whose shape there is nothing."""
+        ranges = zip(self.shape, self.valid, strict=True)
+        return replace(
+            self, valid=tuple([(max(low, 0), min(high, n)) for n, (low, high) in ranges])
+        )
+
     def leased(self, lease: Guard) -> View:
         """The same window as a stage of a pipeline hands it out."""
         return View(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """The lowest PTX version of a form, and the names of the targets that take it (all if empty)."""
+    """The lowest PTX version of a form, and the targets that take it: all if none is named."""
 
     version: tuple[int, int] = (8, 0)
     targets: frozenset[str] = frozenset()

@@ -15,13 +15,10 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     FixedBitwidthType,
-    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
-    VectorType,
     i1,
     i8,
     i32,
@@ -45,8 +42,8 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT, shared_layout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    AccumulatorLayout,
     Carried,
     DotToken,
     Fragment,
@@ -55,7 +52,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     PendingTile,
     Scalar,
     SharedTile,
-    Splat,
     StageIndex,
     Stages,
 )
@@ -78,6 +74,8 @@ class Emitter:
     agent: Agent
     builder: Builder
     handlers: Mapping[type[Operation], Handler]
+    tiles: TileFacts
+    """What the tiles of the kernel say about registers."""
     values: dict[SSAValue, Lowered] = field(default_factory=dict[SSAValue, Lowered])
     by_one_thread: bool = False
     """Whether only the elected thread of the agent is here."""
@@ -242,12 +240,13 @@ class Emitter:
         op = value.owner if isinstance(value.owner, Operation) else self.plan.kernel
         if not isinstance(found, PendingTile):
             raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
+        layout = shared_layout(found.shape, bits_of(found.element))
         if found.place is None:
-            layout = shared_layout(found.shape, bits_of(found.element))
-            offset = self.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
-            pointer = self.insert(GetDynSmemOp(offset, i8, ALIGNMENT)).result
-            found.place = SharedTile(pointer, layout, found.element)
-        return found.place
+            found.place = self.plan.shared.allocate(
+                op, found.name, layout.bytes, layout.describe()
+            )
+        pointer = self.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result
+        return SharedTile(pointer, layout, found.element)
 
     def when(self, condition: SSAValue, block: Block) -> None:
         """Run a block, which is complete but for its end, where a condition holds."""
@@ -315,28 +314,6 @@ class Emitter:
         if self.by_one_thread:
             return None
         return self.insert(ElectOneOp()).result
-
-    # tiles in registers
-
-    def fragment(self, value: SSAValue, layout: AccumulatorLayout) -> Fragment:
-        """A tile in registers of a layout; a constant one is made now."""
-        found = self.values[value]
-        if isinstance(found, DotToken):
-            found = found.fragment
-        if isinstance(found, Splat):
-            return self.splat(found, layout)
-        assert isinstance(found, Fragment), found
-        return found
-
-    def splat(self, tile: Splat, layout: AccumulatorLayout) -> Fragment:
-        """A constant tile in registers."""
-        type_ = VectorType(tile.element, [layout.registers])
-        dense: Any = DenseIntOrFPElementsAttr
-        constant: Any = tile.constant
-        assert isinstance(tile.constant, FloatAttr | IntegerAttr)
-        attribute = dense.from_list(type_, [constant.value.data])
-        vector = self.insert(arith.ConstantOp(attribute)).result
-        return Fragment(layout, tile.element, (vector,) * layout.blocks)
 
     # walking
 

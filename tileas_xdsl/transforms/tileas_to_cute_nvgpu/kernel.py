@@ -38,6 +38,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     GlobalView,
@@ -66,7 +67,8 @@ PARAMETERS = "tileas.parameters"
 def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     """The function that every thread of a block runs."""
     block = Block()
-    emitter = Emitter(plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS)
+    facts = TileFacts.of(plan.kernel)
+    emitter = Emitter(plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS, facts)
     emitter.arguments = block
     parameters = _add_arguments(emitter, plan.kernel, block)
     emitter.begin()

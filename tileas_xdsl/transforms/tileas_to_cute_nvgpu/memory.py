@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
@@ -147,13 +147,6 @@ def _columns(
     return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
 
 
-def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:
-    """One element of a vector."""
-    type_: Any = part.type
-    made = vector.ExtractOp(part, [position], type_.element_type)
-    return e.insert(made).results[0]
-
-
 def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
     """Accumulators to global memory, element by element in bounds, or to shared memory."""
     fragment = e.get(op.value)
@@ -167,37 +160,32 @@ def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
     return [Ghost()] if op.out_token is not None else []
 
 
-def _row_of_thread(e: Emitter, layout: AccumulatorLayout) -> SSAValue:
-    """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
-    inner = e.add(e.multiply(e.remainder(e.warp, GROUP), 16), e.divide(e.lane, 4))
-    if layout.groups == 1:
-        return inner
-    group = e.divide(e.warp, GROUP)
-    return e.add(inner, e.multiply(group, 64 * layout.blocks))
-
-
-def _column_of_thread(e: Emitter) -> SSAValue:
-    return e.multiply(e.remainder(e.lane, 4), 2)
-
-
 def _store_global(e: Emitter, op: TiledStoreOp, fragment: Fragment, target: GlobalView) -> None:
     if len(target.extents) != 2:
         raise op_error(op, "stores accumulators to a matrix")
     starts = [e.as_type(_tile_start(e, target, op, axis), i32) for axis in range(2)]
     layout = fragment.layout
     row, column = (
-        e.add(_row_of_thread(e, layout), starts[0]),
-        e.add(_column_of_thread(e), starts[1]),
+        e.add(row_of_accumulator(e, layout), starts[0]),
+        e.add(column_of_accumulator(e), starts[1]),
     )
     rows, columns = [_as_int32(e, extent) for extent in target.extents]
     stride = e.widen(_as_int32(e, target.strides[0]))
     left = e.subtract(columns, column)
+    inside = [
+        (offset, e.is_less(e.int32(offset), left))
+        for group in range(layout.n // MATRIX)
+        for offset in (MATRIX * group, MATRIX * group + 1)
+    ]
     for block, part in enumerate(fragment.parts):
         for half in range(2):
             here = e.add(row, 64 * block + 8 * half)
             offset = e.add(e.multiply(e.widen(here), stride), e.widen(column))
             pointer = e.advance(target.pointer, offset)
-            _store_row(e, part, half, pointer, left, e.is_less(here, rows), layout)
+            row_block = Block()
+            with e.within(row_block):
+                _store_row(e, part, half, pointer, inside)
+            e.when(e.is_less(here, rows), row_block)
 
 
 def _tile_start(e: Emitter, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
@@ -225,17 +213,12 @@ def _store_row(
     part: SSAValue,
     half: int,
     pointer: SSAValue,
-    left: SSAValue,
-    in_rows: SSAValue,
-    layout: AccumulatorLayout,
+    inside: Sequence[tuple[int, SSAValue]],
 ) -> None:
-    """The elements of one row that a thread has, as far as there are columns."""
-    for group in range(layout.n // MATRIX):
-        for k in range(2):
-            offset = MATRIX * group + k
-            inside = e.both(in_rows, e.is_less(e.int32(offset), left))
-            value = element(e, part, 4 * group + 2 * half + k)
-            e.insert(StoreOp(value, e.advance(pointer, offset), inside))
+    """The elements of one row that a thread has, by column, where there is one."""
+    for k, (offset, exists) in enumerate(inside):
+        value = element(e, part, 4 * (k // 2) + 2 * half + k % 2)
+        e.insert(StoreOp(value, e.advance(pointer, offset), exists))
 
 
 def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: SharedTile) -> None:
@@ -266,23 +249,19 @@ def _store_matrices(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
         here = e.add(row, 64 * block)
         for group in range(layout.n // 16):
             pointer = _swizzled(e, tile, here, column, 16 * group, 16)
-            pairs = _strip(e, part, 8 * group, 8)
+            pairs = strip(e, part, 8 * group, 8)
             e.insert(StsmOp(e.recast(pointer, fragment.element), pairs, 4, False))
-
-
-def _strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
-    return e.insert(SliceFragmentOp(part, first, count)).result
 
 
 def _store_pairs(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
     layout = fragment.layout
-    row, column = _row_of_thread(e, layout), _column_of_thread(e)
+    row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     for block, part in enumerate(fragment.parts):
         for half in range(2):
             here = e.add(row, 64 * block + 8 * half)
             for group in range(layout.n // MATRIX):
                 pointer = _swizzled(e, tile, here, column, MATRIX * group, 8)
-                pair = _strip(e, part, 4 * group + 2 * half, 2)
+                pair = strip(e, part, 4 * group + 2 * half, 2)
                 e.insert(StoreOp(pair, e.recast(pointer, fragment.element)))
 
 

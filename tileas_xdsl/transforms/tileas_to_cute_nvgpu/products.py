@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -83,7 +84,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     _check_atom(op)
     layout = AccumulatorLayout(a.height, b.layout.columns, e.agent.groups)
     _check_shape(e, op, layout)
-    start = e.fragment(op.c, layout)
+    start = in_registers(e, op, op.c, layout)
     if b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
             op,

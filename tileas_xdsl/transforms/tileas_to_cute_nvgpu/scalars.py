@@ -7,31 +7,46 @@ from typing import Any
 
 from xdsl.dialects import arith, gpu, math, memref, scf
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
     TensorType,
     VectorType,
+    f32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import (
     Emitter,
     Handler,
     parts_of,
     rebuilt,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import length
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
+    alike,
+    as_fragment,
+    common_layout,
+    in_registers,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
     GlobalView,
     Lowered,
+    PendingTile,
     Scalar,
+    SharedTile,
     Splat,
 )
+
+KEEP_BYTES = (arith.BitcastOp, arith.SelectOp)
+"""What 8-bit floats may do without being extended."""
 
 MOST_UNROLLED = 16
 """Rounds of a loop that is written out because it slices registers."""
@@ -55,20 +70,51 @@ def constant(e: Emitter, op: arith.ConstantOp) -> Sequence[Lowered]:
 
 def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
     """An operation of `arith` or `math`: on scalars as it is, on tiles register by register."""
-    if not any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+    if not is_on_tiles(op):
         return [Scalar(v) for v in _again(e, op, [e.scalar(v) for v in op.operands], None)]
-    layout = next(
-        (found.layout for v in op.operands if isinstance(found := e.get(v), Fragment)), None
-    )
-    if layout is None:
-        raise op_error(op, "works on a tile whose registers are not known")
-    tiles = [e.fragment(v, layout) for v in op.operands]
+    if len(op.results) != 1:
+        raise op_error(op, f"gives {len(op.results)} tiles, which is not lowered to threads yet")
     result: Any = op.results[0].type
-    vector = VectorType(result.element_type, [layout.registers])
-    blocks = [
-        _again(e, op, [tile.parts[k] for tile in tiles], vector)[0] for k in range(layout.blocks)
+    found = [e.get(v) for v in op.operands]
+    layout = common_layout(e, op, result.get_shape(), found)
+    tiles = [
+        None if isinstance(value, Scalar) else in_registers(e, op, operand, layout)
+        for operand, value in zip(op.operands, found, strict=True)
     ]
+    vector = VectorType(result.element_type, [layout.registers])
+    blocks: list[SSAValue] = []
+    for k in range(layout.blocks):
+        operands = [
+            e.scalar(operand) if tile is None else tile.parts[k]
+            for operand, tile in zip(op.operands, tiles, strict=True)
+        ]
+        blocks.append(on_vectors(e, op, operands, vector))
     return [Fragment(layout, result.element_type, tuple(blocks))]
+
+
+def is_on_tiles(op: Operation) -> bool:
+    """Whether an operation takes or gives tiles."""
+    return any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results))
+
+
+def on_vectors(
+    e: Emitter, op: Operation, operands: Sequence[SSAValue], result: VectorType[Attribute]
+) -> SSAValue:
+    """The operation on vectors of registers; floats of 8 bits are computed with as f32.
+
+    f32 holds what two such floats give without an error that a second rounding would show.
+    """
+    if isinstance(op, KEEP_BYTES) or not all(_is_byte(v.type) for v in (*operands, *op.results)):
+        return _again(e, op, operands, result)[0]
+    wide = [e.insert(arith.ExtFOp(v, VectorType(f32, [length(v)]))).result for v in operands]
+    made = _again(e, op, wide, VectorType(f32, result.get_shape()))[0]
+    return e.insert(arith.TruncFOp(made, result)).result
+
+
+def _is_byte(type_: Attribute) -> bool:
+    """Whether elements are floats of 8 bits."""
+    element: Any = type_.element_type if isinstance(type_, TensorType | VectorType) else type_
+    return isinstance(element, AnyFloat) and bits_of(element) == 8
 
 
 def _again(
@@ -86,6 +132,8 @@ def _again(
 
 def rounded_up(e: Emitter, op: arith.CeilDivUIOp) -> Sequence[Lowered]:
     """A quotient rounded up, of numbers that do not come near the end of their range."""
+    if is_on_tiles(op):
+        raise op_error(op, "rounds the quotients of tiles up, which is not lowered to threads yet")
     a, b = e.scalar(op.lhs), e.scalar(op.rhs)
     one = e.index(1) if isinstance(a.type, IndexType) else e.int32(1)
     above = e.insert(arith.SubiOp(b, one)).result
@@ -132,7 +180,7 @@ def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
     e.values.update(zip(op.body.block.args[1:], rebuilt(begin, body.args[1:]), strict=True))
     with e.within(body):
-        ended = e.run(op.body.block)
+        ended = _like(e, op, e.run(op.body.block), begin)
         e.insert(scf.YieldOp(*parts_of(ended)))
     e.insert(made)
     return rebuilt(begin, made.results)
@@ -142,12 +190,18 @@ def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
     """What a loop begins with: a constant tile needs the registers that the loop keeps it in."""
     value = op.iter_args[position]
     found = e.get(value)
-    if not isinstance(found, Splat):
-        return found
-    layout = e.plan.accumulator(op.body.block.args[position + 1])
-    if layout is None:
-        raise op_error(op, "carries a constant tile whose registers are not known")
-    return e.splat(found, layout)
+    if isinstance(found, Splat):
+        layout = e.plan.accumulator(op.body.block.args[position + 1])
+        return as_fragment(e, op, found, layout)
+    if isinstance(found, PendingTile | SharedTile):
+        return in_registers(e, op, value)
+    return found
+
+
+def _like(
+    e: Emitter, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
+) -> Sequence[Lowered]:
+    return [alike(e, op, value, model) for value, model in zip(found, models, strict=True)]
 
 
 def _rounds_to_unroll(op: scf.ForOp) -> int | None:
@@ -184,28 +238,41 @@ def _unrolled(e: Emitter, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
         number = e.insert(arith.ConstantOp(IntegerAttr(first + round_ * step, IndexType()))).result
         e.values[op.body.block.args[0]] = Scalar(number)
         e.values.update(zip(op.body.block.args[1:], values, strict=True))
-        values = list(e.run(op.body.block))
+        values = list(_like(e, op, e.run(op.body.block), values))
     return values
 
 
 def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
     """An `scf.if` whose arms give the same kinds of values."""
-    regions: list[Block] = []
+    blocks = (Block(), Block())
     given: list[Sequence[Lowered]] = []
-    for region in (op.true_region, op.false_region):
-        block = Block()
+    for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
         with e.within(block):
-            ended: Sequence[Lowered] = e.run(region.block) if region.blocks else ()
-            e.insert(scf.YieldOp(*parts_of(ended)))
-        regions.append(block)
-        given.append(ended)
-    types = [part.type for part in parts_of(given[0])]
-    made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(regions[0]), Region(regions[1])))
-    return rebuilt(given[0], made.results)
+            given.append(e.run(region.block) if region.blocks else ())
+    models = [_model(e, op, k, [values[k] for values in given]) for k in range(len(op.results))]
+    ended: list[Sequence[Lowered]] = []
+    for values, block in zip(given, blocks, strict=True):
+        with e.within(block):
+            ended.append(_like(e, op, values, models))
+            e.insert(scf.YieldOp(*parts_of(ended[-1])))
+    types = [part.type for part in parts_of(ended[0])]
+    made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
+    return rebuilt(ended[0], made.results)
+
+
+def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) -> Lowered:
+    """The kind of value that both arms give; for tiles only their registers count."""
+    type_ = op.results[position].type
+    if not isa(type_, TensorType[Attribute]):
+        return given[0]
+    layout = common_layout(e, op, type_.get_shape(), given)
+    return Fragment(layout, type_.element_type, ())
 
 
 def truncate_index(e: Emitter, op: arith.IndexCastOp) -> Sequence[Lowered]:
     """An index as an integer, or back."""
+    if is_on_tiles(op):
+        return elementwise(e, op)
     return [Scalar(e.insert(arith.IndexCastOp(e.scalar(op.input), op.result.type)).result)]
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 
 
@@ -33,11 +34,12 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Splat:
-    """A tile whose elements are all the same constant: registers are made where it is used."""
+    """A tile whose elements are all the same: registers are made where it is used."""
 
     shape: tuple[int, ...]
     element: Attribute
-    constant: Attribute
+    constant: Attribute | SSAValue
+    """A number, or a scalar of the program."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class AccumulatorLayout:
     groups: int
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the tile."""
+        return (self.m, self.n)
+
+    @property
     def blocks(self) -> int:
         """Products of 64 rows that each warpgroup computes."""
         return self.m // (64 * self.groups)
@@ -63,11 +70,15 @@ class AccumulatorLayout:
         return self.n // 2
 
 
+RegisterLayout: TypeAlias = AccumulatorLayout | PlainLayout
+"""How a tile is spread over the threads of an agent: `blocks` vectors of `registers` elements."""
+
+
 @dataclass(frozen=True)
 class Fragment:
     """A tile in registers: a vector for each block of its layout."""
 
-    layout: AccumulatorLayout
+    layout: RegisterLayout
     element: Attribute
     parts: tuple[SSAValue, ...]
 
@@ -106,7 +117,8 @@ class PendingTile:
     shape: tuple[int, ...]
     element: Attribute
     name: str
-    place: SharedTile | None = None
+    place: int | None = None
+    """Bytes from where shared memory begins."""
 
 
 @dataclass(frozen=True)

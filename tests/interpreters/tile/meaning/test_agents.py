@@ -275,6 +275,21 @@ func.func private @twice(%from: !view, %to: !view, %row: index) {
     np.testing.assert_array_equal(run(text, a, b)[1], 2 * a)
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_an_agent_that_has_ended_is_missed_on_a_barrier(order: int) -> None:
+    """Its threads are still there, whoever comes first."""
+    bodies = [MEET, "%done = arith.constant 1 : i32"]
+    text = kernel("", agents(*(bodies if order else bodies[::-1])))
+    refuses(text, "deadlock: agent [01] waits forever", schedules=MANY)
+
+
+def test_a_barrier_of_agents_inside_an_agent() -> None:
+    inside = agents(MEET, MEET, MEET, warps=[1, 2, 1])
+    spec = "nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>"
+    text = kernel("", MEET + agents(inside + MEET, MEET + MEET, warps=[4, 4]) + MEET, spec)
+    assert simulated(text, schedules=MANY).blocks == 1
+
+
 # The place of the next block
 
 STEAL = """

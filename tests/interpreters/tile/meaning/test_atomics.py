@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.support.simulating import agents, kernel, numbers, refuses, run
+from tests.support.simulating import SCHEDULES, agents, kernel, numbers, refuses, run
 from tileas_xdsl.interpreters.tile.numerics import Array
 
 DTYPES: dict[str, Any] = {
@@ -271,3 +271,35 @@ def test_updates_of_shared_memory() -> None:
         types=types("i32"),
     )
     np.testing.assert_array_equal(run(text, a, x)[0], a + np.int32(3) * x)
+
+
+def test_blocks_meet_by_updates_that_say_nothing_of_order() -> None:
+    """All blocks count themselves and look until the last has come: none runs to its end alone."""
+    text = kernel(
+        "%count: !count",
+        """
+  %amount = arith.constant dense<1> : tensor<1xi32>
+  %nothing = arith.constant dense<0> : tensor<1xi32>
+  %five = arith.constant 5 : i32
+  %cell = nv_tileas.alloc_tensor : !cell
+  %first = nv_tileas.tiled_atomic_rmw add %amount, %count[%zero] {atom = #any}
+    : tensor<1xi32>, !count -> tensor<1xi32>
+  %all = scf.while (%s = %five) : (i32) -> (i32) {
+    %x = nv_tileas.tiled_atomic_rmw or %nothing, %count[%zero] {atom = #any}
+      : tensor<1xi32>, !count -> tensor<1xi32>
+    nv_tileas.copy %x, %cell {atom = #any} : tensor<1xi32>, !cell
+    %n = nv_tileas.load %cell[%zero] {atom = #any} : !cell -> i32
+    %more = arith.cmpi slt, %n, %five : i32
+    scf.condition(%more) %n : i32
+  } do {
+  ^bb0(%s: i32):
+    scf.yield %s : i32
+  }""",
+        types={
+            "count": "!nv_tileas.tiled_view<1xi32, gmem>",
+            "cell": "tensor<1xi32, #nv_tileas<space smem>>",
+        },
+    )
+    assert run(text, np.zeros(1, np.int32), grid=5)[0].tolist() == [5]
+    few = np.zeros(1, np.int32)
+    refuses(text, "deadlock", few, grid=5, resident=4, schedules=SCHEDULES[:1])

@@ -201,6 +201,33 @@ def test_views_of_global_memory_know_its_extents() -> None:
         np.testing.assert_array_equal(run(text, a, b, i, j, schedules=[None])[1], wanted)
 
 
+def test_slices_and_memrefs_end_where_their_types_say() -> None:
+    """Tiled views do not: they say how large a tile is, and there may be more around it."""
+    rng = np.random.default_rng(12)
+    a, b = numbers(rng, (8, 16), np.float32), numbers(rng, (4, 8), np.float32)
+    load = """
+  %y = nv_tileas.tiled_load OF[%i, %zero] {atom = #any, in_bounds = array<i1: true, true>}
+    : TYPE -> !part
+"""
+    shown = "nv_tileas.view %a : !m -> "
+    for of, type_, is_cut in (
+        ("nv_tileas.extract_slice %s[0, 0][4, 8][1, 1] : !shared -> ", "!piece", True),
+        (shown, "memref<4x8xf32>", True),
+        (shown, "!nv_tileas.tiled_view<4x8xf32, gmem>", False),
+    ):
+        body = load.replace("OF", "%p").replace("TYPE", type_)
+        text = kernel(
+            "%a: !m, %b: !m, %i: index",
+            f"{SLICES}  %p = {of}{type_}\n{body}{put('%y', '!part')}",
+            types=TYPES,
+        )
+        np.testing.assert_array_equal(run(text, a, b, 0, schedules=[None])[1], a[:4, :8])
+        if is_cut:
+            refuses(text, "is in bounds along dimension 0", a, b, 1)
+        else:
+            np.testing.assert_array_equal(run(text, a, b, 1, schedules=[None])[1], a[4:, :8])
+
+
 def test_memrefs_tell_their_extents() -> None:
     a = np.zeros((5, 7), np.float32)
     text = kernel(

@@ -129,3 +129,31 @@ def test_what_loads_deliver_is_read_when_they_land() -> None:
     first, second = "after %none : !mem", "after %t1 : !mem"
     both = both.replace(first, "FIRST", 1).replace(first, second, 1).replace("FIRST", first)
     np.testing.assert_array_equal(run(both, a, b)[1], a)
+
+
+def test_what_is_in_flight_comes_after_what_is_in_flight() -> None:
+    """A load, a store and a load of one tile, none of which the agent waits for in between."""
+    rng = np.random.default_rng(6)
+    a, b = numbers(rng, (4, 8), np.float32), numbers(rng, (4, 8), np.float32)
+    text = kernel(
+        "%a: !m, %b: !m",
+        """
+  %none = nv_tileas.create_none : !mem
+  %z = arith.constant dense<5.0> : !tile
+  %x, %t1 = nv_tileas.async.load %a[%zero, %zero] after %none : !mem
+    {atom = #nv_tileas<atom ldgsts>} : !m -> !later, !mem
+  %s, %t2 = nv_tileas.async.store %z, %a[%zero, %zero] after %t1 : !mem {atom = #stg}
+    : !tile, !m -> !token, !mem
+  %y, %t3 = nv_tileas.async.load %a[%zero, %zero] after %t2 : !mem
+    {atom = #nv_tileas<atom ldgsts>} : !m -> !later, !mem
+  %new = nv_tileas.async.wait %y : !later -> !tile
+  %old = nv_tileas.async.wait %x : !later -> !tile
+  %sum = arith.addf %old, %new : !tile
+  nv_tileas.store %sum, %b[%zero, %zero] {atom = #stg} : !tile, !m""",
+        types=TYPES,
+    )
+    found = run(text, a, b)
+    np.testing.assert_array_equal(found[0], np.full((4, 8), 5, np.float32))
+    np.testing.assert_array_equal(found[1], a + np.float32(5))
+    for after in ("%t1", "%t2"):
+        refuses(text.replace(f"after {after} :", "after %none :"), "race on %a", a, b)

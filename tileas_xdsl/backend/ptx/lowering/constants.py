@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import ml_dtypes
 import numpy as np
@@ -32,7 +33,7 @@ def _constant(op: arith.ConstantOp, low: Lowering) -> None:
 def _elements(op: arith.ConstantOp, low: Lowering, form: Form) -> Sequence[float]:
     attribute = op.value
     if isinstance(attribute, DenseIntOrFPElementsAttr):
-        values: Sequence[float] = attribute.get_values()
+        values = cast(tuple[float, ...], attribute.get_values())
         return values * form.elements if len(values) == 1 else values
     if isinstance(attribute, IntegerAttr):
         return (_integer(attribute, low, form),)
@@ -50,11 +51,24 @@ def _integer(attribute: IntegerAttr, low: Lowering, form: Form) -> int:
 
 def _registers(low: Lowering, form: Form, elements: Sequence[float]) -> SSAValue:
     words = _words(form, elements)
+    if form.is_float and form.kind.startswith("b"):
+        return _moved(low, form, words)
     if len(words) > 1 and all(_same(word, words[0]) for word in words):
         return low.constant(words[0], form.kind, form.count)
     if len(words) == 1:
         return low.constant(words[0], form.kind)
     return low.emit(ptx.PackOp([low.constant(word, form.kind) for word in words]))
+
+
+def _moved(low: Lowering, form: Form, words: Sequence[float]) -> SSAValue:
+    """Narrow floats have no literals in PTX: their bits are moved to registers, once."""
+    registers = [_move(low, form.kind, word) for word in words]
+    return registers[0] if len(registers) == 1 else low.emit(ptx.PackOp(registers))
+
+
+def _move(low: Lowering, kind: str, word: float) -> SSAValue:
+    literal = low.constant(word, kind)
+    return low.once(("moved", kind, word), lambda: ptx.MovOp(literal, kind))
 
 
 def _same(a: float, b: float) -> bool:

@@ -13,6 +13,7 @@ from tileas_xdsl.backend.ptx.lowering.convert import narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.ptx.arith import BinaryOp
 
 Binary = arith.AddfOp | arith.SubfOp | arith.MulfOp
 
@@ -24,7 +25,7 @@ HALVES = ("f16", "bf16")
 class FloatRule:
     """The instruction of a binary operation on floats."""
 
-    instruction: type[ptx.AddOp | ptx.MinOp]
+    instruction: type[BinaryOp]
     rounds: bool
     nan: bool = False
     """Whether a NaN operand gives NaN."""

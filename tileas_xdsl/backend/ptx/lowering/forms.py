@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import (
     Float64Type,
     FloatTF32Type,
     IndexType,
-    IntegerType,
     VectorType,
 )
 from xdsl.ir import Attribute
 
+from tileas_xdsl.dialects.cute.elements import as_vector, integer_bits
 from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.ptx.types import RegType, reg
@@ -83,8 +83,9 @@ def form_of(type_: Attribute) -> Form | None:
     `index` has 32 bits.  Fragments of 16- and 8-bit elements fill 32-bit registers; alone such an
     element, or a pair of bytes, is in 16 bits.
     """
-    if isinstance(type_, VectorType):
-        return _fragment(type_)
+    vector = as_vector(type_)
+    if vector is not None:
+        return _fragment(vector)
     element = _element(type_)
     if element is None:
         return None
@@ -109,8 +110,7 @@ def _fragment(type_: VectorType) -> Form | None:
 
 
 def _element(type_: Attribute) -> tuple[str, int] | None:
-    if isinstance(type_, IntegerType):
-        width = type_.width.data
+    if width := integer_bits(type_):
         return (f"i{width}", width) if width in (1, 8, 16, 32, 64) else None
     if isinstance(type_, IndexType):
         return "i32", 32

@@ -8,6 +8,7 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.integers import select_predicate
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 
@@ -148,12 +149,29 @@ def _undefined(op: cute.UndefFragmentOp, low: Lowering) -> None:
     low.define(op.result, low.emit(ptx.UndefOp(form.kind, form.count)))
 
 
+def _select(op: cute.SelectFragmentOp, low: Lowering) -> None:
+    form = low.form(op.result)
+    mask, lhs, rhs = (low.value(value) for value in (op.mask, op.lhs, op.rhs))
+    if form.kind == "pred":
+        low.define(op.result, select_predicate(low, mask, lhs, rhs))
+        return
+    if not form.packed:
+        low.define(op.result, low.emit(ptx.SelpOp(lhs, rhs, mask, form.kind)))
+        return
+    if form.bits == 8:
+        raise low.error(f"elements of packed {form.element} are not selected one by one")
+    halves = [low.emit(ptx.SplitOp(value, "b16")) for value in (lhs, rhs)]
+    chosen = low.emit(ptx.SelpOp(*halves, mask, "b16"))
+    low.define(op.result, low.emit(ptx.JoinOp(chosen, "b32")))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     vector.ExtractOp: _extract,
     vector.InsertOp: _insert,
     vector.BroadcastOp: _broadcast,
     vector.ShuffleOp: _shuffle,
     cute.MakeFragmentOp: _make,
+    cute.SelectFragmentOp: _select,
     cute.SliceFragmentOp: _slice,
     cute.UndefFragmentOp: _undefined,
 }

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.ptx.arith import BinaryOp
 
 SIGNED, UNSIGNED, BITS = "s", "u", "b"
 
@@ -20,24 +21,22 @@ SIGNED, UNSIGNED, BITS = "s", "u", "b"
 class IntegerRule:
     """The instruction of a binary operation on integers."""
 
-    instruction: type[ptx.AddOp | ptx.MinOp | ptx.AndOp]
+    instruction: type[BinaryOp]
     sign: str
     """The letter of the instruction's type."""
     mode: str | None = None
-    pairs: bool = False
-    """Whether it works on two packed 16-bit integers."""
     predicate: type[ptx.AndOp | ptx.OrOp | ptx.XorOp] | None = None
     """What it is on single bits."""
 
 
 RULES: Mapping[type[Operation], IntegerRule] = {
-    arith.AddiOp: IntegerRule(ptx.AddOp, SIGNED, pairs=True, predicate=ptx.XorOp),
+    arith.AddiOp: IntegerRule(ptx.AddOp, SIGNED, predicate=ptx.XorOp),
     arith.SubiOp: IntegerRule(ptx.SubOp, SIGNED, predicate=ptx.XorOp),
     arith.MuliOp: IntegerRule(ptx.MulOp, SIGNED, mode="lo", predicate=ptx.AndOp),
-    arith.MinSIOp: IntegerRule(ptx.MinOp, SIGNED, pairs=True, predicate=ptx.OrOp),
-    arith.MaxSIOp: IntegerRule(ptx.MaxOp, SIGNED, pairs=True, predicate=ptx.AndOp),
-    arith.MinUIOp: IntegerRule(ptx.MinOp, UNSIGNED, pairs=True, predicate=ptx.AndOp),
-    arith.MaxUIOp: IntegerRule(ptx.MaxOp, UNSIGNED, pairs=True, predicate=ptx.OrOp),
+    arith.MinSIOp: IntegerRule(ptx.MinOp, SIGNED, predicate=ptx.OrOp),
+    arith.MaxSIOp: IntegerRule(ptx.MaxOp, SIGNED, predicate=ptx.AndOp),
+    arith.MinUIOp: IntegerRule(ptx.MinOp, UNSIGNED, predicate=ptx.AndOp),
+    arith.MaxUIOp: IntegerRule(ptx.MaxOp, UNSIGNED, predicate=ptx.OrOp),
 }
 """Arithmetic; on one bit, true is -1 where the operation is signed."""
 
@@ -81,9 +80,6 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
     lhs, rhs = low.value(op.lhs), low.value(op.rhs)
     if form.kind == "pred" and rule.predicate is not None:
         low.define(op.result, low.emit(rule.predicate(lhs, rhs, "pred")))
-        return
-    if form.packed and form.bits == 16 and rule.pairs and form.kind == "b32":
-        low.define(op.result, low.emit(rule.instruction(lhs, rhs, f"{rule.sign}16x2")))
         return
     whole_integers(low, form)
     if isinstance(op, arith.MuliOp) and (power := power_of_two(op.rhs)) is not None:
@@ -135,9 +131,7 @@ def _logic(op: arith.AndIOp, low: Lowering) -> None:
     form = low.form(op.result)
     type_ = "pred" if form.kind == "pred" else form.kind
     instruction = LOGIC[type(op)]
-    low.define(
-        op.result, low.emit(instruction(low.value(op.lhs), low.value(op.rhs), type_))
-    )
+    low.define(op.result, low.emit(instruction(low.value(op.lhs), low.value(op.rhs), type_)))
 
 
 def _shift(op: arith.ShLIOp, low: Lowering) -> None:
@@ -172,30 +166,22 @@ def _compare_bits(low: Lowering, comparison: str, lhs: SSAValue, rhs: SSAValue) 
 
 
 def _select(op: arith.SelectOp, low: Lowering) -> None:
-    if op.lhs.type != op.rhs.type:
-        raise low.error("selects between two values of one type")
-    chosen = select(low, op.cond, low.value(op.lhs), low.value(op.rhs), low.form(op.result))
-    low.define(op.result, chosen)
+    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    low.define(op.result, select(low, low.value(op.cond), lhs, rhs, low.form(op.result).kind))
 
 
 def select(
-    low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, form: Form
+    low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, kind: str
 ) -> SSAValue:
-    """`lhs` where `condition`, a value of the IR, holds, else `rhs`."""
+    """`lhs` where the predicate holds, else `rhs`, both in registers of `kind`."""
     if lhs is rhs:
         return lhs
-    mask = low.form(condition)
-    if mask.count > 1 and form.packed:
-        raise low.error(f"elements of packed {form.element} are not selected one by one")
-    predicate = low.value(condition)
-    if form.kind == "pred":
-        return select_predicate(low, predicate, lhs, rhs)
-    return low.emit(ptx.SelpOp(lhs, rhs, predicate, form.kind))
+    if kind == "pred":
+        return select_predicate(low, condition, lhs, rhs)
+    return low.emit(ptx.SelpOp(lhs, rhs, condition, kind))
 
 
-def select_predicate(
-    low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue
-) -> SSAValue:
+def select_predicate(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The same between predicates, which `selp` does not take."""
     taken = low.emit(ptx.AndOp(condition, lhs, "pred"))
     other = low.emit(ptx.NotOp(condition, "pred"))

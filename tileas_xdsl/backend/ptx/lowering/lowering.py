@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,31 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.dialects.ptx.base import PtxOp
-from tileas_xdsl.dialects.ptx.values import ConstOp
+from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.ptx.base import PtxOp, kind_of
+from tileas_xdsl.target.arch import Target
 
 Handler = Callable[[Any, "Lowering"], None]
 """Lowers one operation: reads `low.value`, emits, and calls `low.define` for its results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address, or the address in a descriptor: a register and a constant distance from it.
+
+    `root` and `terms` say how the register was made: `base = root + sum(value * scale)`, with
+    values of the IR.  Distances count bytes, those of a descriptor 16 bytes.
+    """
+
+    base: SSAValue
+    offset: int = 0
+    root: SSAValue | None = None
+    terms: tuple[tuple[SSAValue, int], ...] = ()
+
+    @property
+    def start(self) -> SSAValue:
+        """The register that `terms` are added to."""
+        return self.base if self.root is None else self.root
 
 
 @dataclass
@@ -23,23 +43,26 @@ class Lowering:
     """One kernel on its way."""
 
     handlers: Mapping[type[Operation], Handler]
+    target: Target
+    kernel: Operation
     region: Region
     """The body of the entry."""
-    entry: Block
-    """Its first block: constants and addresses of variables are put in front there."""
     block: Block
     """Where operations go now."""
     op: Operation
     """The operation that is lowered now."""
-    symbols: frozenset[str] = frozenset()
+    uses_shared: bool = False
+    """Whether it addresses dynamic shared memory."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     location: LocationAttr = UNKNOWN_LOC
-    _shared: dict[tuple[object, ...], SSAValue] = field(
+    _derived: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )
+    _shared: set[Operation] = field(default_factory=set[Operation])
     _last_shared: Operation | None = None
 
-    def lower(self, ops: Sequence[Operation]) -> None:
+    def lower(self, ops: Iterable[Operation]) -> None:
         """Lower operations one after the other; the block may change on the way."""
         for op in ops:
             handler = self.handlers.get(type(op))
@@ -48,9 +71,9 @@ class Lowering:
                 raise self.error("is not lowered to PTX")
             handler(op, self)
 
-    def error(self, message: str, op: Operation | None = None) -> OpError:
+    def error(self, message: str) -> OpError:
         """A located error about the operation that is lowered now."""
-        return op_error(op or self.op, message)
+        return op_error(self.op, message)
 
     def emit(self, op: PtxOp) -> SSAValue:
         """Put an operation at the end of the current block; its first result."""
@@ -58,13 +81,16 @@ class Lowering:
         return op.results[0]
 
     def act(self, op: PtxOp) -> None:
-        """Put an operation without results at the end of the current block."""
+        """Put an operation at the end of the current block."""
         op.location = self.location
         self.block.add_op(op)
 
     def value(self, value: SSAValue) -> SSAValue:
         """The registers of a value."""
-        return self.values[value]
+        found = self.values.get(value)
+        if found is None:
+            found = self.values[value] = self.at(self.places[value])
+        return found
 
     def define(self, value: SSAValue, registers: SSAValue) -> None:
         """Say which registers a value became."""
@@ -81,31 +107,89 @@ class Lowering:
             raise self.error(f"no registers hold a value of type {type_}")
         return form
 
+    def place(self, value: SSAValue) -> Place:
+        """Where a pointer or descriptor points to."""
+        found = self.places.get(value)
+        if found is None:
+            found = self.places[value] = Place(self.values[value])
+        return found
+
+    def at(self, place: Place) -> SSAValue:
+        """The address in one register."""
+        if place.offset == 0:
+            return place.base
+        kind = kind_of(place.base)
+        distance = self.constant(place.offset, kind)
+        return self.derive(
+            place.base,
+            ("+", place.offset),
+            lambda: ptx.AddOp(place.base, distance, f"s{kind[1:]}"),
+        )
+
     def constant(self, value: float, kind: str = "b32", count: int = 1) -> SSAValue:
         """A constant; equal ones are one value."""
         # Zero has a sign: 0.0 and -0.0 are equal keys, their texts are not.
-        return self.once(("const", str(value), kind, count), lambda: ConstOp(value, kind, count))
+        key = ("constant", str(value), kind, count)
+        return self.once(key, lambda: ptx.ConstOp(value, kind, count))
 
     def once(self, key: tuple[object, ...], make: Callable[[], PtxOp]) -> SSAValue:
         """What `make` gives, made once in front of the entry, where every place sees it."""
-        found = self._shared.get(key)
-        if found is not None:
-            return found
-        op = make()
-        if self._last_shared is None:
-            first = self.entry.first_op
-            if first is None:
-                self.entry.add_op(op)
-            else:
-                self.entry.insert_op_before(op, first)
-        else:
-            self.entry.insert_op_after(op, self._last_shared)
-        self._last_shared = op
-        self._shared[key] = op.results[0]
-        return op.results[0]
+        found = self._derived.get(key)
+        if found is None:
+            op = make()
+            self._put(op, self._last_shared, self.region.blocks[0])
+            self._last_shared = op
+            self._shared.add(op)
+            found = self._derived[key] = op.results[0]
+        return found
 
-    def new_block(self, types: Sequence[Attribute] = ()) -> Block:
-        """A block behind all others that takes registers of these types."""
-        block = Block(arg_types=types)
+    def derive(
+        self, source: SSAValue, key: tuple[object, ...], make: Callable[[], PtxOp]
+    ) -> SSAValue:
+        """What `make` computes of `source` and constants, once, right behind `source`.
+
+        So it is outside of every loop that `source` is outside of.
+        """
+        found = self._derived.get((source, *key))
+        if found is None:
+            op, owner = make(), source.owner
+            if isinstance(owner, Block):
+                self._put(op, None, owner)
+            else:
+                block = owner.parent
+                assert block is not None
+                self._put(op, self._behind(owner), block)
+            found = self._derived[source, *key] = op.results[0]
+        return found
+
+    def here(self, key: tuple[object, ...], make: Callable[[], PtxOp]) -> SSAValue:
+        """What `make` computes, once in the current block."""
+        found = self._derived.get((self.block, *key))
+        if found is None:
+            found = self._derived[self.block, *key] = self.emit(make())
+        return found
+
+    def _behind(self, owner: Operation) -> Operation:
+        """Where what uses `owner` and constants may be: behind the constants too."""
+        if owner in self._shared and self._last_shared is not None:
+            return self._last_shared
+        return owner
+
+    def _put(self, op: PtxOp, behind: Operation | None, block: Block) -> None:
+        op.location = self.location
+        if behind is not None:
+            block.insert_op_after(op, behind)
+        elif (first := block.first_op) is not None:
+            block.insert_op_before(op, first)
+        else:
+            block.add_op(op)
+
+    def enter(self, block: Block) -> None:
+        """Go on in a block, which comes behind all others."""
         self.region.add_block(block)
-        return block
+        self.block = block
+
+
+def block_of(types: Sequence[Attribute] = ()) -> Block:
+    """A block, not yet anywhere, that takes registers of these types."""
+    return Block(arg_types=types)

@@ -68,12 +68,20 @@ def grid_dim(agent: TileAgent, op: gpu.GridDimOp, inputs: Sequence[Any]) -> tupl
     return (agent.block.device.grid[AXES.index(str(op.dimension.data))],)
 
 
+def _leaves(agent: TileAgent) -> Sequence[TileAgent]:
+    """Who an agent has split into; those that have ended are there until all have."""
+    if not agent.children:
+        return [agent]
+    return [leaf for child in agent.children for leaf in _leaves(child)]
+
+
 def barrier(agent: TileAgent, op: gpu.BarrierOp, inputs: Sequence[Any]) -> Steps:
-    """All agents of the block meet: barrier 0, for all of its threads."""
+    """All agents of the block meet: barrier 0, for all of its threads.
+
+    An agent that has ended waits for its siblings, not on the barrier: its threads are missing.
+    """
     block = agent.block
-    present = [a for a in block.agents if a.process is not None and not a.process.done]
-    meeting = [a for a in present if not a.children]
-    shares = [a.warps or 1 for a in meeting]
+    shares = [a.warps or 1 for a in _leaves(block.agents[0])]
     meet = block.barriers.setdefault(0, NamedBarrier(0, f"{block.prefix}barrier 0"))
     number = meet.arrive(
         agent.who,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,22 +19,8 @@ from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of
 from tileas_xdsl.interpreters.tile.sizes import bits_of_element, unspecified
 from tileas_xdsl.interpreters.tile.views import View
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
-
-TENSOR_MAP_ELEMENTS: Mapping[str, str] = {
-    "f16": "f16",
-    "bf16": "bf16",
-    "f32": "f32",
-    "tf32": "tf32",
-    "f64": "f64",
-    "i32": "s32",
-    "i64": "s64",
-    "index": "s64",
-}
-"""How tensor maps call elements; what is not here is moved as bits of its width."""
-
-_BY_BITS: Mapping[int, str] = {4: "b4x16", 8: "u8", 16: "u16", 32: "u32", 64: "u64"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +81,7 @@ def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> Tenso
 
 def _element(op: MakeTiledTmaDescOp, element: Attribute) -> tuple[str, int]:
     bits = bits_of_element(element)
-    name = TENSOR_MAP_ELEMENTS.get(element_name(element)) or _BY_BITS.get(bits)
+    name = tensor_map_element(element_name(element), bits)
     if name is None:
         raise fault(op, f"tensor maps have no elements {element}")
     return name, bits

@@ -212,7 +212,7 @@ def produce_one(agent: TileAgent, op: ProduceOneOp, inputs: Sequence[Any]) -> St
     agent.brackets.pop()
     if slot.lap == held.lap and slot.state is State.FILLING:
         _commit(agent, op, token.pipeline, slot)
-    return token.at(None), *payload
+    return token.behind(held), *payload
 
 
 def produce_one_async(agent: TileAgent, op: ProduceOneAsyncOp, inputs: Sequence[Any]) -> Steps:
@@ -286,7 +286,7 @@ def consume_one(agent: TileAgent, op: ConsumeOneOp, inputs: Sequence[Any]) -> St
     payload = [as_tile(value, agent.actor(op)) for value in values] if wanted else ()
     if _still_holds(held):
         _release(agent, op, held)
-    return token.at(None), *payload
+    return token.behind(held), *payload
 
 
 def _still_holds(held: PipelineToken) -> bool:

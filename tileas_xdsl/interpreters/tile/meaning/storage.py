@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -56,7 +56,7 @@ def extract_slice(agent: TileAgent, op: ExtractSliceOp, inputs: Sequence[Any]) -
     part = reshaping.slices_of(op, source.shape, inputs[1:])
     starts = [s.start for s in part]
     shape = [len(range(s.start, s.stop, s.step)) for s in part]
-    return (source.part(starts, shape, [s.step for s in part]),)
+    return (source.part(starts, shape, [s.step for s in part]).cut(),)
 
 
 def insert_slice(agent: TileAgent, op: InsertSliceOp, inputs: Sequence[Any]) -> tuple[Any]:
@@ -108,19 +108,26 @@ def _delivered(value: Any, actor: Actor) -> Any:
 
 def view(agent: TileAgent, op: ViewOp, inputs: Sequence[Any]) -> tuple[Any]:
     """Another window onto the same memory."""
-    source, *indices = inputs
-    if not isinstance(source, View):
+    if not isinstance(inputs[0], View):
         return reshaping.view(op, inputs)
+    shown = _shown(op, inputs)
+    return (shown.cut() if isinstance(op.result.type, MemRefType) else shown,)
+
+
+def _shown(op: ViewOp, inputs: Sequence[Any]) -> View:
+    """The window; of a tiled view it is a tile, around which there may be more."""
+    source: View = inputs[0]
+    indices = inputs[1:]
     shape = _extents(op.result.type, source)
     if len(indices) == len(source.shape) == len(shape):
-        return (source.part(indices, shape),)
+        return source.part(indices, shape)
     offset = indices[0] if len(indices) == 1 else 0
     offset += 0 if op.offset is None else op.offset.value.data
     if len(indices) > 1:
         offset = _flat(op, source, indices)
     if not offset and len(shape) == len(source.shape):
-        return (_same_rank(source, shape),)
-    return (_from_element(op, source, offset, shape),)
+        return _same_rank(source, shape)
+    return _from_element(op, source, offset, shape)
 
 
 def _extents(type_: Attribute, source: View) -> tuple[int, ...]:

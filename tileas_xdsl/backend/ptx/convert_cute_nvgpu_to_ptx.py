@@ -1,0 +1,43 @@
+"""The pass `convert-cute-nvgpu-to-ptx`: kernels of one thread block as entries of PTX."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.backend.ptx.lowering.kernel import is_kernel, lower_kernel, shared_memory
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.target.arch import get_target
+
+
+@dataclass(frozen=True)
+class ConvertCuteNvgpuToPtx(ModulePass):
+    """Lower every kernel of the module; functions that are no kernels are refused.
+
+    What a loop does not change should have been moved out of it, and what is computed twice merged
+    (`licm`, `cse`): this pass emits operations where they stand.
+    """
+
+    name = "convert-cute-nvgpu-to-ptx"
+
+    arch: str = "sm_90a"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = get_target(self.arch)
+        lowered: list[Operation] = []
+        uses_shared = False
+        for kernel in op.ops:
+            if not isinstance(kernel, func.FuncOp) or not is_kernel(kernel):
+                raise op_error(kernel, "is no kernel: functions marked cute.kernel become entries")
+            entry, shared = lower_kernel(kernel, target)
+            uses_shared |= shared
+            lowered.append(entry)
+        block = op.body.block
+        for kernel in tuple(block.ops):
+            block.erase_op(kernel)
+        block.add_ops([*([shared_memory()] if uses_shared else []), *lowered])

@@ -1,0 +1,1 @@
+"""How each family of operations of a thread block becomes PTX, one file a family."""

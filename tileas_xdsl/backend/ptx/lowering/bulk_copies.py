@@ -1,0 +1,80 @@
+"""Bulk copies through tensor maps, their groups, and prefetches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.backend.ptx.lowering.synchronisation import guard_of
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
+from tileas_xdsl.dialects import ptx
+
+
+def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
+    smem, mbar = low.place(op.smem), low.place(op.mbar)
+    low.act(
+        ptx.TensorLoadOp(
+            smem.base,
+            low.value(op.desc),
+            [low.value(coordinate) for coordinate in op.coords],
+            mbar.base,
+            multicast=guard_of(low, op.multicast_mask),
+            offset=smem.offset,
+            barrier_offset=mbar.offset,
+            guard=guard_of(low, op.pred),
+        )
+    )
+
+
+def _store(op: nvgpu.TmaStoreOp, low: Lowering) -> None:
+    place = low.place(op.smem)
+    coordinates = [low.value(coordinate) for coordinate in op.coords]
+    low.act(
+        ptx.TensorStoreOp(
+            low.value(op.desc),
+            coordinates,
+            place.base,
+            offset=place.offset,
+            guard=guard_of(low, op.pred),
+        )
+    )
+
+
+def _reduce(op: nvgpu.TmaReduceOp, low: Lowering) -> None:
+    place = low.place(op.smem)
+    coordinates = [low.value(coordinate) for coordinate in op.coords]
+    low.act(
+        ptx.TensorReduceOp(
+            low.value(op.desc),
+            coordinates,
+            place.base,
+            op.kind.data,
+            offset=place.offset,
+            guard=guard_of(low, op.pred),
+        )
+    )
+
+
+def _commit(op: nvgpu.BulkCommitOp, low: Lowering) -> None:
+    low.act(ptx.BulkCommitOp(guard=guard_of(low, op.pred)))
+
+
+def _wait(op: nvgpu.BulkWaitOp, low: Lowering) -> None:
+    read, guard = op.read is not None, guard_of(low, op.pred)
+    low.act(ptx.BulkWaitOp(op.count.value.data, read=read, guard=guard))
+
+
+def _prefetch(op: nvgpu.PrefetchTmaDescOp, low: Lowering) -> None:
+    low.act(ptx.PrefetchTensormapOp(low.value(op.desc), guard=guard_of(low, op.pred)))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.TmaLoadOp: _load,
+    nvgpu.TmaStoreOp: _store,
+    nvgpu.TmaReduceOp: _reduce,
+    nvgpu.BulkCommitOp: _commit,
+    nvgpu.BulkWaitOp: _wait,
+    nvgpu.PrefetchTmaDescOp: _prefetch,
+}

@@ -1,0 +1,43 @@
+"""Which operation is lowered how: the tables of all families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.backend.ptx.lowering import (
+    accesses,
+    addresses,
+    bulk_copies,
+    constants,
+    control_flow,
+    conversions,
+    division,
+    floats,
+    fragments,
+    functions,
+    integers,
+    products,
+    synchronisation,
+    threads,
+)
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    **accesses.HANDLERS,
+    **addresses.HANDLERS,
+    **bulk_copies.HANDLERS,
+    **constants.HANDLERS,
+    **control_flow.HANDLERS,
+    **conversions.HANDLERS,
+    **division.HANDLERS,
+    **floats.HANDLERS,
+    **fragments.HANDLERS,
+    **functions.HANDLERS,
+    **integers.HANDLERS,
+    **products.HANDLERS,
+    **synchronisation.HANDLERS,
+    **threads.HANDLERS,
+}
+"""By the class of the operation; anything else is refused."""

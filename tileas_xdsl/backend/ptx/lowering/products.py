@@ -1,0 +1,143 @@
+"""wgmma: descriptors made once outside of loops, products in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.addresses import linear
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
+from tileas_xdsl.dialects import ptx
+from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.smem_descriptor import SmemDescriptor
+
+UNIT = 16
+"""Bytes that a descriptor counts by."""
+
+ADDRESS_MASK = 0x3FFFF
+"""The bits of a shared address that a descriptor has room for, four of them dropped."""
+
+HOPPER = TARGETS["sm_90a"]
+
+
+def _descriptor(op: nvgpu.MakeGmmaSmemDescOp, low: Lowering) -> None:
+    """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
+    _needs_hopper(low)
+    place = low.place(op.ptr)
+    leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
+    fields = SmemDescriptor(HOPPER, op.swizzle.data, 0, leading, stride).encode()
+    terms, distance = _terms(place)
+    if distance % UNIT or any(scale % UNIT for _, scale in terms):
+        low.places[op.result] = Place(_with_address(low, low.at(place), fields))
+        return
+    base = _with_address(low, place.start, fields)
+    for value, scale in terms:
+        base = _moved(low, base, low.value(value), scale // UNIT)
+    low.places[op.result] = Place(base, distance // UNIT)
+
+
+def _moved(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAValue:
+    """`base + value * scale`, in 64 bits."""
+    factor = low.constant(scale)
+    make = lambda: ptx.MadOp(value, factor, base, "s32", mode="wide")  # noqa: E731
+    return low.here(("moved", base, value, scale), make)
+
+
+def _terms(place: Place) -> tuple[list[tuple[SSAValue, int]], int]:
+    """What is added to the start of a place: values with their scales, and a constant."""
+    terms: list[tuple[SSAValue, int]] = []
+    distance = place.offset
+    for value, scale in place.terms:
+        inner, factor, constant = linear(value, wraps=True)
+        distance += constant * scale
+        if inner is not None:
+            terms.append((inner, factor * scale))
+    return terms, distance
+
+
+def _with_address(low: Lowering, address: SSAValue, fields: int) -> SSAValue:
+    mask, four, rest = low.constant(ADDRESS_MASK), low.constant(4), low.constant(fields, "b64")
+    kept = low.derive(address, ("field",), lambda: ptx.AndOp(address, mask, "b32"))
+    units = low.derive(kept, ("units",), lambda: ptx.ShrOp(kept, four, "u32"))
+    wide = low.derive(units, ("wide",), lambda: ptx.CvtOp(units, "u64", "u32"))
+    return low.derive(wide, ("fields", fields), lambda: ptx.OrOp(wide, rest, "b64"))
+
+
+def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
+    place = low.place(op.desc)
+    if op.bytes is not None:
+        offset = place.offset + op.bytes.value.data // UNIT
+        low.places[op.result] = Place(place.base, offset)
+        return
+    assert op.bytes_value is not None
+    value, scale, constant = linear(op.bytes_value, wraps=True)
+    if scale % UNIT == 0 and constant % UNIT == 0 and value is not None:
+        base = _moved(low, place.base, low.value(value), scale // UNIT)
+        low.places[op.result] = Place(base, place.offset + constant // UNIT)
+        return
+    distance = low.emit(ptx.ShrOp(low.value(op.bytes_value), low.constant(4), "s32"))
+    wide = low.emit(ptx.CvtOp(distance, "s64", "s32"))
+    base = low.emit(ptx.AddOp(place.base, wide, "s64"))
+    low.places[op.result] = Place(base, place.offset)
+
+
+def _needs_hopper(low: Lowering) -> None:
+    if low.target.name != HOPPER.name:
+        raise low.error(f"needs {HOPPER.name}, and the target is {low.target.name}")
+
+
+def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
+    _needs_hopper(low)
+    accumulator = low.form(op.c)
+    a, form = low.value(op.a), low.form(op.a)
+    if form.kind == "f32":
+        a = low.emit(ptx.MovOp(a, "b32", kind="b32"))
+    scale = None if op.scale_d is None else low.value(op.scale_d)
+    if scale is None or scale is low.constant(1, "pred"):
+        scale = always(low)
+    product = ptx.WgmmaOp(
+        low.value(op.c),
+        a,
+        low.value(op.b),
+        scale,
+        "s32" if accumulator.element == "i32" else accumulator.element,
+        op.a_type.data,
+        op.b_type.data,
+        trans_a=op.a_major.data == "mn",
+        trans_b=op.b_major.data == "mn",
+    )
+    low.define(op.result, low.emit(product))
+
+
+def always(low: Lowering) -> SSAValue:
+    """A predicate that holds, in a register: the instruction takes no literal."""
+    true = low.constant(1, "pred")
+    return low.once(("always",), lambda: ptx.MovOp(true, "pred"))
+
+
+def _fence(op: nvgpu.WgmmaFenceOp, low: Lowering) -> None:
+    _needs_hopper(low)
+    low.act(ptx.WgmmaFenceOp())
+
+
+def _commit(op: nvgpu.WgmmaCommitOp, low: Lowering) -> None:
+    low.act(ptx.WgmmaCommitOp())
+
+
+def _wait(op: nvgpu.WgmmaWaitOp, low: Lowering) -> None:
+    wait = ptx.WgmmaWaitOp(op.count.value.data, [low.value(value) for value in op.values])
+    low.act(wait)
+    for out, registers in zip(op.outs, wait.complete, strict=True):
+        low.define(out, registers)
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.MakeGmmaSmemDescOp: _descriptor,
+    nvgpu.SmemDescAddOp: _advance,
+    nvgpu.MmaSm90Op: _product,
+    nvgpu.WgmmaFenceOp: _fence,
+    nvgpu.WgmmaCommitOp: _commit,
+    nvgpu.WgmmaWaitOp: _wait,
+}

@@ -1,0 +1,106 @@
+"""Registers for values: values that flow into one another share them where they can.
+
+An accumulator and the product that updates it, and an argument of a block and what is passed to
+it, want the same registers.  They get them unless both are needed at some place; then the printer
+writes moves.  Every other value has registers of its own: allocation is the work of ptxas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xdsl.ir import Block, SSAValue
+
+from tileas_xdsl.backend.ptx.printer_liveness import Liveness, Range
+from tileas_xdsl.backend.ptx.printer_views import whole
+from tileas_xdsl.dialects.ptx.base import PtxOp
+from tileas_xdsl.dialects.ptx.control import BraOp, CondBraOp
+
+Pair = tuple[SSAValue, SSAValue]
+
+
+def edges(op: object) -> Iterator[tuple[Block, Sequence[SSAValue]]]:
+    """The blocks that a terminator leads to, with what it passes to their arguments."""
+    if isinstance(op, BraOp):
+        yield op.target, op.arguments
+    elif isinstance(op, CondBraOp):
+        yield op.then_target, op.then_arguments
+        yield op.else_target, op.else_arguments
+
+
+def shared_registers(blocks: Sequence[Block]) -> Mapping[SSAValue, SSAValue]:
+    """By value: the value whose registers it has, where that is another one."""
+    wishes = [*_in_place(blocks), *_passed(blocks)]
+    if not wishes:
+        return {}
+    liveness = Liveness(blocks, dict.fromkeys(value for pair in wishes for value in pair))
+    classes = _Classes(liveness)
+    for one, other in wishes:
+        classes.join(one, other)
+    return classes.leaders()
+
+
+def _in_place(blocks: Sequence[Block]) -> Iterator[Pair]:
+    """Operands and results that are the same registers of an instruction."""
+    for block in blocks:
+        for op in block.ops:
+            if getattr(op, "IN_PLACE", False):
+                assert isinstance(op, PtxOp)
+                for operand, result in op.in_place():
+                    source = whole(op.operands[operand])
+                    if source is not None:
+                        yield source, op.results[result]
+
+
+def _passed(blocks: Sequence[Block]) -> Iterator[Pair]:
+    """Arguments of blocks and what is passed to them; what comes from later blocks first."""
+    order = {block: index for index, block in enumerate(blocks)}
+    forward: list[Pair] = []
+    for index, block in enumerate(blocks):
+        for target, values in edges(block.last_op):
+            pairs = [
+                (argument, source)
+                for argument, value in zip(target.args, values, strict=True)
+                if (source := whole(value)) is not None and source is not argument
+            ]
+            if order[target] <= index:
+                yield from pairs
+            else:
+                forward += pairs
+    yield from forward
+
+
+class _Classes:
+    """Values that share registers; no two of a class interfere."""
+
+    def __init__(self, liveness: Liveness) -> None:
+        self._liveness = liveness
+        self._classes: dict[SSAValue, list[Range]] = {
+            value: [found] for value, found in liveness.ranges.items()
+        }
+
+    def join(self, one: SSAValue, other: SSAValue) -> None:
+        """Make one class of two if they do not interfere."""
+        first, second = self._classes[one], self._classes[other]
+        if first is second or not self._compatible(first, second):
+            return
+        first += second
+        for member in second:
+            self._classes[member.value] = first
+
+    def _compatible(self, first: list[Range], second: list[Range]) -> bool:
+        if first[0].value.type != second[0].value.type:
+            return False
+        return not any(
+            a.read_in_background or b.read_in_background or self._liveness.interfere(a, b)
+            for a in first
+            for b in second
+        )
+
+    def leaders(self) -> Mapping[SSAValue, SSAValue]:
+        """By value: the first of its class, where that is another value."""
+        return {
+            value: members[0].value
+            for value, members in self._classes.items()
+            if members[0].value is not value
+        }

@@ -1,0 +1,124 @@
+"""Bit fields, functions of three words, and funnel shifts; tuples element by element."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.checks import check_kind, check_tuples, check_type, check_word
+from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.arithmetic import ARITHMETIC
+
+
+@irdl_op_definition
+class BfiOp(PtxOp):
+    """`bfi`: b with its bits [position, position + length) replaced by the low ones of a."""
+
+    name = "ptx.bfi"
+
+    READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
+    a = operand_def(REG)
+    b = operand_def(REG)
+    position = operand_def(REG)
+    length = operand_def(REG)
+    type = prop_def(StringAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, a: Value, b: Value, position: Value, length: Value, type: str = "b32"
+    ) -> None:
+        super().__init__((a, b, position, length), (reg(type, count_of(b)),), type=type)
+
+    def check(self) -> None:
+        type = self.text("type")
+        check_word(self, "type", type, ARITHMETIC["bfi"])
+        for what, operand in (("a", self.a), ("b", self.b), ("its result", self.result)):
+            check_type(self, what, operand, type)
+        for operand in (self.position, self.length):
+            check_kind(self, "a number of bits", operand, "b32")
+        check_tuples(self, self.operands, self.result)
+
+    def emit(self, out: Writer) -> None:
+        elementwise(out, f"bfi.{self.text('type')}", self.results[0], *self._operands)
+
+
+@irdl_op_definition
+class Lop3Op(PtxOp):
+    """`lop3.b32`: any function of three bits; bit 4 * a + 2 * b + c of `table` is its value."""
+
+    name = "ptx.lop3"
+
+    READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
+    a = operand_def(REG)
+    b = operand_def(REG)
+    c = operand_def(REG)
+    table = prop_def(IntegerAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, a: Value, b: Value, c: Value, table: int) -> None:
+        count = max(count_of(a), count_of(b), count_of(c))
+        super().__init__((a, b, c), (reg("b32", count),), table=table)
+
+    def check(self) -> None:
+        if not 0 <= self.number("table") <= 255:
+            raise self.error(f"has a table of 8 bits, not {self.number('table')}")
+        _check_words(self)
+
+    def emit(self, out: Writer) -> None:
+        tail = f", {self.number('table')}"
+        elementwise(out, "lop3.b32", self.results[0], *self._operands, tail=tail)
+
+
+@irdl_op_definition
+class ShfOp(PtxOp):
+    """`shf`: the 64 bits of high and low shifted by a count, 32 of them kept."""
+
+    name = "ptx.shf"
+
+    READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
+    low = operand_def(REG)
+    high = operand_def(REG)
+    amount = operand_def(REG)
+    direction = prop_def(StringAttr)
+    mode = prop_def(StringAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, low: Value, high: Value, amount: Value, direction: str, mode: str = "wrap"
+    ) -> None:
+        """`direction` is l or r, `mode` wrap or clamp."""
+        count = max(count_of(low), count_of(high), count_of(amount))
+        super().__init__((low, high, amount), (reg("b32", count),), direction=direction, mode=mode)
+
+    def check(self) -> None:
+        check_word(self, "direction", self.text("direction"), ("l", "r"))
+        check_word(self, "mode", self.text("mode"), ("wrap", "clamp"))
+        _check_words(self)
+
+    def emit(self, out: Writer) -> None:
+        head = f"shf.{self.text('direction')}.{self.text('mode')}.b32"
+        elementwise(out, head, self.results[0], *self._operands)
+
+
+def _check_words(op: Lop3Op | ShfOp) -> None:
+    for index, operand in enumerate(op.operands):
+        check_kind(op, f"operand {index}", operand, "b32")
+    check_kind(op, "its result", op.result, "b32")
+    check_tuples(op, op.operands, op.result)
+
+
+OPERATIONS = (BfiOp, Lop3Op, ShfOp)

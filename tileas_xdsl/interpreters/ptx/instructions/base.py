@@ -1,0 +1,346 @@
+"""What all instruction families share: rows of the table, and the site where one is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import PtxError
+from tileas_xdsl.interpreters.ptx.lanes import Array, Value
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    Symbol,
+    Vector,
+)
+
+Step: TypeAlias = Callable[[Fragment], "int | None"]
+"""Executes an instruction: None goes on, a number is the next instruction, a negative one stops."""
+
+STOP = -1
+"""The fragment is blocked (before the instruction, or moved past it), split, or over."""
+
+SPECIFIC: Mapping[str, tuple[int, ...]] = {
+    "sm_90a": (90,),
+    "sm_100a": (100, 101, 103, 110),
+}
+"""Features of one architecture, and the numbers of targets (with suffix a or f) that have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An instruction of the table: its opcode up to a dot, and how it is built.
+
+    `ptx` is the version that introduced it and `since` the lowest target; `only` names an
+    architecture whose feature it is.  `waits` are instructions that stop, or bring lanes together.
+    """
+
+    name: str
+    build: Callable[[Site], Step]
+    ptx: tuple[int, int] = (1, 0)
+    since: int = 0
+    only: str = ""
+    waits: bool = False
+    types: frozenset[str] = frozenset()
+    """The types that end the opcode; empty for all."""
+
+
+class Slots(Protocol):
+    """Who gives operands their places in the register file."""
+
+    def register(self, register: Register) -> int:
+        """The slot of a register."""
+        ...
+
+    def constant(self, value: int) -> int:
+        """A slot that holds a constant."""
+        ...
+
+    def special(self, name: str) -> int:
+        """The slot of a special register that does not change."""
+        ...
+
+    def symbol(self, name: str, offset: int) -> int | None:
+        """A slot that holds the address of a variable or parameter; None where there is none."""
+        ...
+
+    def scratch(self) -> int:
+        """The slot of results that nobody wants."""
+        ...
+
+
+class Site:
+    """One instruction being built: its modifiers, types and operands."""
+
+    def __init__(self, instruction: Instruction, at: int, program: Any, form: Form) -> None:
+        self.instruction = instruction
+        self.at = at
+        self.program = program
+        self.slots: Slots = program.slots
+        self.operands = instruction.operands
+        self.modifiers = list(instruction.parts[form.name.count(".") + 1 :])
+        self.name = form.name
+        self.written: list[int] = []
+        """The registers that the instruction writes."""
+        self.read: list[int] = []
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise an error at the instruction."""
+        raise PtxError(f"{self.name}: {message}", self.instruction.place)
+
+    # Modifiers
+
+    def flag(self, name: str) -> bool:
+        """Whether a modifier is there; it is consumed."""
+        if name in self.modifiers:
+            self.modifiers.remove(name)
+            return True
+        return False
+
+    def choose(self, options: Iterable[str], default: str | None = None) -> str:
+        """The modifier out of several; an error where it is missing and has no default."""
+        for name in options:
+            if self.flag(name):
+                return name
+        if default is None:
+            self.fail(f"one of .{', .'.join(options)} is missing")
+        return default
+
+    def ignore(self, names: Iterable[str]) -> None:
+        """Drop modifiers that change nothing here."""
+        for name in names:
+            self.flag(name)
+
+    def type(self, allowed: Collection[str] | None = None) -> ScalarType:
+        """The type that ends the opcode."""
+        if not self.modifiers:
+            self.fail("the type is missing")
+        name = self.modifiers.pop()
+        if name not in TYPES or (allowed is not None and name not in allowed):
+            self.fail(f"type .{name} is not allowed here")
+        return TYPES[name]
+
+    def no_more(self) -> None:
+        """All modifiers must be consumed by now."""
+        if self.modifiers:
+            self.fail(f"modifier .{self.modifiers[0]} is not supported")
+
+    # Operands
+
+    def count(self, low: int, high: int | None = None) -> int:
+        """Check the number of operands."""
+        found = len(self.operands)
+        if not low <= found <= (low if high is None else high):
+            wanted = f"{low}" if high is None else f"{low} to {high}"
+            self.fail(f"takes {wanted} operands, not {found}")
+        return found
+
+    def source(self, operand: Operand | int, type_: ScalarType, *, any_width: bool = False) -> int:
+        """The slot of an operand that is read."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        if isinstance(operand, Register):
+            self._check_width(operand, type_, any_width=any_width)
+            slot = self.slots.register(operand)
+            self.read.append(slot)
+            return slot
+        if isinstance(operand, Integer):
+            return self.slots.constant(self._constant(operand, type_))
+        if isinstance(operand, Float):
+            return self.slots.constant(self.float_bits(operand, type_))
+        if isinstance(operand, Symbol):
+            return self.symbol(operand)
+        if isinstance(operand, Address | Vector | Pair | Sink | Negated):
+            self.fail(f"an operand of type .{type_.name} is expected")
+        return self.slots.special(operand.name)
+
+    def _constant(self, operand: Integer, type_: ScalarType) -> int:
+        if type_.kind == "predicate":
+            return int(operand.value != 0)
+        return operand.value & ((1 << type_.bits) - 1)
+
+    def symbol(self, operand: Symbol) -> int:
+        """The slot of the address of a variable."""
+        slot = self.slots.symbol(operand.name, operand.offset)
+        if slot is None:
+            self.fail(f"'{operand.name}' is not declared")
+        return slot
+
+    def float_bits(self, operand: Float, type_: ScalarType) -> int:
+        """A floating-point literal as bits of a type."""
+        from tileas_xdsl.interpreters.ptx.floats import FORMATS, encode_value
+
+        if operand.width == type_.bits:
+            return operand.bits
+        if type_.name in FORMATS:
+            return encode_value(operand.value, type_.name)
+        return self.fail(f"a floating-point literal is no .{type_.name}")
+
+    def destination(
+        self, operand: Operand | int, type_: ScalarType, *, any_width: bool = False
+    ) -> int:
+        """The slot of an operand that is written."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        if isinstance(operand, Sink):
+            return self.slots.scratch()
+        if not isinstance(operand, Register):
+            self.fail("the result must be a register")
+        self._check_width(operand, type_, any_width=any_width)
+        slot = self.slots.register(operand)
+        self.written.append(slot)
+        return slot
+
+    def _check_width(self, register: Register, type_: ScalarType, *, any_width: bool) -> None:
+        found = register.type
+        if found.bits == type_.bits:
+            return
+        if any_width and found.bits > type_.bits and found.kind != "predicate":
+            return
+        self.fail(f"register {register.name} is .{found.name}, the instruction .{type_.name}")
+
+    def register_bits(self, operand: Operand | int) -> int:
+        """The width of a register operand; that of the largest constant for others."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        return operand.type.bits if isinstance(operand, Register) else 64
+
+    def predicate(self, operand: Operand | int) -> tuple[int, bool]:
+        """The slot of a predicate that is read, and whether it is inverted."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        if isinstance(operand, Negated):
+            return self.source(operand.predicate, TYPES["pred"]), True
+        return self.source(operand, TYPES["pred"]), False
+
+    def vector(self, operand: Operand | int, counts: Collection[int]) -> tuple[Operand, ...]:
+        """The parts of a vector operand."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        parts = operand.parts if isinstance(operand, Vector) else (operand,)
+        if len(parts) not in counts:
+            wanted = " or ".join(map(str, counts))
+            self.fail(f"a vector of {wanted} registers is expected, not of {len(parts)}")
+        return parts
+
+    def address(self, operand: Operand | int) -> tuple[int, int]:
+        """Slot and offset of an address operand."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        if not isinstance(operand, Address):
+            self.fail("an address in brackets is expected")
+        if isinstance(operand.base, Register):
+            if operand.base.type.bits not in (32, 64):
+                self.fail(f"register {operand.base.name} is no address")
+            slot = self.slots.register(operand.base)
+            self.read.append(slot)
+            return slot, operand.offset
+        if isinstance(operand.base, Integer):
+            return self.slots.constant(operand.base.value), operand.offset
+        return self.symbol(operand.base), operand.offset
+
+    def immediate(self, operand: Operand | int) -> int:
+        """An operand that must be an integer literal."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        if not isinstance(operand, Integer):
+            self.fail("an integer constant is expected")
+        return operand.value
+
+
+# Values
+
+
+def typed(value: Value, unsigned: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
+    """A register as an array of a type: one entry a lane, or none dimension where uniform."""
+    if isinstance(value, np.ndarray):
+        return value.view(dtype)
+    return np.array(value, unsigned).view(dtype)
+
+
+def as_value(array: Array, unsigned: np.dtype[Any]) -> Value:
+    """An array as a register holds it."""
+    if array.ndim == 0:
+        if unsigned == np.bool_:
+            return bool(array)
+        return int(array.view(unsigned))
+    return array if array.dtype == unsigned else np.ascontiguousarray(array).view(unsigned)
+
+
+Function: TypeAlias = Callable[..., Array]
+
+
+def elementwise(
+    dest: int,
+    sources: Sequence[tuple[int, np.dtype[Any]]],
+    result: ScalarType,
+    function: Function,
+) -> Step:
+    """`function` of arrays of the given types; its result has the width of `result`."""
+    out = UNSIGNED[result.bits]
+    plan = [(slot, UNSIGNED[dtype.itemsize * 8], dtype) for slot, dtype in sources]
+    if len(plan) == 1:
+        return _unary(dest, plan[0], out, function)
+    if len(plan) == 2:
+        return _binary(dest, plan[0], plan[1], out, function)
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        r[dest] = as_value(function(*[typed(r[s], u, t) for s, u, t in plan]), out)
+
+    return step
+
+
+Plan: TypeAlias = "tuple[int, np.dtype[Any], np.dtype[Any]]"
+
+
+def _unary(dest: int, a: Plan, out: np.dtype[Any], function: Function) -> Step:
+    slot, unsigned, dtype = a
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        r[dest] = as_value(function(typed(r[slot], unsigned, dtype)), out)
+
+    return step
+
+
+def _binary(dest: int, a: Plan, b: Plan, out: np.dtype[Any], function: Function) -> Step:
+    (slot_a, unsigned_a, dtype_a), (slot_b, unsigned_b, dtype_b) = a, b
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        x = typed(r[slot_a], unsigned_a, dtype_a)
+        r[dest] = as_value(function(x, typed(r[slot_b], unsigned_b, dtype_b)), out)
+
+    return step
+
+
+def direct(dest: int, sources: Sequence[int], function: Callable[..., Value]) -> Step:
+    """`function` of the registers as they are: integers or unsigned arrays."""
+    if len(sources) == 1:
+        (a,) = sources
+
+        def unary(f: Fragment) -> None:
+            f.r[dest] = function(f.r[a])
+
+        return unary
+    if len(sources) == 2:
+        a, b = sources
+
+        def binary(f: Fragment) -> None:
+            r = f.r
+            r[dest] = function(r[a], r[b])
+
+        return binary
+    slots = tuple(sources)
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        r[dest] = function(*[r[s] for s in slots])
+
+    return step

@@ -1,0 +1,281 @@
+"""Comparisons and selections.  Source: PTX ISA 9.7.6 and 9.7.7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.floats import decode
+from tileas_xdsl.interpreters.ptx.instructions.base import (
+    Form,
+    Site,
+    Step,
+    as_value,
+    direct,
+    elementwise,
+    typed,
+)
+from tileas_xdsl.interpreters.ptx.lanes import Array, Value
+from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Operand, Pair, Sink
+
+Relation = Callable[[Any, Any], Any]
+
+RELATIONS: Mapping[str, Relation] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+    "lo": lambda a, b: a < b,
+    "ls": lambda a, b: a <= b,
+    "hi": lambda a, b: a > b,
+    "hs": lambda a, b: a >= b,
+}
+"""Relations of integers; of floats they are false where either is NaN."""
+
+UNORDERED = {"equ": "eq", "neu": "ne", "ltu": "lt", "leu": "le", "gtu": "gt", "geu": "ge"}
+"""Relations of floats that hold where either is NaN."""
+
+COMBINE: Mapping[str, Callable[[Value, Value], Value]] = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+}
+
+INTEGERS = tuple(f"{k}{b}" for k in "bus" for b in (16, 32, 64))
+FLOATS = ("f16", "bf16", "f32", "f64")
+PACKED = ("f16x2", "bf16x2")
+
+
+def float_relation(name: str) -> Relation:
+    """A relation of floats."""
+    if name == "num":
+        return lambda a, b: ~np.isnan(a) & ~np.isnan(b)
+    if name == "nan":
+        return lambda a, b: np.isnan(a) | np.isnan(b)
+    if name in UNORDERED:
+        plain = RELATIONS[UNORDERED[name]]
+        return lambda a, b: plain(a, b) | np.isnan(a) | np.isnan(b)
+    if name == "ne":
+        return lambda a, b: (a != b) & ~np.isnan(a) & ~np.isnan(b)
+    return RELATIONS[name]
+
+
+def flush(values: Array) -> Array:
+    """Subnormal single numbers as zeros of their sign."""
+    tiny = (np.abs(values) < np.float64(2.0**-126)) & (values != 0)
+    return np.where(tiny, np.copysign(0.0, values), values)
+
+
+def _integer_step(dest: int, a: int, b: int, type_: ScalarType, name: str) -> Step:
+    relation = RELATIONS[name]
+    if type_.signed and name not in ("eq", "ne"):
+        bias = 1 << (type_.bits - 1)
+        return direct(dest, (a, b), lambda x, y: relation(x ^ bias, y ^ bias))
+    return direct(dest, (a, b), relation)
+
+
+def _comparison(site: Site, dest: int, first: int, type_: ScalarType, name: str) -> Step:
+    """The predicate of operands `first` and the next."""
+    a, b = site.source(first, type_), site.source(first + 1, type_)
+    ftz = site.flag("ftz")
+    if type_.kind != "float":
+        if name not in RELATIONS:
+            site.fail(f".{name} does not compare .{type_.name}")
+        return _integer_step(dest, a, b, type_, name)
+    relation = float_relation(name)
+    unsigned = UNSIGNED[type_.bits]
+
+    def function(x: Array, y: Array) -> Array:
+        u, v = decode(x, type_.name), decode(y, type_.name)
+        if ftz and type_.name == "f32":
+            u, v = flush(u), flush(v)
+        return relation(u, v)
+
+    return elementwise(dest, [(a, unsigned), (b, unsigned)], TYPES["pred"], function)
+
+
+def build_setp(site: Site) -> Step:
+    """`setp`: a predicate and maybe its opposite, combined with a third one."""
+    type_ = site.type((*INTEGERS, *FLOATS, *PACKED))
+    name = site.choose((*RELATIONS, *UNORDERED, "num", "nan"))
+    combine = site.choose(COMBINE, "")
+    if type_.name in PACKED:
+        return _packed_setp(site, type_, name, combine)
+    site.count(4 if combine else 3)
+    target = site.operands[0]
+    first, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
+    pred = TYPES["pred"]
+    dest = site.destination(first, pred)
+    compare = _comparison(site, dest, 1, type_, name)
+    site.no_more()
+    if not combine and second is None:
+        return compare
+    other = None if second is None or isinstance(second, Sink) else site.destination(second, pred)
+    return _combined(site, compare, dest, other, combine)
+
+
+def _combined(site: Site, compare: Step, dest: int, other: int | None, combine: str) -> Step:
+    slot, inverted = site.predicate(3) if combine else (dest, False)
+    join = COMBINE[combine] if combine else None
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        third = r[slot] ^ inverted if join is not None else None
+        compare(f)
+        found = r[dest]
+        opposite = ~found if isinstance(found, np.ndarray) else not found
+        if join is not None:
+            found, opposite = join(found, third), join(opposite, third)
+        r[dest] = found
+        if other is not None:
+            r[other] = opposite
+
+    return step
+
+
+def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step:
+    """One predicate for each half."""
+    site.flag("ftz")
+    site.no_more()
+    if combine:
+        site.fail(f".{combine} is not supported for .{type_.name}")
+    site.count(3)
+    target = site.operands[0]
+    if not isinstance(target, Pair):
+        site.fail("two predicates p|q are expected")
+    pred = TYPES["pred"]
+    dests = (site.destination(target.first, pred), site.destination(target.second, pred))
+    a, b = site.source(1, type_), site.source(2, type_)
+    relation, element = float_relation(name), type_.name[:-2]
+    word = UNSIGNED[32]
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        x, y = typed(r[a], word, word), typed(r[b], word, word)
+        for half, dest in enumerate(dests):
+            shift = np.uint32(16 * half)
+            u = decode((x >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
+            v = decode((y >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
+            r[dest] = as_value(np.asarray(relation(u, v)), UNSIGNED[1])
+
+    return step
+
+
+def build_set(site: Site) -> Step:
+    """`set`: all ones or zero, or 1.0 or 0.0, by a comparison."""
+    type_ = site.type((*INTEGERS, *FLOATS))
+    result = site.type(("u32", "s32", "f32", "u16", "s16", "f16", "bf16"))
+    name = site.choose((*RELATIONS, *UNORDERED, "num", "nan"))
+    combine = site.choose(COMBINE, "")
+    site.count(4 if combine else 3)
+    dest = site.destination(0, result)
+    pred = site.program.slots.scratch_predicate()
+    compare = _comparison(site, pred, 1, type_, name)
+    site.no_more()
+    steps = _combined(site, compare, pred, None, combine) if combine else compare
+    ones = {"f32": 0x3F80_0000, "f16": 0x3C00, "bf16": 0x3F80}
+    yes = ones.get(result.name, (1 << result.bits) - 1)
+    unsigned = UNSIGNED[result.bits]
+
+    def step(f: Fragment) -> None:
+        steps(f)
+        found = f.r[pred]
+        if isinstance(found, np.ndarray):
+            f.r[dest] = np.where(found, unsigned.type(yes), unsigned.type(0))
+        else:
+            f.r[dest] = yes if found else 0
+
+    return step
+
+
+def select(p: Value, a: Value, b: Value, dtype: np.dtype[Any]) -> Value:
+    """`a` where `p`, else `b`."""
+    if not isinstance(p, np.ndarray):
+        return a if p else b
+    x = a if isinstance(a, np.ndarray) else dtype.type(a)
+    y = b if isinstance(b, np.ndarray) else dtype.type(b)
+    return np.where(p, x, y)
+
+
+def build_selp(site: Site) -> Step:
+    """`selp`: one of two values by a predicate."""
+    type_ = site.type((*INTEGERS, "f16", "bf16", "f32", "f64"))
+    site.no_more()
+    site.count(4)
+    dest = site.destination(0, type_)
+    a, b = site.source(1, type_), site.source(2, type_)
+    p, inverted = site.predicate(3)
+    if inverted:
+        a, b = b, a
+    unsigned = UNSIGNED[type_.bits]
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        r[dest] = select(r[p], r[a], r[b], unsigned)
+
+    return step
+
+
+def build_slct(site: Site) -> Step:
+    """`slct`: one of two values by the sign of a third."""
+    by = site.type(("s32", "f32"))
+    type_ = site.type((*INTEGERS, "f32", "f64"))
+    site.flag("ftz")
+    site.no_more()
+    site.count(4)
+    dest = site.destination(0, type_)
+    unsigned = UNSIGNED[type_.bits]
+    slots = [(site.source(1, type_), unsigned), (site.source(2, type_), unsigned)]
+    dtype = SIGNED[32] if by.signed else np.dtype(np.float32)
+    return elementwise(
+        dest,
+        [*slots, (site.source(3, by), dtype)],
+        type_,
+        lambda a, b, c: np.where(c >= 0, a, b),
+    )
+
+
+TESTS: Mapping[str, Callable[[Array, Array], Array]] = {
+    "finite": lambda x, tiny: np.isfinite(x),
+    "infinite": lambda x, tiny: np.isinf(x),
+    "number": lambda x, tiny: ~np.isnan(x),
+    "notanumber": lambda x, tiny: np.isnan(x),
+    "normal": lambda x, tiny: np.isfinite(x) & (x != 0) & ~tiny,
+    "subnormal": lambda x, tiny: tiny,
+}
+
+
+def build_testp(site: Site) -> Step:
+    """`testp`: what kind of number a float is."""
+    type_ = site.type(("f32", "f64"))
+    test = TESTS[site.choose(TESTS)]
+    site.no_more()
+    site.count(2)
+    dest, a = site.destination(0, TYPES["pred"]), site.source(1, type_)
+    smallest = 2.0**-126 if type_.name == "f32" else 2.0**-1022
+
+    def function(x: Array) -> Array:
+        value = decode(x, type_.name)
+        return test(value, (np.abs(value) < smallest) & (value != 0))
+
+    return elementwise(dest, [(a, UNSIGNED[type_.bits])], TYPES["pred"], function)
+
+
+def operand_of(pair: Operand) -> Operand:
+    """The first result of a pair, or the result."""
+    return pair.first if isinstance(pair, Pair) else pair
+
+
+TABLE = (
+    Form("setp", build_setp),
+    Form("set", build_set),
+    Form("selp", build_selp),
+    Form("slct", build_slct),
+    Form("testp", build_testp),
+)

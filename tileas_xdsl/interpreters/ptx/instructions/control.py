@@ -1,0 +1,132 @@
+"""Branches and ends.  Source: PTX ISA 9.7.12, control flow instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import bools, mask_of
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Symbol
+
+
+def build_bra(site: Site) -> Step:
+    """`bra`: with a guard, lanes that disagree become two fragments."""
+    site.flag("uni")
+    site.no_more()
+    site.count(1)
+    label = site.operands[0]
+    if not isinstance(label, Symbol):
+        site.fail("a label is expected")
+    target = site.program.kernel.labels.get(label.name)
+    if target is None:
+        site.fail(f"label '{label.name}' is not defined")
+    guard = site.instruction.guard
+    if guard is None:
+        return lambda f: target
+    slot = site.slots.register(guard.predicate)
+    site.read.append(slot)
+    negated = guard.negated
+    after = site.at + 1
+
+    def step(f: Fragment) -> int | None:
+        p = f.r[slot]
+        if p.__class__ is bool:
+            return target if p != negated else None
+        taken = mask_of(p) & f.mask
+        if negated:
+            taken ^= f.mask
+        if taken == f.mask:
+            return target
+        if not taken:
+            return None
+        f.gang.fragments.append(Fragment(f.gang, taken, target, f.r.copy()))
+        f.mask ^= taken
+        f.pc = after
+        return STOP
+
+    return step
+
+
+def build_brx(site: Site) -> Step:
+    """`brx.idx`: a branch to the label of a table that an index picks."""
+    site.flag("uni")
+    site.choose(("idx",))
+    site.no_more()
+    site.count(2)
+    index = site.source(0, TYPES["u32"])
+    name = site.operands[1]
+    tables = site.program.kernel.branch_targets
+    if not isinstance(name, Symbol) or name.name not in tables:
+        site.fail("a table of .branchtargets is expected")
+    labels = site.program.kernel.labels
+    targets = [labels[label] for label in tables[name.name]]
+
+    def step(f: Fragment) -> int | None:
+        picks = f.r[index]
+        if not isinstance(picks, np.ndarray):
+            return _target(targets, picks)
+        active = picks[bools(f.mask, f.gang.lanes)]
+        values = np.unique(active).tolist()
+        if len(values) == 1:
+            return _target(targets, values[0])
+        for value in values[1:]:
+            mask = mask_of(picks == value) & f.mask
+            f.gang.fragments.append(
+                Fragment(f.gang, mask, _target(targets, value), f.r.copy())
+            )
+            f.mask ^= mask
+        f.pc = _target(targets, values[0])
+        return STOP
+
+    return step
+
+
+def _target(targets: list[int], index: int) -> int:
+    if index >= len(targets):
+        raise Fault("invalid", f"index {index} is beyond the {len(targets)} targets of the table")
+    return targets[index]
+
+
+def end(f: Fragment) -> int:
+    """The lanes of a fragment end."""
+    f.gang.fragments.remove(f)
+    f.gang.cta.cluster.events += 1
+    return STOP
+
+
+def build_ret(site: Site) -> Step:
+    """`ret` and `exit`."""
+    site.flag("uni")
+    site.no_more()
+    site.count(0)
+    return end
+
+
+def build_trap(site: Site) -> Step:
+    """`trap`: the kernel gives up."""
+    site.count(0)
+
+    def step(f: Fragment) -> int | None:
+        raise Fault("invalid", "the kernel executes trap")
+
+    return step
+
+
+def build_call(site: Site) -> Step:
+    """Functions are not part of the emulator."""
+    names = [o.name for o in site.operands if isinstance(o, Symbol)]
+    what = f"function '{names[0]}'" if names else "a function"
+    site.fail(f"{what} is called; calls are not supported")
+
+
+TABLE = (
+    Form("bra", build_bra),
+    Form("brx", build_brx, (6, 0), 30),
+    Form("ret", build_ret, waits=True),
+    Form("exit", build_ret, waits=True),
+    Form("trap", build_trap),
+    Form("call", build_call),
+)

@@ -1,0 +1,265 @@
+"""Floating-point arithmetic.  Source: PTX ISA 9.7.3, 9.7.4 and 9.7.5.
+
+Everything is rounded once.  Approximate instructions give the nearest number, which is within their
+stated error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.floats import FORMATS, decode, encode
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step, elementwise
+from tileas_xdsl.interpreters.ptx.instructions.compare import flush
+from tileas_xdsl.interpreters.ptx.lanes import Array
+from tileas_xdsl.interpreters.ptx.rounding import (
+    fused,
+    quotient,
+    rounded,
+    square_root,
+    two_product,
+    two_sum,
+)
+from tileas_xdsl.interpreters.ptx.scalar_types import NATIVE_FLOATS, UNSIGNED, ScalarType
+
+SCALARS = ("f16", "bf16", "f32", "f64")
+PACKED: Mapping[str, str] = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32"}
+FLOATS = frozenset((*SCALARS, *PACKED))
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+
+Bits = Callable[..., Array]
+"""A function of arrays of bits of one format."""
+
+
+def _exact_difference(a: Array, b: Array) -> tuple[Array, Array]:
+    return two_sum(a, -b)
+
+
+OPERATIONS: Mapping[str, tuple[int, Callable[..., tuple[Array, Array]], Any]] = {
+    "add": (2, two_sum, np.add),
+    "sub": (2, _exact_difference, np.subtract),
+    "mul": (2, two_product, np.multiply),
+    "fma": (3, fused, None),
+    "mad": (3, fused, None),
+    "div": (2, quotient, np.divide),
+    "sqrt": (1, square_root, np.sqrt),
+    "rcp": (1, lambda a: quotient(np.ones_like(a), a), np.reciprocal),
+}
+"""By instruction: operands, the exact operation on doubles, and numpy's for the nearest."""
+
+APPROXIMATIONS: Mapping[str, Callable[[Array], Array]] = {
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sin": lambda x: np.where(np.isinf(x), np.nan, np.sin(np.where(np.isinf(x), 0.0, x))),
+    "cos": lambda x: np.where(np.isinf(x), np.nan, np.cos(np.where(np.isinf(x), 0.0, x))),
+    "lg2": np.log2,
+    "ex2": np.exp2,
+    "tanh": np.tanh,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What modifiers say of one operation."""
+
+    rounding: str = "rn"
+    ftz: bool = False
+    saturate: bool = False
+    relu: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether it only rounds to nearest."""
+        return self == Mode()
+
+
+def _read_mode(site: Site) -> Mode:
+    ftz = site.flag("ftz")
+    saturate = site.flag("sat")
+    relu = site.flag("relu")
+    site.ignore(("approx", "full", "oob"))
+    rounding = site.choose(ROUNDINGS, "rn")
+    return Mode(rounding, ftz, saturate, relu)
+
+
+def _finish(bits: Array, name: str, mode: Mode) -> Array:
+    """Flushed, saturated or cut below zero."""
+    if not (mode.ftz or mode.saturate or mode.relu):
+        return bits
+    values = decode(bits, name)
+    if mode.ftz and name == "f32":
+        values = flush(values)
+    if mode.saturate:
+        values = np.where(np.isnan(values), 0.0, np.clip(values, 0.0, 1.0))
+    if mode.relu:
+        values = np.where(values < 0, 0.0, np.where(values == 0, 0.0, values))
+    return encode(values, name)
+
+
+def _operation(name: str, operation: str, mode: Mode) -> Bits:
+    """An operation of `OPERATIONS` on the bits of a format."""
+    _, exact, native = OPERATIONS[operation]
+    dtype = NATIVE_FLOATS.get(name)
+    if native is not None and dtype is not None and mode.plain and name != "f16":
+        return lambda *bits: native(*(b.view(dtype) for b in bits))
+
+    def function(*bits: Array) -> Array:
+        values = [decode(b, name) for b in bits]
+        if mode.ftz and name == "f32":
+            values = [flush(v) for v in values]
+        return _finish(rounded(exact(*values), name, mode.rounding), name, mode)
+
+    return function
+
+
+def build_arithmetic(site: Site) -> Step:
+    """`add`, `sub`, `mul`, `fma`, `mad`, `div`, `sqrt`, `rcp`."""
+    type_ = site.type(FLOATS)
+    mode = _read_mode(site)
+    site.no_more()
+    count = OPERATIONS[site.name][0]
+    return elementwise_floats(
+        site, type_, count, _operation(_element(type_), site.name, mode)
+    )
+
+
+def build_approximation(site: Site) -> Step:
+    """`rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`."""
+    type_ = site.type(FLOATS)
+    mode = _read_mode(site)
+    site.no_more()
+    name, exact = _element(type_), APPROXIMATIONS[site.name]
+
+    def function(bits: Array) -> Array:
+        values = decode(bits, name)
+        if mode.ftz and name == "f32":
+            values = flush(values)
+        return _finish(encode(exact(values), name), name, mode)
+
+    return elementwise_floats(site, type_, 1, function)
+
+
+def _element(type_: ScalarType) -> str:
+    return PACKED.get(type_.name, type_.name)
+
+
+def elementwise_floats(site: Site, type_: ScalarType, count: int, function: Bits) -> Step:
+    """`function` of the bits of a format, for each part of packed types."""
+    site.count(count + 1)
+    dest = site.destination(0, type_)
+    unsigned = UNSIGNED[type_.bits]
+    sources = [(site.source(i, type_), unsigned) for i in range(1, count + 1)]
+    if type_.name in PACKED:
+        function = partial(_on_parts, function, type_.bits // 2)
+    narrowed = partial(_narrowed, function, unsigned)
+    return elementwise(dest, sources, type_, narrowed)
+
+
+def _narrowed(function: Bits, unsigned: np.dtype[Any], *bits: Array) -> Array:
+    """Encoders give 64 bits; registers are narrower."""
+    found = np.asarray(function(*bits))
+    return found if found.dtype.itemsize == unsigned.itemsize else found.astype(unsigned)
+
+
+def _on_parts(function: Bits, half: int, *bits: Array) -> Array:
+    whole, part = UNSIGNED[2 * half].type, UNSIGNED[half]
+    ones, shift = whole((1 << half) - 1), whole(half)
+    low = function(*((b & ones).astype(part) for b in bits))
+    high = function(*((b >> shift).astype(part) for b in bits))
+    parts = [_whole_bits(np.asarray(p), part).astype(whole) for p in (low, high)]
+    return parts[0] | parts[1] << shift
+
+
+def _whole_bits(part: Array, dtype: np.dtype[Any]) -> Array:
+    return part.view(dtype) if part.dtype.kind == "f" else part
+
+
+# Comparing and signs
+
+
+def build_extreme(site: Site) -> Step:
+    """`min` and `max`: of a number and NaN the number, unless .NaN says otherwise."""
+    type_ = site.type(FLOATS)
+    ftz, nan = site.flag("ftz"), site.flag("NaN")
+    signs = site.flag("xorsign")
+    if signs:
+        site.choose(("abs",))
+    magnitude = signs or site.flag("abs")
+    site.no_more()
+    least = site.name == "min"
+    count = site.count(3, 4) - 1
+    name = _element(type_)
+    canonical = FORMATS[name].nan
+
+    def pair(a: Array, b: Array) -> Array:
+        x, y = decode(a, name), decode(b, name)
+        if ftz and name == "f32":
+            x, y = flush(x), flush(y)
+        sign = np.signbit(x) ^ np.signbit(y)
+        if magnitude:
+            x, y = np.abs(x), np.abs(y)
+        found = _extreme(x, y, least)
+        if nan:
+            found = np.where(np.isnan(x) | np.isnan(y), np.nan, found)
+        if signs:
+            found = np.where(np.isnan(found), found, np.copysign(found, np.where(sign, -1.0, 1.0)))
+        bits = encode(found, name)
+        return np.where(np.isnan(found), np.uint64(canonical or 0), bits)
+
+    def function(*bits: Array) -> Array:
+        found = pair(bits[0], bits[1])
+        if len(bits) == 2:
+            return found
+        return pair(found.astype(bits[2].dtype), bits[2])
+
+    return elementwise_floats(site, type_, count, function)
+
+
+def _extreme(x: Array, y: Array, least: bool) -> Array:
+    found = np.fmin(x, y) if least else np.fmax(x, y)
+    zeros = (x == 0) & (y == 0)
+    negative = (np.signbit(x) | np.signbit(y)) if least else (np.signbit(x) & np.signbit(y))
+    return np.where(zeros, np.where(negative, -0.0, 0.0), found)
+
+
+def build_sign(site: Site) -> Step:
+    """`abs` and `neg`: the sign bit."""
+    type_ = site.type(FLOATS)
+    ftz = site.flag("ftz")
+    site.no_more()
+    name = _element(type_)
+    bits = FORMATS[name].bits
+    top = UNSIGNED[bits].type(1 << (bits - 1))
+    negate = site.name == "neg"
+
+    def function(a: Array) -> Array:
+        if ftz and name == "f32":
+            a = encode(flush(decode(a, name)), name).astype(np.uint32)
+        return a ^ top if negate else a & ~top
+
+    return elementwise_floats(site, type_, 1, function)
+
+
+def build_copysign(site: Site) -> Step:
+    """`copysign`: the sign of the first operand, the rest of the second."""
+    type_ = site.type(("f32", "f64"))
+    site.no_more()
+    top = UNSIGNED[type_.bits].type(1 << (type_.bits - 1))
+    return elementwise_floats(site, type_, 2, lambda a, b: (a & top) | (b & ~top))
+
+
+_ARITHMETIC = tuple(OPERATIONS)
+
+TABLE = (
+    *(Form(name, build_arithmetic, types=FLOATS) for name in _ARITHMETIC),
+    *(Form(name, build_approximation, types=FLOATS) for name in APPROXIMATIONS),
+    Form("min", build_extreme, types=FLOATS),
+    Form("max", build_extreme, types=FLOATS),
+    Form("abs", build_sign, types=FLOATS),
+    Form("neg", build_sign, types=FLOATS),
+    Form("copysign", build_copysign, types=FLOATS),
+)

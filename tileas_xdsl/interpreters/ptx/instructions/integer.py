@@ -1,0 +1,439 @@
+"""Integer arithmetic.  Source: PTX ISA 9.7.1 and 9.7.2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.instructions.base import (
+    Form,
+    Function,
+    Site,
+    Step,
+    direct,
+    elementwise,
+)
+from tileas_xdsl.interpreters.ptx.lanes import Array, Value
+from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.state import Fragment
+
+WORDS = ("u16", "u32", "u64", "s16", "s32", "s64")
+
+
+def dtype_of(type_: ScalarType) -> np.dtype[Any]:
+    """The numpy type of an integer type."""
+    return (SIGNED if type_.signed else UNSIGNED)[type_.bits]
+
+
+def sources(site: Site, first: int, types: tuple[ScalarType, ...]) -> list[Any]:
+    """Slots and numpy types of operands from `first` on."""
+    return [(site.source(first + i, t), dtype_of(t)) for i, t in enumerate(types)]
+
+
+# Sums
+
+
+def build_add(site: Site) -> Step:
+    """`add`, `sub`: wrapping, or saturating for .s32."""
+    type_ = site.type((*WORDS, "u16x2", "s16x2"))
+    subtract = site.name == "sub"
+    saturate = site.flag("sat")
+    site.no_more()
+    site.count(3)
+    dest = site.destination(0, type_)
+    a, b = site.source(1, type_), site.source(2, type_)
+    if type_.name in ("u16x2", "s16x2"):
+        return halves(dest, (a, b), type_, np.subtract if subtract else np.add)
+    if saturate:
+        if type_.name != "s32":
+            site.fail(".sat is for .s32 only")
+        operation = np.subtract if subtract else np.add
+        return elementwise(
+            dest, [(a, SIGNED[32]), (b, SIGNED[32])], type_, _saturated(operation)
+        )
+    mask = (1 << type_.bits) - 1
+    if subtract:
+        return direct(dest, (a, b), lambda x, y: (x - y) & mask)
+    return direct(dest, (a, b), lambda x, y: (x + y) & mask)
+
+
+def _saturated(operation: Function) -> Function:
+    def function(*values: Array) -> Array:
+        exact = operation(*(v.astype(np.int64) for v in values))
+        return np.clip(exact, -(1 << 31), (1 << 31) - 1).astype(np.int32)
+
+    return function
+
+
+def halves(dest: int, slots: tuple[int, ...], type_: ScalarType, function: Function) -> Step:
+    """An operation on both 16-bit halves of words."""
+    half = np.dtype(np.int16 if type_.name.startswith("s") else np.uint16)
+
+    def packed(*values: Array) -> Array:
+        parts = [np.atleast_1d(v).view(half).reshape(-1, 2) for v in values]
+        found = np.ascontiguousarray(function(*parts)).astype(half).view(np.uint32)[:, 0]
+        return found if max(v.ndim for v in values) else found[0]
+
+    word = UNSIGNED[32]
+    return elementwise(dest, [(s, word) for s in slots], TYPES["b32"], packed)
+
+
+# Products
+
+
+def high_product(a: Array, b: Array) -> Array:
+    """The upper half of the product of two arrays of one integer type."""
+    bits = a.dtype.itemsize * 8
+    if bits < 64:
+        wide = np.int64 if a.dtype.kind == "i" else np.uint64
+        product = a.astype(wide) * b.astype(wide)
+        return (product >> wide(bits)).astype(a.dtype)
+    high = _high_unsigned(a.view(np.uint64), b.view(np.uint64))
+    if a.dtype.kind == "i":
+        ua, ub = a.view(np.uint64), b.view(np.uint64)
+        zero = np.uint64(0)
+        high = high - np.where(a < 0, ub, zero) - np.where(b < 0, ua, zero)
+    return high.view(a.dtype) if high.ndim else np.array(high).view(a.dtype)
+
+
+def _high_unsigned(a: Array, b: Array) -> Array:
+    low, shift = np.uint64(0xFFFF_FFFF), np.uint64(32)
+    al, ah, bl, bh = a & low, a >> shift, b & low, b >> shift
+    middle = ah * bl + (al * bl >> shift)
+    other = al * bh + (middle & low)
+    return np.asarray(ah * bh + (middle >> shift) + (other >> shift))
+
+
+def _wide(a: Array, b: Array) -> Array:
+    wide = {"i": SIGNED, "u": UNSIGNED}[a.dtype.kind][a.dtype.itemsize * 16]
+    return a.astype(wide) * b.astype(wide)
+
+
+def build_product(site: Site) -> Step:
+    """`mul` and `mad` with .lo, .hi and .wide."""
+    if "cc" in site.modifiers:
+        return build_carry(site)
+    type_ = site.type(WORDS)
+    adds = site.name == "mad"
+    half = site.choose(("lo", "hi", "wide"))
+    saturate = site.flag("sat")
+    site.no_more()
+    site.count(4 if adds else 3)
+    result = type_
+    if half == "wide":
+        if type_.bits == 64:
+            site.fail(".wide is for 16 and 32 bits")
+        result = TYPES[f"{type_.name[0]}{2 * type_.bits}"]
+    dest = site.destination(0, result)
+    a, b = site.source(1, type_), site.source(2, type_)
+    slots = [a, b, site.source(3, result)] if adds else [a, b]
+    if half == "lo":
+        return _low(dest, slots, type_)
+    if half == "wide" and not type_.signed:
+        return _wide_unsigned(dest, slots, type_)
+    return _other_product(site, dest, slots, type_, result, half, saturate)
+
+
+def _low(dest: int, slots: list[int], type_: ScalarType) -> Step:
+    mask = (1 << type_.bits) - 1
+    if len(slots) == 3:
+        return direct(dest, slots, lambda a, b, c: (a * b + c) & mask)
+    return direct(dest, slots, lambda a, b: (a * b) & mask)
+
+
+def _wide_unsigned(dest: int, slots: list[int], type_: ScalarType) -> Step:
+    wide, mask = UNSIGNED[2 * type_.bits], (1 << 2 * type_.bits) - 1
+
+    def widen(value: Value) -> Value:
+        return value.astype(wide) if isinstance(value, np.ndarray) else value
+
+    if len(slots) == 3:
+        return direct(dest, slots, lambda a, b, c: (widen(a) * widen(b) + c) & mask)
+    return direct(dest, slots, lambda a, b: widen(a) * widen(b))
+
+
+def _other_product(
+    site: Site,
+    dest: int,
+    slots: list[int],
+    type_: ScalarType,
+    result: ScalarType,
+    half: str,
+    saturate: bool,
+) -> Step:
+    product = _wide if half == "wide" else high_product
+    a, b = (slots[0], dtype_of(type_)), (slots[1], dtype_of(type_))
+    if len(slots) == 2:
+        return elementwise(dest, [a, b], result, product)
+    c = (slots[2], dtype_of(result))
+    if saturate:
+        if type_.name != "s32" or half != "hi":
+            site.fail(".sat is for mad.hi.s32 only")
+        add = _saturated(np.add)
+        return elementwise(dest, [a, b, c], result, lambda x, y, z: add(product(x, y), z))
+    return elementwise(dest, [a, b, c], result, lambda x, y, z: product(x, y) + z)
+
+
+def build_product24(site: Site) -> Step:
+    """`mul24` and `mad24`: products of the low 24 bits."""
+    type_ = site.type(("u32", "s32"))
+    adds = site.name == "mad24"
+    low = site.choose(("lo", "hi")) == "lo"
+    site.no_more()
+    site.count(4 if adds else 3)
+    dest = site.destination(0, type_)
+    wide = np.int64 if type_.signed else np.uint64
+
+    def function(a: Array, b: Array, c: Array | None = None) -> Array:
+        product = (_cut24(a) * _cut24(b)).astype(wide)
+        part = product if low else product >> wide(16)
+        found = (part & wide(0xFFFF_FFFF)).astype(np.uint32)
+        return found if c is None else found + c.view(np.uint32)
+
+    count = 3 if adds else 2
+    return elementwise(dest, sources(site, 1, (type_,) * count), type_, function)
+
+
+def _cut24(a: Array) -> Array:
+    if a.dtype.kind == "i":
+        return (a.astype(np.int64) << 40) >> 40
+    return a.astype(np.uint64) & np.uint64(0xFF_FFFF)
+
+
+# Quotients
+
+
+def build_quotient(site: Site) -> Step:
+    """`div` and `rem`: towards zero; by zero all ones, as the hardware gives."""
+    type_ = site.type(WORDS)
+    site.no_more()
+    site.count(3)
+    divide = site.name == "div"
+    dest = site.destination(0, type_)
+    a, b = site.source(1, type_), site.source(2, type_)
+    mask = (1 << type_.bits) - 1
+    dtype = dtype_of(type_)
+
+    def vector(x: Array, y: Array) -> Array:
+        zero = y == 0
+        safe = np.where(zero, dtype.type(1), y)
+        if dtype.kind == "u":
+            found = x // safe if divide else x % safe
+        else:
+            found = _towards_zero(x, safe, divide)
+        return np.where(zero, dtype.type(-1 if dtype.kind == "i" else mask), found).astype(dtype)
+
+    slow = elementwise(dest, [(a, dtype), (b, dtype)], type_, vector)
+    if type_.signed:
+        return slow
+
+    def step(f: Fragment) -> None:
+        x, y = f.r[a], f.r[b]
+        if isinstance(x, int) and isinstance(y, int) and y:
+            f.r[dest] = x // y if divide else x % y
+        else:
+            slow(f)
+
+    return step
+
+
+def _towards_zero(x: Array, y: Array, divide: bool) -> Array:
+    dtype = x.dtype
+    unsigned = UNSIGNED[dtype.itemsize * 8]
+    size_x, size_y = np.abs(x).astype(unsigned), np.abs(y).astype(unsigned)
+    if divide:
+        size = (size_x // size_y).astype(dtype)
+        return np.where((x < 0) != (y < 0), -size, size)
+    size = (size_x % size_y).astype(dtype)
+    return np.where(x < 0, -size, size)
+
+
+# The rest
+
+
+def build_smaller(site: Site) -> Step:
+    """`min` and `max` of integers; `.relu` for signed ones."""
+    type_ = site.type((*WORDS, "u16x2", "s16x2"))
+    relu = site.flag("relu")
+    site.no_more()
+    count = site.count(3, 4) - 1
+    least = site.name == "min"
+    dest = site.destination(0, type_)
+    slots = [site.source(i, type_) for i in range(1, count + 1)]
+    operation: Any = np.minimum if least else np.maximum
+
+    def function(*values: Array) -> Array:
+        found = operation(*values) if len(values) == 2 else operation(
+            operation(values[0], values[1]), values[2]
+        )
+        return np.maximum(found, 0) if relu else found
+
+    if type_.name in ("u16x2", "s16x2"):
+        return halves(dest, tuple(slots), type_, function)
+    slow = elementwise(dest, [(s, dtype_of(type_)) for s in slots], type_, function)
+    if type_.signed or count == 3:
+        return slow
+    a, b = slots
+    pick = min if least else max
+
+    def step(f: Fragment) -> None:
+        x, y = f.r[a], f.r[b]
+        if isinstance(x, int) and isinstance(y, int):
+            f.r[dest] = pick(x, y)
+        else:
+            slow(f)
+
+    return step
+
+
+def build_unary(site: Site) -> Step:
+    """`abs` and `neg`."""
+    type_ = site.type(("s16", "s32", "s64"))
+    site.no_more()
+    site.count(2)
+    dest, a = site.destination(0, type_), site.source(1, type_)
+    if site.name == "neg":
+        mask = (1 << type_.bits) - 1
+        return direct(dest, (a,), lambda x: (-x) & mask if isinstance(x, int) else -x)
+    return elementwise(dest, [(a, dtype_of(type_))], type_, np.abs)
+
+
+def build_sad(site: Site) -> Step:
+    """`sad`: the absolute difference, added."""
+    type_ = site.type(WORDS)
+    site.no_more()
+    site.count(4)
+    dest = site.destination(0, type_)
+    unsigned = UNSIGNED[type_.bits]
+
+    def function(a: Array, b: Array, c: Array) -> Array:
+        less = a < b
+        x, y = np.where(less, b, a), np.where(less, a, b)
+        return (x.astype(unsigned) - y.astype(unsigned)) + c.astype(unsigned)
+
+    return elementwise(dest, sources(site, 1, (type_,) * 3), type_, function)
+
+
+def build_dot(site: Site) -> Step:
+    """`dp4a` and `dp2a`: dot products of bytes."""
+    b_type = site.type(("u32", "s32"))
+    a_type = site.type(("u32", "s32"))
+    four = site.name == "dp4a"
+    upper = not four and site.choose(("lo", "hi")) == "hi"
+    site.no_more()
+    site.count(4)
+    result = TYPES["s32" if a_type.signed or b_type.signed else "u32"]
+    dest = site.destination(0, result)
+
+    def function(a: Array, b: Array, c: Array) -> Array:
+        wide_b = _bytes(b, b_type.signed)
+        if four:
+            left, right = _bytes(a, a_type.signed), wide_b
+        else:
+            left = _shorts(a, a_type.signed)
+            right = wide_b[..., 2:] if upper else wide_b[..., :2]
+        total = (left * right).sum(-1) + c.astype(np.int64)
+        return (total & 0xFFFF_FFFF).astype(np.uint32)
+
+    slots = [site.source(1, a_type), site.source(2, b_type), site.source(3, result)]
+    word = UNSIGNED[32]
+    return elementwise(dest, [(s, word) for s in slots], result, function)
+
+
+def _bytes(a: Array, signed: bool) -> Array:
+    parts = np.atleast_1d(a).view(np.int8 if signed else np.uint8).astype(np.int64)
+    return parts.reshape(*a.shape, 4)
+
+
+def _shorts(a: Array, signed: bool) -> Array:
+    parts = np.atleast_1d(a).view(np.int16 if signed else np.uint16).astype(np.int64)
+    return parts.reshape(*a.shape, 2)
+
+
+# Carries
+
+
+def build_carry(site: Site) -> Step:
+    """`add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc` and `madc`: the carry is a hidden register."""
+    type_ = site.type(("u32", "s32", "u64", "s64"))
+    name, *mark = site.name.split(".")
+    sets = site.flag("cc") or bool(mark)
+    takes = name.endswith("c")
+    half = site.choose(("lo", "hi")) if name.startswith("mad") else ""
+    site.no_more()
+    count = 3 if half else 2
+    site.count(count + 1)
+    dest = site.destination(0, type_)
+    slots = [site.source(i, type_) for i in range(1, count + 1)]
+    carry = site.program.carry_slot
+    if sets:
+        site.written.append(carry)
+    mask = (1 << type_.bits) - 1
+    combine = _CARRIES[name[:3]]
+
+    def one(values: list[int], carried: int) -> int:
+        if half:
+            product = _whole_product(values[0], values[1], type_)
+            low = product & mask if half == "lo" else product >> type_.bits & mask
+            values = [low, values[2]]
+        return combine(values[0], values[1], carried if takes else 0)
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        values, carried = [r[s] for s in slots], r[carry]
+        if any(isinstance(v, np.ndarray) for v in (*values, carried)):
+            rows = zip(*(np.broadcast_to(v, f.gang.lanes).tolist() for v in (*values, carried)),
+                       strict=True)  # fmt: skip
+            exact = [one(list(row[:-1]), int(row[-1])) for row in rows]
+            r[dest] = np.array([x & mask for x in exact], UNSIGNED[type_.bits])
+            out: Value = np.array([not 0 <= x <= mask for x in exact], np.bool_)
+        else:
+            total = one(values, int(carried))
+            r[dest], out = total & mask, not 0 <= total <= mask
+        if sets:
+            r[carry] = out
+
+    return step
+
+
+_CARRIES: Mapping[str, Callable[[int, int, int], int]] = {
+    "add": lambda a, b, c: a + b + c,
+    "sub": lambda a, b, c: a - b - c,
+    "mad": lambda a, b, c: a + b + c,
+}
+
+
+def _whole_product(a: int, b: int, type_: ScalarType) -> int:
+    if type_.signed:
+        half = 1 << (type_.bits - 1)
+        a, b = (a ^ half) - half, (b ^ half) - half
+    return a * b
+
+
+_TYPES = frozenset((*WORDS, "u16x2", "s16x2"))
+
+TABLE = tuple(
+    Form(name, build, types=_TYPES)
+    for name, build in (
+        ("add", build_add),
+        ("sub", build_add),
+        ("add.cc", build_carry),
+        ("addc", build_carry),
+        ("sub.cc", build_carry),
+        ("subc", build_carry),
+        ("madc", build_carry),
+        ("mul", build_product),
+        ("mad", build_product),
+        ("mul24", build_product24),
+        ("mad24", build_product24),
+        ("div", build_quotient),
+        ("rem", build_quotient),
+        ("min", build_smaller),
+        ("max", build_smaller),
+        ("abs", build_unary),
+        ("neg", build_unary),
+        ("sad", build_sad),
+    )
+) + (Form("dp4a", build_dot, (5, 0), 61), Form("dp2a", build_dot, (5, 0), 61))

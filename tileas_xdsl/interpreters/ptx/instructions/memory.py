@@ -1,0 +1,215 @@
+"""Loads and stores.  Source: PTX ISA 9.7.9.8 ld, 9.7.9.11 st."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.access import SPACES, Space, groups, load, store
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.move import gathered
+from tileas_xdsl.interpreters.ptx.lanes import Array, Value, bools
+from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Address, Operand, Symbol
+
+ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "mmio")
+SCOPES = ("cta", "cluster", "gpu", "sys")
+CACHING = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc")
+VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+MEMORY_TYPES = frozenset(
+    (*(f"{k}{b}" for k in "bus" for b in (8, 16, 32, 64)), "f32", "f64", "f16", "bf16", "f16x2",
+     "bf16x2")
+)  # fmt: skip
+
+_HINT = re.compile(r"(L1|L2)::\w+")
+
+
+def memory_modifiers(site: Site) -> Space:
+    """The space; orders, scopes and hints make no difference to what is loaded."""
+    space = site.choose([name for name in SPACES if name], "")
+    site.ignore((*ORDERS, *SCOPES, *CACHING, "unified"))
+    site.modifiers = [m for m in site.modifiers if not _HINT.fullmatch(m)]
+    return SPACES[space]
+
+
+def vector_length(site: Site) -> int:
+    """How many registers a vector access has."""
+    for name, count in VECTORS.items():
+        if site.flag(name):
+            return count
+    return 1
+
+
+def build_ld(site: Site) -> Step:
+    """`ld` of one or several elements; narrow ones fill wider registers."""
+    type_ = site.type(MEMORY_TYPES)
+    is_param = "param" in site.modifiers or "param::entry" in site.modifiers
+    space = memory_modifiers(site)
+    count = vector_length(site)
+    site.no_more()
+    site.count(2, 3)
+    parts = site.vector(0, (count,))
+    dests = [(site.destination(p, type_, any_width=True), site.register_bits(p)) for p in parts]
+    address = site.operands[1]
+    if is_param and isinstance(address, Address) and isinstance(address.base, Symbol):
+        return _parameter(site, address, type_, dests)
+    slot, offset = site.address(1)
+    return _load_step(space, slot, offset, type_, dests)
+
+
+def _parameter(
+    site: Site, address: Address, type_: ScalarType, dests: list[tuple[int, int]]
+) -> Step:
+    """A parameter by its name is a constant of the launch."""
+    assert isinstance(address.base, Symbol)
+    size = type_.size
+    data = site.program.parameter_bytes(
+        address.base.name, address.offset, size * len(dests), site.instruction.place
+    )
+    values = [int.from_bytes(data[i * size : (i + 1) * size], "little") for i in range(len(dests))]
+    pairs = [
+        (dest, _extended(value, type_, bits))
+        for (dest, bits), value in zip(dests, values, strict=True)
+    ]
+
+    def step(f: Fragment) -> None:
+        for dest, value in pairs:
+            f.r[dest] = value
+
+    return step
+
+
+def _extended(value: int, type_: ScalarType, bits: int) -> int:
+    """A loaded number as a wider register holds it."""
+    if type_.signed and value >> (type_.bits - 1):
+        value -= 1 << type_.bits
+    return value & ((1 << bits) - 1)
+
+
+def _load_step(
+    space: Space, slot: int, offset: int, type_: ScalarType, dests: list[tuple[int, int]]
+) -> Step:
+    size, count = type_.size, len(dests)
+
+    def step(f: Fragment) -> None:
+        base = f.r[slot]
+        uniform = not isinstance(base, np.ndarray) and space != "local"
+        found: Array | None = None
+        for group in groups(f, base, offset, space):
+            rows = load(f, group, size, count)
+            if isinstance(group.rows, slice):
+                found = rows
+            else:
+                if found is None:
+                    found = np.zeros((f.mask.bit_count(), count), rows.dtype)
+                found[group.rows] = rows
+        assert found is not None
+        put_rows(f, found, type_, dests, uniform=uniform)
+
+    return step
+
+
+def put_rows(
+    f: Fragment,
+    rows: Array,
+    type_: ScalarType,
+    dests: list[tuple[int, int]],
+    *,
+    uniform: bool = False,
+) -> None:
+    """Rows (active lanes, registers) into registers."""
+    if uniform:
+        for (dest, bits), value in zip(dests, rows[0].tolist(), strict=True):
+            f.r[dest] = _extended(value, type_, bits)
+        return
+    if type_.signed:
+        rows = rows.view(SIGNED[type_.bits])
+    whole = f.mask.bit_count() == f.gang.lanes
+    active = bools(f.mask, f.gang.lanes)
+    for i, (dest, bits) in enumerate(dests):
+        column = rows[:, i]
+        if bits != type_.bits:
+            column = column.astype((SIGNED if type_.signed else UNSIGNED)[bits])
+        column = np.ascontiguousarray(column).view(UNSIGNED[bits])
+        if not whole:
+            spread_column = np.zeros(f.gang.lanes, UNSIGNED[bits])
+            spread_column[active] = column
+            column = spread_column
+        f.r[dest] = column
+
+
+def build_st(site: Site) -> Step:
+    """`st` of one or several elements; the low bits of wider registers."""
+    type_ = site.type(MEMORY_TYPES)
+    space = memory_modifiers(site)
+    count = vector_length(site)
+    site.no_more()
+    site.count(2, 3)
+    slot, offset = site.address(0)
+    parts = site.vector(1, (count,))
+    return _store_step(site, space, slot, offset, type_, parts)
+
+
+def _store_step(
+    site: Site,
+    space: Space,
+    slot: int,
+    offset: int,
+    type_: ScalarType,
+    parts: tuple[Operand, ...],
+) -> Step:
+    slots = [site.source(p, type_, any_width=True) for p in parts]
+    size, dtype = type_.size, UNSIGNED[type_.bits]
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        values = [_low(r[s], dtype) for s in slots]
+        columns = gathered(values, f.gang.lanes, dtype)
+        for group in groups(f, r[slot], offset, space):
+            store(f, group, columns[group.lanes], size)
+
+    return step
+
+
+def _low(value: Value, dtype: np.dtype[Any]) -> Value:
+    """The low bits of a register."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == dtype else value.astype(dtype)
+    return int(value) & ((1 << dtype.itemsize * 8) - 1)
+
+
+def build_ldu(site: Site) -> Step:
+    """`ldu`: a load through a read-only path."""
+    return build_ld(site)
+
+
+def build_st_bulk(site: Site) -> Step:
+    """`st.bulk`: zeros into shared memory."""
+    space = memory_modifiers(site)
+    site.no_more()
+    site.count(3)
+    slot, offset = site.address(0)
+    size = site.source(1, TYPES["u64"])
+    if site.immediate(2):
+        site.fail("the initial value must be 0")
+
+    def step(f: Fragment) -> None:
+        count = f.value(size)
+        for group in groups(f, f.r[slot], offset, space):
+            zeros = np.zeros((len(group.lanes), 1), np.uint64)
+            for i in range(0, count, 8):
+                group.addresses = group.addresses + (8 if i else 0)
+                store(f, group, zeros, 8)
+
+    return step
+
+
+TABLE = (
+    Form("ld", build_ld),
+    Form("ldu", build_ldu),
+    Form("st", build_st),
+    Form("st.bulk", build_st_bulk, (8, 6), only="sm_100a"),
+)

@@ -1,0 +1,223 @@
+"""Moves, packing, and addresses between spaces.  Source: PTX ISA 9.7.9."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import Array, Value, spread
+from tileas_xdsl.interpreters.ptx.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.special_registers import CLOCKS
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Operand, Special, Vector
+
+SPACES = {"shared": (SHARED_WINDOW, WINDOW_SIZE), "local": (LOCAL_WINDOW, WINDOW_SIZE)}
+"""The windows of generic addresses; what is in none of them is global."""
+
+MOVED = ("pred", "b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64",
+         "f16", "bf16", "f16x2", "bf16x2", "b128")  # fmt: skip
+
+
+def build_mov(site: Site) -> Step:
+    """`mov`: a register, a constant, an address; or a vector packed into a word or out of one."""
+    type_ = site.type(MOVED)
+    site.no_more()
+    site.count(2)
+    if type_.name == "b128":
+        site.fail("registers of 128 bits are not supported")
+    target, source = site.operands
+    if isinstance(target, Vector):
+        return _unpack(site, target.parts, source, type_.bits)
+    if isinstance(source, Vector):
+        return _pack(site, target, source.parts, type_.bits)
+    dest = site.destination(0, type_)
+    if isinstance(source, Special) and source.name in CLOCKS:
+        return _clock(dest, source.name)
+    a = site.source(1, type_)
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        r[dest] = r[a]
+
+    return step
+
+
+def _clock(dest: int, name: str) -> Step:
+    """Clocks only have to go on; the timer is the real one."""
+    high = name.endswith("_hi")
+    bits = 64 if name in ("%clock64", "%globaltimer") else 32
+
+    def step(f: Fragment) -> None:
+        now = time.monotonic_ns() if "timer" in name else f.gang.cta.cluster.instructions * 4
+        f.r[dest] = (now >> 32 if high else now) & ((1 << bits) - 1)
+
+    return step
+
+
+def _parts(site: Site, parts: tuple[Operand, ...], bits: int) -> int:
+    if bits % len(parts) or bits // len(parts) not in (8, 16, 32):
+        site.fail(f"{len(parts)} registers do not make a word of {bits} bits")
+    return bits // len(parts)
+
+
+def _pack(site: Site, target: Operand, parts: tuple[Operand, ...], bits: int) -> Step:
+    width = _parts(site, parts, bits)
+    dest = site.destination(target, TYPES[f"b{bits}"])
+    slots = [site.source(p, TYPES[f"b{width}"]) for p in parts]
+    whole = UNSIGNED[bits]
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        values = [r[s] for s in slots]
+        found: Value = 0
+        for i, value in enumerate(values):
+            part = value.astype(whole) if isinstance(value, np.ndarray) else value
+            found = found | part << width * i
+        r[dest] = found
+
+    return step
+
+
+def _unpack(site: Site, parts: tuple[Operand, ...], source: Operand, bits: int) -> Step:
+    width = _parts(site, parts, bits)
+    a = site.source(source, TYPES[f"b{bits}"])
+    dests = [site.destination(p, TYPES[f"b{width}"]) for p in parts]
+    part, mask = UNSIGNED[width], (1 << width) - 1
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        value = r[a]
+        for i, dest in enumerate(dests):
+            if isinstance(value, np.ndarray):
+                r[dest] = (value >> value.dtype.type(width * i)).astype(part)
+            else:
+                r[dest] = value >> width * i & mask
+
+    return step
+
+
+# Addresses
+
+
+def build_cvta(site: Site) -> Step:
+    """`cvta`: between generic addresses and those of a space."""
+    back = site.flag("to")
+    space = site.choose(
+        ("shared::cta", "shared::cluster", "shared", "global", "local", "const", "param::entry",
+         "param")
+    )  # fmt: skip
+    type_ = site.type(("u64", "u32"))
+    site.no_more()
+    site.count(2)
+    dest, a = site.destination(0, type_), site.source(1, type_)
+    window = SPACES.get(space.split("::")[0], (0, 0))[0]
+    if back:
+        window = -window
+
+    def step(f: Fragment) -> None:
+        value = f.r[a]
+        if isinstance(value, np.ndarray) and window < 0:
+            f.r[dest] = value - value.dtype.type(-window)
+        else:
+            f.r[dest] = value + window
+
+    return step
+
+
+def build_isspacep(site: Site) -> Step:
+    """`isspacep`: whether a generic address is in a space."""
+    space = site.choose(
+        ("shared::cta", "shared::cluster", "shared", "global", "local", "const", "param::entry",
+         "param")
+    )  # fmt: skip
+    site.no_more()
+    site.count(2)
+    dest, a = site.destination(0, TYPES["pred"]), site.source(1, TYPES["u64"])
+
+    def step(f: Fragment) -> None:
+        value = f.r[a]
+        found = in_space(value, space, f.gang.cta.rank)
+        f.r[dest] = found if isinstance(found, np.ndarray) else bool(found)
+
+    return step
+
+
+def in_space(address: Value, space: str, rank: int) -> Value:
+    """Whether generic addresses are in a space, as a CTA of this rank sees it."""
+    name = space.split("::")[0]
+    if name in SPACES:
+        window, size = SPACES[name]
+        inside = (address >= window) & (address < window + size)
+        if space in ("shared", "shared::cta"):
+            return inside & ((address & 0xFFFF_FFFF) >> RANK_SHIFT == rank)
+        return inside
+    if name == "global":
+        return address < LOCAL_WINDOW
+    return address < 0
+
+
+def build_mapa(site: Site) -> Step:
+    """`mapa`: the address of the same place in another CTA of the cluster."""
+    generic = not site.flag("shared::cluster")
+    type_ = site.type(("u32", "u64"))
+    site.no_more()
+    site.count(3)
+    dest = site.destination(0, type_)
+    a = site.source(1, type_)
+    b = site.source(2, TYPES["u32"])
+    dtype = UNSIGNED[type_.bits]
+    base = SHARED_WINDOW if generic else 0
+
+    def step(f: Fragment) -> None:
+        address, rank = f.r[a], f.r[b]
+        if isinstance(rank, np.ndarray):
+            rank = rank.astype(dtype)
+        f.r[dest] = (address & OFFSET_MASK) + base | rank << RANK_SHIFT
+
+    return step
+
+
+def build_getctarank(site: Site) -> Step:
+    """`getctarank`: which CTA of the cluster a shared address is of."""
+    site.flag("shared::cluster")
+    type_ = site.type(("u32", "u64"))
+    site.no_more()
+    site.count(2)
+    dest, a = site.destination(0, TYPES["u32"]), site.source(1, type_)
+
+    def step(f: Fragment) -> None:
+        value = f.r[a]
+        found = (value & 0xFFFF_FFFF) >> RANK_SHIFT
+        f.r[dest] = found.astype(np.uint32) if isinstance(found, np.ndarray) else found
+
+    return step
+
+
+def gathered(values: list[Value], lanes: int, dtype: np.dtype[Any]) -> Array:
+    """Registers as the columns of an array (lanes, registers)."""
+    return np.stack([spread(v, lanes, dtype) for v in values], 1)
+
+
+def nothing(site: Site) -> Step:
+    """Instructions that change no result: hints, and waits for what is done at once."""
+    del site
+    return lambda f: None
+
+
+TABLE = (
+    Form("mov", build_mov),
+    Form("cvta", build_cvta),
+    Form("isspacep", build_isspacep),
+    Form("mapa", build_mapa, (7, 8), 90),
+    Form("getctarank", build_getctarank, (7, 8), 90),
+    *(
+        Form(name, nothing)
+        for name in ("nanosleep", "pmevent", "brkpt", "discard", "applypriority", "prefetch",
+                     "prefetchu", "griddepcontrol", "createpolicy")
+    ),
+)  # fmt: skip

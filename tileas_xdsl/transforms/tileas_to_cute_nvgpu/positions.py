@@ -1,0 +1,120 @@
+"""Where in its tile each register of a thread belongs, as code computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
+    LANES,
+    ColumnLayout,
+    PlainLayout,
+    RowsLayout,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import AccumulatorLayout, RegisterLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Adjacent elements of a row in adjacent registers of one block."""
+
+    block: int
+    register: int
+    count: int
+    row: SSAValue | None
+    """The row of the matrix; None for the only row of a line."""
+    column: SSAValue
+    """The first column of the thread, without `shift`."""
+    shift: int
+    """A multiple of `span`."""
+    span: int
+    """All threads have their `column` below it."""
+
+
+def pieces(e: Emitter, layout: RegisterLayout) -> Iterator[Piece]:
+    """The pieces of a tile that this thread has."""
+    if isinstance(layout, AccumulatorLayout):
+        return _accumulators(e, layout)
+    return _plain(e, layout)
+
+
+def _plain(e: Emitter, layout: PlainLayout) -> Iterator[Piece]:
+    column = column_of_thread(e, layout)
+    for block in range(layout.blocks):
+        row = row_of_block(e, layout, block)
+        for k in range(layout.pieces):
+            yield Piece(
+                block,
+                k * layout.vector,
+                layout.vector,
+                row,
+                column,
+                k * layout.stride,
+                layout.stride,
+            )
+
+
+def row_of_block(e: Emitter, layout: PlainLayout, block: int) -> SSAValue | None:
+    """The row that a block of registers is of; None for a line."""
+    if not isinstance(layout, RowsLayout):
+        return None
+    return e.add(_warp_of(e, layout), layout.warps * block)
+
+
+def column_of_thread(e: Emitter, layout: PlainLayout) -> SSAValue:
+    """The column of the first register of a thread."""
+    if isinstance(layout, ColumnLayout):
+        return _warp_of(e, layout)
+    lane = e.lane if layout.lanes == LANES else e.remainder(e.lane, layout.lanes)
+    if isinstance(layout, RowsLayout) or layout.warps == 1:
+        return e.multiply(lane, layout.vector)
+    thread = e.add(e.multiply(_warp_of(e, layout), LANES), lane)
+    return e.multiply(thread, layout.vector)
+
+
+def _warp_of(e: Emitter, layout: PlainLayout) -> SSAValue:
+    if layout.warps == 1:
+        return e.int32(0)
+    return e.warp if layout.warps == e.agent.warps else e.remainder(e.warp, layout.warps)
+
+
+def is_first_holder(e: Emitter, layout: RegisterLayout) -> SSAValue | None:
+    """Whether no thread before this one has the same elements; None where all differ."""
+    if isinstance(layout, AccumulatorLayout):
+        return None
+    lane = None if layout.lanes == LANES else e.is_less(e.lane, e.int32(layout.lanes))
+    return e.both(lane, is_counted_warp(e, layout))
+
+
+def is_counted_warp(e: Emitter, layout: PlainLayout) -> SSAValue | None:
+    """Whether the warp has elements of its own; None where all warps have."""
+    if layout.warps == e.agent.warps:
+        return None
+    return e.is_less(e.warp, e.int32(layout.warps))
+
+
+def row_of_accumulator(e: Emitter, layout: AccumulatorLayout) -> SSAValue:
+    """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
+    inner = e.add(e.multiply(e.remainder(e.warp, GROUP), 16), e.divide(e.lane, 4))
+    if layout.groups == 1:
+        return inner
+    group = e.divide(e.warp, GROUP)
+    return e.add(inner, e.multiply(group, 64 * layout.blocks))
+
+
+def column_of_accumulator(e: Emitter) -> SSAValue:
+    """The first column of a thread in each group of eight."""
+    return e.multiply(e.remainder(e.lane, 4), 2)
+
+
+def _accumulators(e: Emitter, layout: AccumulatorLayout) -> Iterator[Piece]:
+    row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
+    for block in range(layout.blocks):
+        for half in range(2):
+            here = e.add(row, 64 * block + 8 * half)
+            for group in range(layout.n // 8):
+                yield Piece(block, 4 * group + 2 * half, 2, here, column, 8 * group, 8)

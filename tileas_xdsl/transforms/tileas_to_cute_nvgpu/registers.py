@@ -1,0 +1,84 @@
+"""Tiles in registers: constants, tiles in shared memory and other layouts become fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import splat
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import read_shared
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    AccumulatorLayout,
+    DotToken,
+    Fragment,
+    Lowered,
+    PendingTile,
+    RegisterLayout,
+    SharedTile,
+    Splat,
+)
+
+
+def layout_of(e: Emitter, op: Operation, shape: Sequence[int]) -> PlainLayout:
+    """The layout that tiles of a shape have in the registers of the agent."""
+    return e.tiles.layout(op, tuple(shape), e.agent)
+
+
+def in_registers(
+    e: Emitter, op: Operation, value: SSAValue, layout: RegisterLayout | None = None
+) -> Fragment:
+    """The tile that `op` uses in registers of a layout; without one, in those that it has."""
+    found = e.get(value)
+    if isinstance(found, PendingTile):
+        # Other threads may have written it: a pipeline says when, a plain tile does not.
+        e.meet()
+        found = e.shared_tile(value)
+    return as_fragment(e, op, found, layout)
+
+
+def as_fragment(
+    e: Emitter, op: Operation, found: Lowered, layout: RegisterLayout | None = None
+) -> Fragment:
+    """What a tile has become, in registers."""
+    match found:
+        case DotToken():
+            return as_fragment(e, op, found.fragment, layout)
+        case Fragment():
+            return found if layout in (None, found.layout) else _moved(e, op, found, layout)
+        case Splat():
+            return splat(e, found, layout or layout_of(e, op, found.shape))
+        case SharedTile():
+            return read_shared(e, found, layout or layout_of(e, op, found.shape))
+        case _:
+            raise op_error(op, "uses a tile that has no registers and is not in shared memory")
+
+
+def _moved(
+    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None
+) -> Fragment:
+    """The tile in registers of other threads, through shared memory."""
+    assert layout is not None
+    return read_back(e, spilled(e, op, tile), layout)
+
+
+def common_layout(
+    e: Emitter, op: Operation, shape: Sequence[int], found: Sequence[Lowered]
+) -> RegisterLayout:
+    """The layout that tiles of one shape meet in: that of accumulators, else what most have."""
+    layouts = [tile.layout for tile in found if isinstance(tile, Fragment)]
+    sums = [layout for layout in layouts if isinstance(layout, AccumulatorLayout)]
+    if sums:
+        return sums[0]
+    return layouts[0] if layouts else layout_of(e, op, shape)
+
+
+def alike(e: Emitter, op: Operation, found: Lowered, model: Lowered) -> Lowered:
+    """A value that control flow gives, in the registers of its model."""
+    if isinstance(model, Fragment) and not isinstance(found, DotToken):
+        return as_fragment(e, op, found, model.layout)
+    return found

@@ -1,0 +1,88 @@
+"""Tiles that threads exchange through shared memory, where they lie row-major."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, is_first_holder, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import ACCESS_BYTES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Elements in shared memory that all threads of the agent may read."""
+
+    pointer: SSAValue
+    element: Attribute
+    size: int
+    """Bytes of an element."""
+
+
+def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratch:
+    """Room for elements, which nobody reads any more."""
+    bits = element_bits(element)
+    if bits is None:
+        raise op_error(op, f"threads exchange elements that memory holds, not {element}")
+    size = bits // 8
+    offset = e.plan.shared.allocate(op, "exchange", count * size, f"of {op.name}", ACCESS_BYTES)
+    pointer = e.insert(GetDynSmemOp(offset, element, ACCESS_BYTES)).result
+    if _runs_again(op):
+        e.meet()
+    return Scratch(pointer, element, size)
+
+
+def _runs_again(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, scf.ForOp | scf.WhileOp):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:
+    """A tile where all threads see it."""
+    room = scratch(e, op, prod(tile.layout.shape), tile.element)
+    holds = is_first_holder(e, tile.layout)
+    for piece in pieces(e, tile.layout):
+        value = strip(e, tile.parts[piece.block], piece.register, piece.count)
+        pointer = place(e, room, piece, columns_of(tile.layout))
+        e.insert(StoreOp(value, pointer, holds))
+    e.meet()
+    return room
+
+
+def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> Fragment:
+    """The tile in registers of a layout."""
+
+    def load(piece: Piece) -> SSAValue:
+        pointer = place(e, room, piece, columns_of(layout))
+        return e.insert(LoadOp(pointer, VectorType(room.element, [piece.count]))).result
+
+    return assembled(e, layout, room.element, load)
+
+
+def columns_of(layout: RegisterLayout) -> int:
+    """The extent of the last dimension."""
+    return layout.shape[-1] if layout.shape else 1
+
+
+def place(e: Emitter, room: Scratch, piece: Piece, columns: int) -> SSAValue:
+    """Where a piece of a row-major tile is."""
+    offset = piece.column
+    if piece.row is not None:
+        offset = e.add(e.multiply(piece.row, columns), offset)
+    pointer = e.advance(room.pointer, offset, piece.count * room.size)
+    return e.advance(pointer, piece.shift)

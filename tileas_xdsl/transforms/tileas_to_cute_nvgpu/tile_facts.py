@@ -1,0 +1,93 @@
+"""What the tiles of a whole kernel say about the registers and the order of each of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Space, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
+    PlainLayout,
+    column_layout,
+    flat_layout,
+    rows_layout,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+USUAL_BYTES = 4
+"""The widest element of a kernel that moves no plain tiles."""
+
+
+@dataclass(frozen=True)
+class TileFacts:
+    """What decides about register layouts beside shapes and agents."""
+
+    columns: frozenset[tuple[int, ...]]
+    """Shapes that reductions along the last axis of a matrix give."""
+    widest: int
+    """Bytes of the widest element that is loaded or stored."""
+    rewritten: frozenset[SSAValue]
+    """Arrays that are stored to, and that another operation loads or stores too."""
+
+    @staticmethod
+    def of(kernel: func.FuncOp) -> TileFacts:
+        """The facts about a kernel."""
+        operations = list(kernel.walk())
+        sizes = [max(bits_of(_moved(op).element_type) // 8, 1) for op in _accesses(operations)]
+        return TileFacts(
+            frozenset(_reduced(operations)),
+            max(sizes, default=USUAL_BYTES),
+            frozenset(_rewritten(operations)),
+        )
+
+    def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
+        """The register layout of tiles of a shape; an error at `op` where there is none."""
+        if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in shape):
+            listed = "x".join(map(str, shape))
+            raise op_error(op, f"registers hold tiles whose extents are powers of two, not {listed}")
+        if shape in self.columns:
+            return column_layout(shape, agent.warps)
+        if len(shape) < 2:
+            return flat_layout(shape, agent.warps, self.widest)
+        return rows_layout(shape, agent.warps, self.widest)
+
+
+def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
+    reductions = [op for op in operations if isinstance(op, ReduceOp)]
+    shapes = [(tuple(op.source.type.get_shape()), op.axis.value.data) for op in reductions]
+    return [shape[:-1] for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
+
+
+def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStoreOp]:
+    return [op for op in operations if isinstance(op, TiledLoadBase | TiledStoreOp)]
+
+
+def _moved(op: TiledLoadBase | TiledStoreOp) -> TensorType[Attribute]:
+    type_ = op.value.type if isinstance(op, TiledStoreOp) else op.loaded_type()
+    assert isinstance(type_, TensorType)
+    return type_
+
+
+def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
+    """By the values that views begin with: stored to, and touched by two operations."""
+    accesses = [op for op in _accesses(operations) if space_of(op.view.type) is not Space.SMEM]
+    touched = Counter(origin(op.view) for op in accesses)
+    stored = {origin(op.view) for op in accesses if isinstance(op, TiledStoreOp)}
+    return {array for array in stored if touched[array] > 1}
+
+
+def origin(view: SSAValue) -> SSAValue:
+    """The array that a view is of."""
+    while isinstance(view.owner, ViewOp):
+        view = view.owner.source
+    return view
