@@ -44,6 +44,7 @@ mutate: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/layouts.py
 	@$(BIN)/python benchmarks/ir.py
+	@$(BIN)/python benchmarks/simulator.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)

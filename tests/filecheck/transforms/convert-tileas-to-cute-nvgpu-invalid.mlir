@@ -25,10 +25,10 @@ func.func @tile() {
 
 // -----
 
-func.func @nowhere() {
-  %t = arith.constant dense<1.0> : tensor<2xf32>
-  // expected-error@+1 {{'arith.addf' op works on a tile whose registers are not known}}
-  %u = arith.addf %t, %t : tensor<2xf32>
+func.func @extents() {
+  %t = arith.constant dense<1.0> : tensor<3x4xf32>
+  // expected-error@+1 {{'arith.addf' op registers hold tiles whose extents are powers of two, not 3x4}}
+  %u = arith.addf %t, %t : tensor<3x4xf32>
   func.return
 }
 

@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.cute.types import PtrType
 def pointer(op: Operation, value: SSAValue, name: str) -> PtrType:
     """The pointer type of the operand called `name`."""
     if not isinstance(value.type, PtrType):
-        raise op_error(op, f"expects a pointer as {name}, but got {value.type}")
+        raise op_error(op, f"expects a pointer as the {name}, but got {value.type}")
     return value.type
 
 
@@ -26,10 +26,10 @@ def pointer_to(
     """A pointer to `space`, aligned to `align` bytes."""
     type_ = pointer(op, value, name)
     if type_.space is not space:
-        raise op_error(op, f"expects a pointer to {space} as {name}, but got {type_}")
+        raise op_error(op, f"expects a pointer to {space} as the {name}, but got {type_}")
     if type_.align % align:
         raise op_error(
-            op, f"expects {name} aligned to {align} bytes, but {type_} promises {type_.align}"
+            op, f"expects the {name} aligned to {align} bytes, but {type_} promises {type_.align}"
         )
     return type_
 
@@ -38,12 +38,12 @@ def one_of(op: Operation, value: SSAValue, name: str, types: Sequence[Attribute]
     """The operand called `name` has one of `types`."""
     if value.type not in types:
         allowed = " or ".join(str(t) for t in types)
-        raise op_error(op, f"expects {allowed} as {name}, but got {value.type}")
+        raise op_error(op, f"expects {allowed} as the {name}, but got {value.type}")
 
 
 def fragment(op: Operation, type_: Attribute, name: str) -> VectorType:
     """A one-dimensional vector: what one thread holds of a tile."""
     vector = as_vector(type_)
     if vector is None or vector.get_num_dims() != 1:
-        raise op_error(op, f"expects a fragment vector<NxT> as {name}, but got {type_}")
+        raise op_error(op, f"expects a fragment vector<NxT> as the {name}, but got {type_}")
     return vector

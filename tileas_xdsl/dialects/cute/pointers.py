@@ -64,7 +64,7 @@ class PtrAddOp(IRDLOperation):
         super().__init__(operands=[ptr, offset], result_types=[_moved(ptr, offset, alignment)])
 
     def verify_(self) -> None:
-        source = pointer(self, self.ptr, "pointer")
+        source = pointer(self, self.ptr, "base")
         one_of(self, self.offset, "offset", _OFFSETS)
         result = self.result.type
         same = (source.element_type, source.space) == (result.element_type, result.space)
@@ -123,7 +123,7 @@ class RecastPtrOp(IRDLOperation):
         super().__init__(operands=[ptr], result_types=[type_])
 
     def verify_(self) -> None:
-        source = pointer(self, self.ptr, "pointer")
+        source = pointer(self, self.ptr, "base")
         if source.space is not self.result.type.space:
             raise op_error(self, f"keeps {source} in {source.space}: {self.result.type} is not")
 
@@ -146,7 +146,7 @@ class PtrToIntOp(IRDLOperation):
         super().__init__(operands=[ptr], result_types=[IntegerType(bits)])
 
     def verify_(self) -> None:
-        source = pointer(self, self.ptr, "pointer")
+        source = pointer(self, self.ptr, "base")
         if self.result.type.width.data != source.address_bits:
             raise op_error(
                 self,
@@ -156,7 +156,7 @@ class PtrToIntOp(IRDLOperation):
 
 
 def _check_access(op: Operation, ptr: SSAValue, value: Attribute) -> None:
-    source = pointer(op, ptr, "pointer")
+    source = pointer(op, ptr, "address")
     if source.space is AddressSpace.RMEM:
         raise op_error(op, "accesses memory, and rmem is registers: use the fragment itself")
     if stored_bytes(value) is None:

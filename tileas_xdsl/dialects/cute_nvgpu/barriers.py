@@ -44,7 +44,7 @@ def check_barrier(op: Operation, ptr: SSAValue) -> None:
     """An mbarrier is an aligned 64-bit object in shared memory."""
     type_ = pointer_to(op, ptr, "mbarrier", AddressSpace.SMEM, MBARRIER_BYTES)
     if type_.element_type != IntegerType(64):
-        raise op_error(op, f"expects a pointer to i64 as mbarrier, but got {type_}")
+        raise op_error(op, f"expects a pointer to i64 as the mbarrier, but got {type_}")
 
 
 def _check_count(op: Operation, what: str, count: int, first: int) -> None:
@@ -185,7 +185,7 @@ class _NamedBarrierOp(IRDLOperation):
             raise op_error(self, "names its barrier by a number or by a value")
         if self.id is not None and not 0 <= value_of(self.id) < NAMED_BARRIERS:
             raise op_error(
-                self, f"a block has barriers 0 to {NAMED_BARRIERS - 1}, not {value_of(self.id)}"
+                self, f"is barrier 0 to {NAMED_BARRIERS - 1} of a block, not {value_of(self.id)}"
             )
         self._check_threads()
 

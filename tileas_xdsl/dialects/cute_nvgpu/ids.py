@@ -198,7 +198,7 @@ class GetDynSmemOp(IRDLOperation):
             )
         if offset % type_.align:
             raise op_error(
-                self, f"offset {offset} is not a multiple of the alignment {type_.align}"
+                self, f"starts at byte {offset}, which is not aligned to {type_.align}"
             )
 
 

@@ -162,7 +162,7 @@ class ShuffleOp(IRDLOperation):
         if (self.offset is None) == (self.lane is None):
             raise op_error(self, "names the lane by a number or by a value")
         if self.offset is not None and not 0 <= value_of(self.offset) < 32:
-            raise op_error(self, f"a warp has lanes 0 to 31, not {value_of(self.offset)}")
+            raise op_error(self, f"names lane 0 to 31 of a warp, not {value_of(self.offset)}")
 
 
 @irdl_op_definition

@@ -24,7 +24,8 @@ mbarrier: MbarrierInitOp, MbarrierInvalOp, MbarrierArriveOp, MbarrierArriveExpec
 memory: LdOp, StOp
 special: SregOp, AddressOp, LdParamOp, ParamAddressOp, CvtaOp
 tcgen05: Tcgen05AllocOp, Tcgen05DeallocOp, Tcgen05RelinquishOp, Tcgen05LdOp, Tcgen05StOp,
-    Tcgen05WaitOp, Tcgen05FenceOp, Tcgen05CommitOp, Tcgen05CpOp, Tcgen05ShiftOp, Tcgen05MmaOp
+    Tcgen05WaitOp, Tcgen05FenceOp, Tcgen05CommitOp
+tcgen05_mma: Tcgen05CpOp, Tcgen05ShiftOp, Tcgen05MmaOp
 tensor: TensorLoadOp, TensorStoreOp, TensorReduceOp, TensorPrefetchOp, PrefetchTensormapOp
 values: ConstOp, UndefOp, PackOp, ExtractOp, UnpackOp, MovOp, JoinOp, SplitOp
 warp: MapaOp, GetctarankOp, ElectSyncOp, ShflOp, VoteOp, MatchOp, ReduxOp, ActivemaskOp,
@@ -48,6 +49,7 @@ from tileas_xdsl.dialects.ptx import (
     memory,
     special,
     tcgen05,
+    tcgen05_mma,
     tensor,
     values,
     warp,
@@ -163,16 +165,14 @@ from tileas_xdsl.dialects.ptx.special import (
 from tileas_xdsl.dialects.ptx.tcgen05 import (
     Tcgen05AllocOp,
     Tcgen05CommitOp,
-    Tcgen05CpOp,
     Tcgen05DeallocOp,
     Tcgen05FenceOp,
     Tcgen05LdOp,
-    Tcgen05MmaOp,
     Tcgen05RelinquishOp,
-    Tcgen05ShiftOp,
     Tcgen05StOp,
     Tcgen05WaitOp,
 )
+from tileas_xdsl.dialects.ptx.tcgen05_mma import Tcgen05CpOp, Tcgen05MmaOp, Tcgen05ShiftOp
 from tileas_xdsl.dialects.ptx.tensor import (
     PrefetchTensormapOp,
     TensorLoadOp,
@@ -227,6 +227,7 @@ FAMILIES = (
     memory,
     special,
     tcgen05,
+    tcgen05_mma,
     tensor,
     values,
     warp,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -13,6 +16,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects.ptx.base import (
+    CONSTANT,
     REG,
     GuardedOp,
     PtxOp,
@@ -22,9 +26,32 @@ from tileas_xdsl.dialects.ptx.base import (
     vector,
     vector_suffix,
 )
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_count,
+    check_predicate,
+    check_type,
+    check_word,
+    check_words,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.asynchronous import (
+    LITERAL_FIELDS,
+    TENSORMAP_CHANGES,
+    TENSORMAP_FIELDS,
+)
 from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.ptx_isa.memory import (
+    ATOMIC_SEMANTICS,
+    ATOMIC_SPACES,
+    ATOMIC_VECTOR_FORMS,
+    ATOMIC_VECTORS,
+    ATOMICS,
+    REDUCTION_SEMANTICS,
+    SCOPES,
+)
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
 
 
 class UpdateOp(GuardedOp):
@@ -36,6 +63,28 @@ class UpdateOp(GuardedOp):
     semantics = opt_prop_def(StringAttr)
     scope = opt_prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
+
+    def check_update(self, value: SSAValue, semantics: Sequence[str]) -> None:
+        """Operation, type, space, order and value."""
+        operation, type, order = self.text("operation"), self.text("type"), self.text("semantics")
+        check_word(self, "type", type, ATOMICS[operation], f"for {operation}")
+        check_word(self, "space", self.text("space"), ATOMIC_SPACES)
+        check_word(self, "semantics", order, semantics)
+        check_word(self, "scope", self.text("scope"), SCOPES if order else ("", *SCOPES))
+        check_address(self, "the address", self.operands[0], self.text("space"))
+        check_type(self, "the value", value, type)
+        check_predicate(self, "the guard", getattr(self, "guard", None))
+        self._check_vector(count_of(value))
+
+    def _check_vector(self, count: int) -> None:
+        type = self.text("type")
+        if count == 1:
+            return
+        if self.text("space") != "global" or count not in ATOMIC_VECTORS.get(type, ()):
+            raise self.error(f"has no vector of {count} {type} in {self.text('space')} memory")
+
+    def requirement(self) -> Requirement:
+        return ATOMIC_VECTOR_FORMS if count_of(self.operands[1]) > 1 else ANYWHERE
 
     def update_head(self, mnemonic: str, count: int) -> str:
         """The instruction with its modifiers."""
@@ -89,6 +138,18 @@ class AtomOp(UpdateOp):
             offset=offset or None,
         )
 
+    def check(self) -> None:
+        operation = self.text("operation")
+        check_word(self, "operation", operation, ATOMICS)
+        self.check_update(self.value, ATOMIC_SEMANTICS)
+        if (operation == "cas") != (self.compare is not None):
+            raise self.error("compares for cas, and only there")
+        if self.compare is not None:
+            check_type(self, "what it compares with", self.compare, self.text("type"))
+            check_count(self, "what it compares with", self.compare, 1)
+        check_type(self, "its result", self.result, self.text("type"))
+        check_count(self, "its result", self.result, count_of(self.value))
+
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])
         compare = "" if self.compare is None else f"{out.name(self.compare)}, "
@@ -134,6 +195,11 @@ class RedOp(UpdateOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        updates = [name for name in ATOMICS if name not in ("exch", "cas")]
+        check_word(self, "operation", self.text("operation"), updates)
+        self.check_update(self.value, REDUCTION_SEMANTICS)
+
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])
         place = address(out, self._operands[0], self.number("offset"))
@@ -178,6 +244,27 @@ class TensormapReplaceOp(GuardedOp):
             negate=negate,
         )
 
+    def requirement(self) -> Requirement:
+        return TENSORMAP_CHANGES
+
+    def check(self) -> None:
+        field = self.text("field")
+        check_word(self, "field", field, TENSORMAP_FIELDS)
+        check_word(self, "space", self.text("space"), ("shared::cta", "global"))
+        if TENSORMAP_FIELDS[field] != ("ordinal" in self.properties):
+            raise self.error(
+                f"field {field} has {'an' if TENSORMAP_FIELDS[field] else 'no'} ordinal"
+            )
+        if not 0 <= self.number("ordinal") <= 4:
+            raise self.error(f"has ordinals 0 to 4, not {self.number('ordinal')}")
+        kind = "b64" if field in ("global_address", "global_stride") else "b32"
+        check_words(self, ("the value", self.value, kind))
+        owner = self.value.owner
+        if field in LITERAL_FIELDS and not (isinstance(owner, PtxOp) and owner.name == CONSTANT):
+            raise self.error(f"field {field} takes a ptx.const")
+        check_address(self, "the address", self.address, self.text("space"))
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         field, space = self.text("field"), self.text("space")
         type = "b64" if field in ("global_address", "global_stride") else "b32"
@@ -200,6 +287,14 @@ class TensormapCpFenceproxyOp(PtxOp):
 
     def __init__(self, destination: Value, source: Value, scope: str = "gpu") -> None:
         super().__init__((destination, source), (), scope=scope)
+
+    def requirement(self) -> Requirement:
+        return TENSORMAP_CHANGES
+
+    def check(self) -> None:
+        check_word(self, "scope", self.text("scope"), SCOPES)
+        check_address(self, "the destination", self.destination, "global")
+        check_address(self, "the source", self.source, "shared")
 
     def emit(self, out: Writer) -> None:
         head = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -12,9 +13,21 @@ from xdsl.irdl import (
     result_def,
 )
 
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.checks import check_limit, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.asynchronous import (
+    CLUSTER_ARRIVALS,
+    CLUSTER_WAITS,
+    FENCE_SCOPES,
+    FENCES,
+    NAMED_BARRIERS,
+    PROXIES,
+    TENSORMAP_CHANGES,
+)
+from tileas_xdsl.target.ptx_isa.requirements import Requirement
+from tileas_xdsl.target.ptx_isa.warps import BLOCK_REDUCTIONS
 
 
 @irdl_op_definition
@@ -32,6 +45,9 @@ class BarSyncOp(PtxOp):
     def __init__(self, id: Value, threads: Value | None = None) -> None:
         super().__init__((id, threads))
 
+    def check(self) -> None:
+        _check_barrier(self, self.id, self.threads)
+
     def emit(self, out: Writer) -> None:
         out.line(f"bar.sync {', '.join([out.name(value) for value in self._operands])}")
 
@@ -47,6 +63,9 @@ class BarArriveOp(PtxOp):
 
     def __init__(self, id: Value, threads: Value) -> None:
         super().__init__((id, threads))
+
+    def check(self) -> None:
+        _check_barrier(self, self.id, self.threads)
 
     def emit(self, out: Writer) -> None:
         out.line(f"bar.arrive {', '.join([out.name(value) for value in self._operands])}")
@@ -70,6 +89,13 @@ class BarRedOp(PtxOp):
         kind = "b32" if operation == "popc" else "pred"
         super().__init__((id, value, threads), (reg(kind),), operation=operation)
 
+    def check(self) -> None:
+        _check_barrier(self, self.id, self.threads)
+        check_predicate(self, "the value", self.value)
+        check_word(self, "operation", self.text("operation"), BLOCK_REDUCTIONS)
+        kind = "b32" if self.text("operation") == "popc" else "pred"
+        check_words(self, ("its result", self.result, kind))
+
     def emit(self, out: Writer) -> None:
         operation = self.text("operation")
         type = "u32" if operation == "popc" else "pred"
@@ -89,6 +115,9 @@ class BarWarpSyncOp(PtxOp):
 
     def __init__(self, mask: Value) -> None:
         super().__init__((mask,))
+
+    def check(self) -> None:
+        check_words(self, ("the mask", self.mask, "b32"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"bar.warp.sync {out.name(self._operands[0])}")
@@ -115,12 +144,18 @@ class ClusterArriveOp(ClusterBarrierOp):
 
     name = "ptx.cluster.arrive"
 
+    def check(self) -> None:
+        check_word(self, "semantics", self.text("semantics"), CLUSTER_ARRIVALS)
+
 
 @irdl_op_definition
 class ClusterWaitOp(ClusterBarrierOp):
     """`barrier.cluster.wait`: semantics acquire, which is the default."""
 
     name = "ptx.cluster.wait"
+
+    def check(self) -> None:
+        check_word(self, "semantics", self.text("semantics"), CLUSTER_WAITS)
 
 
 @irdl_op_definition
@@ -134,6 +169,10 @@ class FenceOp(PtxOp):
 
     def __init__(self, semantics: str, scope: str) -> None:
         super().__init__(semantics=semantics, scope=scope)
+
+    def check(self) -> None:
+        check_word(self, "semantics", self.text("semantics"), FENCES)
+        check_word(self, "scope", self.text("scope"), FENCE_SCOPES)
 
     def emit(self, out: Writer) -> None:
         out.line(f"fence.{self.text('semantics')}.{self.text('scope')}")
@@ -154,6 +193,10 @@ class FenceProxyOp(PtxOp):
         `proxy` may also be alias.
         """
         super().__init__(proxy=proxy, space=None if proxy == "alias" else space)
+
+    def check(self) -> None:
+        check_word(self, "proxy", self.text("proxy"), PROXIES)
+        check_word(self, "space", self.text("space"), PROXIES[self.text("proxy")])
 
     def emit(self, out: Writer) -> None:
         space = self.text("space")
@@ -176,6 +219,17 @@ class FenceProxyTensormapOp(PtxOp):
     def __init__(self, semantics: str, scope: str, address: Value | None = None) -> None:
         super().__init__((address,), (), semantics=semantics, scope=scope)
 
+    def requirement(self) -> Requirement:
+        return TENSORMAP_CHANGES
+
+    def check(self) -> None:
+        semantics = self.text("semantics")
+        check_word(self, "semantics", semantics, ("acquire", "release"))
+        check_word(self, "scope", self.text("scope"), FENCE_SCOPES)
+        if (semantics == "acquire") != (self.address is not None):
+            raise self.error("names the address of the map to acquire, and only then")
+        check_words(self, ("the address of the map", self.address, "b64"))
+
     def emit(self, out: Writer) -> None:
         head = f"fence.proxy.tensormap::generic.{self.text('semantics')}.{self.text('scope')}"
         operands = [f" {address(out, value, 0)}, 128" for value in self._operands]
@@ -193,8 +247,22 @@ class FenceMbarrierInitOp(GuardedOp):
     def __init__(self, *, guard: Value | None = None, negate: bool = False) -> None:
         super().__init__((guard,), (), negate=negate)
 
+    def check(self) -> None:
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         out.line(f"{self.guard_text(out)}fence.mbarrier_init.release.cluster")
+
+
+def _check_barrier(
+    op: BarSyncOp | BarArriveOp | BarRedOp, id: SSAValue, threads: SSAValue | None
+) -> None:
+    check_words(op, ("the barrier", id, "b32"), ("the number of threads", threads, "b32"))
+    check_limit(op, "as barrier", id, 0, NAMED_BARRIERS - 1)
+    check_limit(op, "threads", threads, 32, 1024)
+    owner = None if threads is None else threads.owner
+    if isinstance(owner, PtxOp) and owner.name == CONSTANT and owner.number("value") % 32:
+        raise op.error(f"counts whole warps of 32 threads, not {owner.number('value')}")
 
 
 OPERATIONS = (

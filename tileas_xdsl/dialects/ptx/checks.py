@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -96,3 +96,16 @@ def check_limit(op: PtxOp, what: str, value: SSAValue | None, least: int, most: 
     number = owner.number("value")
     if not least <= number <= most:
         raise op.error(f"takes {least} to {most} {what}, not {number}")
+
+
+def check_passed_on(op: PtxOp, values: Sequence[SSAValue], results: Sequence[SSAValue]) -> None:
+    """Results are the operands, one by one."""
+    given, taken = [v.type for v in results], [v.type for v in values]
+    if given != taken:
+        raise op.error(f"gives back {len(taken)} values of the types it takes")
+
+
+def check_group(op: PtxOp) -> None:
+    """Instructions of Blackwell are for one block, or for a pair of them."""
+    if op.number("cta_group") not in (1, 2):
+        raise op.error(f"has cta_group 1 or 2, not {op.number('cta_group')}")

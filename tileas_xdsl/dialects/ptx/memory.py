@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.ptx.base import (
     GuardedOp,
     Value,
     address,
+    count_of,
     elementwise,
     kind_of,
     vector,
@@ -83,8 +84,8 @@ class AccessOp(GuardedOp):
         check_word(self, "scope", self.text("scope"), SCOPES if scoped else ("",))
         check_address(self, "the address", self.operands[0], space)
         check_type(self, "its registers", value, type)
-        check_predicate(self, "the guard", getattr(self, "guard"))  # noqa: B009
-        check_words(self, ("the policy", getattr(self, "policy"), "b64"))  # noqa: B009
+        check_predicate(self, "the guard", getattr(self, "guard", None))
+        check_words(self, ("the policy", getattr(self, "policy", None), "b64"))
         self._check_width(count_of(value), BITS[type])
         self._check_orders()
 

@@ -1,4 +1,4 @@
-"""`tcgen05`: tensor memory and the matrix products of Blackwell.
+"""`tcgen05`: tensor memory of Blackwell, from allocation to loads and stores.
 
 Results of a load from tensor memory are not there before a wait: only `Tcgen05WaitOp` takes them,
 and gives them back to be read.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -23,6 +24,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects.ptx.base import (
+    CONSTANT,
     REG,
     GuardedOp,
     PtxOp,
@@ -30,10 +32,30 @@ from tileas_xdsl.dialects.ptx.base import (
     address,
     as_value,
     count_of,
-    kind_of,
+)
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_count,
+    check_group,
+    check_kind,
+    check_passed_on,
+    check_predicate,
+    check_word,
+    check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL, Requirement
+from tileas_xdsl.target.ptx_isa.tensor_cores import (
+    TMEM_COLUMNS,
+    TMEM_MOST_REGISTERS,
+    TMEM_REGISTERS,
+    TMEM_REPEATS,
+)
+
+_TAKERS = frozenset((("ptx.tcgen05.wait", None),))
+"""Who may take what a load gives, before a wait."""
 
 
 @irdl_op_definition
@@ -51,6 +73,14 @@ class Tcgen05AllocOp(PtxOp):
         self, destination: Value, columns: Value, *, cta_group: int = 1, offset: int = 0
     ) -> None:
         super().__init__((destination, columns), (), cta_group=cta_group, offset=offset or None)
+
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        check_group(self)
+        check_address(self, "the destination", self.destination, "shared")
+        _check_columns(self, self.columns)
 
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], self.number("offset"))
@@ -72,6 +102,14 @@ class Tcgen05DeallocOp(PtxOp):
     def __init__(self, address: Value, columns: Value, *, cta_group: int = 1) -> None:
         super().__init__((address, columns), (), cta_group=cta_group)
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        check_group(self)
+        check_words(self, ("the address", self.address, "b32"))
+        _check_columns(self, self.columns)
+
     def emit(self, out: Writer) -> None:
         place, columns = out.register(self._operands[0]), out.name(self._operands[1])
         group = self.number("cta_group")
@@ -88,6 +126,12 @@ class Tcgen05RelinquishOp(PtxOp):
 
     def __init__(self, *, cta_group: int = 1) -> None:
         super().__init__(cta_group=cta_group)
+
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        check_group(self)
 
     def emit(self, out: Writer) -> None:
         group = self.number("cta_group")
@@ -134,6 +178,18 @@ class Tcgen05LdOp(PtxOp):
             offset=offset or None,
         )
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        shape = _check_access(self, self.address)
+        repeat, registers = self.number("repeat"), TMEM_REGISTERS[shape] * self.number("repeat")
+        if repeat not in TMEM_REPEATS or registers > TMEM_MOST_REGISTERS:
+            raise self.error(f"has no form {shape}.x{repeat}")
+        check_kind(self, "its result", self.result, "b32", "f32")
+        check_count(self, "its result", self.result, registers)
+        check_in_flight(self.result, self, _TAKERS, Tcgen05WaitOp.name)
+
     def emit(self, out: Writer) -> None:
         pack = ".pack::16b" * self.flag("pack")
         head = f"tcgen05.ld.sync.aligned.{self.text('shape')}.x{self.number('repeat')}{pack}.b32"
@@ -141,10 +197,6 @@ class Tcgen05LdOp(PtxOp):
         place = address(out, self._operands[0], self.number("offset"))
         split = f", {self.number('half_split')}" if "half_split" in self.properties else ""
         out.line(f"{head} {{{registers}}}, {place}{split}")
-
-
-TMEM_REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
-"""Registers per repetition."""
 
 
 @irdl_op_definition
@@ -179,6 +231,16 @@ class Tcgen05StOp(PtxOp):
             offset=offset or None,
         )
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        shape = _check_access(self, self.address)
+        repeat, rest = divmod(count_of(self.value), TMEM_REGISTERS[shape])
+        check_kind(self, "the value", self.value, "b32", "f32")
+        if rest or repeat not in TMEM_REPEATS or count_of(self.value) > TMEM_MOST_REGISTERS:
+            raise self.error(f"has no form {shape} of {count_of(self.value)} registers")
+
     def emit(self, out: Writer) -> None:
         unpack, shape = ".unpack::16b" * self.flag("unpack"), self.text("shape")
         repeat = count_of(self._operands[1]) // TMEM_REGISTERS[shape]
@@ -211,6 +273,13 @@ class Tcgen05WaitOp(PtxOp):
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        check_word(self, "access", self.text("access"), ("ld", "st"))
+        check_passed_on(self, self.values, self.complete)
+
     def emit(self, out: Writer) -> None:
         out.line(f"tcgen05.wait::{self.text('access')}.sync.aligned")
 
@@ -226,6 +295,12 @@ class Tcgen05FenceOp(PtxOp):
     def __init__(self, side: str) -> None:
         """`side` is before or after the barrier."""
         super().__init__(side=side)
+
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        check_word(self, "side", self.text("side"), ("before", "after"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"tcgen05.fence::{self.text('side')}_thread_sync")
@@ -265,6 +340,15 @@ class Tcgen05CommitOp(GuardedOp):
             negate=negate,
         )
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL
+
+    def check(self) -> None:
+        check_group(self)
+        check_address(self, "the barrier", self.barrier, "shared")
+        check_words(self, ("the mask", self.multicast, "b16"))
+        check_predicate(self, "the guard", self.guard)
+
     def emit(self, out: Writer) -> None:
         mask = self.multicast
         cast = "" if mask is None else ".multicast::cluster"
@@ -275,187 +359,24 @@ class Tcgen05CommitOp(GuardedOp):
         out.line(f"{self.guard_text(out)}{head} {place}{tail}")
 
 
-@irdl_op_definition
-class Tcgen05CpOp(GuardedOp):
-    """`tcgen05.cp`: a matrix of shared memory, by its descriptor, into tensor memory."""
-
-    name = "ptx.tcgen05.cp"
-
-    address = operand_def(REG)
-    descriptor = operand_def(REG)
-    guard = opt_operand_def(REG)
-    shape = prop_def(StringAttr)
-    multicast = opt_prop_def(StringAttr)
-    source_format = opt_prop_def(StringAttr)
-    cta_group = prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        descriptor: Value,
-        shape: str,
-        *,
-        multicast: str | None = None,
-        source_format: str | None = None,
-        cta_group: int = 1,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`shape` 128x256b, 4x256b, 128x128b, 64x128b or 32x128b.
-
-        `multicast` is warpx2::02_13, warpx2::01_23 (64x128b) or warpx4 (32x128b);
-        `source_format` b6x16_p32 or b4x16_p64 unpacks to bytes.
-        """
-        super().__init__(
-            (address, descriptor, guard),
-            (),
-            shape=shape,
-            multicast=multicast,
-            source_format=source_format,
-            cta_group=cta_group,
-            offset=offset or None,
-            negate=negate,
-        )
-
-    def emit(self, out: Writer) -> None:
-        source, cast = self.text("source_format"), self.text("multicast")
-        parts = (
-            f"tcgen05.cp.cta_group::{self.number('cta_group')}",
-            self.text("shape"),
-            cast,
-            source and f"b8x16.{source}",
-        )
-        place = address(out, self._operands[0], self.number("offset"))
-        head = ".".join(part for part in parts if part)
-        out.line(f"{self.guard_text(out)}{head} {place}, {out.register(self._operands[1])}")
+def _check_columns(op: PtxOp, columns: SSAValue) -> None:
+    check_words(op, ("the number of columns", columns, "b32"))
+    owner = columns.owner
+    if not isinstance(owner, PtxOp) or owner.name != CONSTANT:
+        return
+    if owner.number("value") not in TMEM_COLUMNS:
+        known = ", ".join(map(str, TMEM_COLUMNS))
+        raise op.error(f"has {known} columns, not {owner.number('value')}")
 
 
-@irdl_op_definition
-class Tcgen05ShiftOp(GuardedOp):
-    """`tcgen05.shift`: 32-byte elements of all rows but the last, one row down."""
-
-    name = "ptx.tcgen05.shift"
-
-    address = operand_def(REG)
-    guard = opt_operand_def(REG)
-    cta_group = prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        *,
-        cta_group: int = 1,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        super().__init__((address, guard), (), cta_group=cta_group, negate=negate)
-
-    def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], 0)
-        group = self.number("cta_group")
-        out.line(f"{self.guard_text(out)}tcgen05.shift.cta_group::{group}.down {place}")
-
-
-@irdl_op_definition
-class Tcgen05MmaOp(GuardedOp):
-    """`tcgen05.mma`: D = A * B + D by one thread, D (and perhaps A) in tensor memory.
-
-    A is a descriptor of shared memory (b64) or an address of tensor memory (b32).  Kinds with
-    block scales (mxf8f6f4, mxf4, mxf4nvf4) take the addresses of both scales.
-    """
-
-    name = "ptx.tcgen05.mma"
-
-    SEGMENTED: ClassVar[bool] = True
-    d = operand_def(REG)
-    a = operand_def(REG)
-    b = operand_def(REG)
-    descriptor = operand_def(REG)
-    enable_d = operand_def(REG)
-    scales = var_operand_def(REG)
-    disabled_lanes = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    kind = prop_def(StringAttr)
-    cta_group = prop_def(IntegerAttr)
-    scale_vector = opt_prop_def(StringAttr)
-    scale_d = opt_prop_def(IntegerAttr)
-    collector = opt_prop_def(StringAttr)
-    ashift = opt_prop_def(UnitAttr)
-    weights = opt_prop_def(UnitAttr)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        d: Value,
-        a: Value,
-        b: Value,
-        descriptor: Value,
-        enable_d: Value,
-        kind: str,
-        *,
-        cta_group: int = 1,
-        scales: Sequence[Value] = (),
-        scale_vector: str | None = None,
-        disabled_lanes: Value | None = None,
-        scale_d: int | None = None,
-        collector: str | None = None,
-        ashift: bool = False,
-        weights: bool = False,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`kind` f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4 or mxf4nvf4; a false `enable_d` clears D.
-
-        `descriptor` is the instruction descriptor (b32); `disabled_lanes` 4 masks (8 for two
-        blocks); `scale_vector` block16, block32, 1X, 2X or 4X; `scale_d` divides D by a power of
-        two first; `collector` fill, use, lastuse or discard of A's buffer; `weights` is the
-        weight-stationary form `.ws`.
-        """
-        super().__init__(
-            (d, a, b, descriptor, enable_d, scales, disabled_lanes, guard),
-            (),
-            kind=kind,
-            cta_group=cta_group,
-            scale_vector=scale_vector,
-            scale_d=scale_d,
-            collector=collector,
-            ashift=ashift,
-            weights=weights,
-            negate=negate,
-        )
-
-    def head(self) -> str:
-        """The instruction with its modifiers."""
-        scaled, collector = self.scales, self.text("collector")
-        buffer = "b0" if self.flag("weights") else "a"
-        vector_size = self.text("scale_vector")
-        parts = (
-            "tcgen05.mma",
-            "ws" * self.flag("weights"),
-            f"cta_group::{self.number('cta_group')}",
-            f"kind::{self.text('kind')}",
-            "block_scale" if scaled else "",
-            vector_size
-            if vector_size.startswith("block")
-            else vector_size and f"scale_vec::{vector_size}",
-            "ashift" * self.flag("ashift"),
-            collector and f"collector::{buffer}::{collector}",
-        )
-        return ".".join(part for part in parts if part)
-
-    def emit(self, out: Writer) -> None:
-        d, a, b, descriptor, enable = map(out.register, self._operands[:5])
-        a = f"[{a}]" if kind_of(self._operands[1]) == "b32" else a
-        operands = [f"[{d}]", a, b, descriptor]
-        operands += [f"[{out.register(scale)}]" for scale in self.scales]
-        if (lanes := self.disabled_lanes) is not None:
-            operands.append(f"{{{', '.join(out.registers(lanes))}}}")
-        operands.append(enable)
-        operands += [str(self.number("scale_d"))] if "scale_d" in self.properties else []
-        out.line(f"{self.guard_text(out)}{self.head()} {', '.join(operands)}")
+def _check_access(op: Tcgen05LdOp | Tcgen05StOp, address: SSAValue) -> str:
+    """The shape of an access to tensor memory, which exists."""
+    shape = op.text("shape")
+    check_word(op, "shape", shape, TMEM_REGISTERS)
+    check_words(op, ("the address", address, "b32"))
+    if ("half_split" in op.properties) != (shape == "16x32bx2"):
+        raise op.error("has a half_split with shape 16x32bx2, and only there")
+    return shape
 
 
 OPERATIONS = (
@@ -467,7 +388,4 @@ OPERATIONS = (
     Tcgen05WaitOp,
     Tcgen05FenceOp,
     Tcgen05CommitOp,
-    Tcgen05CpOp,
-    Tcgen05ShiftOp,
-    Tcgen05MmaOp,
 )

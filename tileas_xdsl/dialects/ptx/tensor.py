@@ -19,9 +19,18 @@ from xdsl.irdl import (
 
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
 from tileas_xdsl.dialects.ptx.bulk import BARRIER, GROUP
+from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
-
-_GATHER = ("tile::gather4", "tile::scatter4")
+from tileas_xdsl.target.ptx_isa.asynchronous import (
+    BLACKWELL_MODES,
+    LOCAL_LOADS,
+    TENSOR_LOADS,
+    TENSOR_PREFETCHES,
+    TENSOR_REDUCTIONS,
+    TENSOR_STORES,
+    TENSOR_TARGETS,
+)
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 class TensorOp(GuardedOp):
@@ -30,9 +39,33 @@ class TensorOp(GuardedOp):
     SEGMENTED: ClassVar[bool] = True
     mode = prop_def(StringAttr)
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL if self.text("mode") in BLACKWELL_MODES else ANYWHERE
+
+    def check_box(
+        self, tensor_map: SSAValue, coordinates: Sequence[SSAValue], modes: Sequence[str]
+    ) -> None:
+        """The map, the coordinates and what all forms may have."""
+        mode = self.text("mode")
+        check_word(self, "mode", mode, modes)
+        check_words(
+            self,
+            ("the address of the map", tensor_map, "b64"),
+            *(("a coordinate", coordinate, "b32") for coordinate in coordinates),
+            ("the policy", getattr(self, "policy", None), "b64"),
+        )
+        check_predicate(self, "the guard", getattr(self, "guard", None))
+        rank = len(coordinates)
+        if mode in BLACKWELL_MODES and rank != 5:
+            raise self.error(f"takes a column and 4 rows in mode {mode}, not {rank} coordinates")
+        if not 1 <= rank <= 5:
+            raise self.error(f"takes 1 to 5 coordinates, not {rank}")
+        if mode.startswith("im2col") and rank < 3:
+            raise self.error(f"takes 3 to 5 coordinates in mode {mode}, not {rank}")
+
     def dimensions(self, coordinates: Sequence[SSAValue]) -> int:
         """Rank of the tensor: rows that are gathered are dimension 1 of two."""
-        return 2 if self.text("mode") in _GATHER else len(coordinates)
+        return 2 if self.text("mode") in BLACKWELL_MODES else len(coordinates)
 
     def box(self, out: Writer, tensor_map: SSAValue, coordinates: Sequence[SSAValue]) -> str:
         """`[map, {x, y}]`."""
@@ -94,6 +127,38 @@ class TensorLoadOp(TensorOp):
             negate=negate,
         )
 
+    def requirement(self) -> Requirement:
+        form = super().requirement()
+        if "cta_group" in self.properties:
+            form = form.joined(BLACKWELL)
+        return form.joined(LOCAL_LOADS) if self.text("to") == "shared::cta" else form
+
+    def check(self) -> None:
+        self.check_box(self.map, self.coordinates, TENSOR_LOADS)
+        check_word(self, "destination", self.text("to"), TENSOR_TARGETS)
+        check_address(self, "the destination", self.destination, "shared")
+        check_address(self, "the barrier", self.barrier, "shared")
+        check_words(
+            self,
+            ("the mask", self.multicast, "b16"),
+            *(("an offset", offset, "b16") for offset in self.offsets),
+        )
+        if self.number("cta_group", 1) not in (1, 2):
+            raise self.error(f"has cta_group 1 or 2, not {self.number('cta_group')}")
+        if self.multicast is not None and self.text("to") == "shared::cta":
+            raise self.error("multicasts to shared::cluster only")
+        self._check_offsets(len(self.coordinates) - 2 if self.text("mode") == "im2col" else 0)
+
+    def _check_offsets(self, wanted: int) -> None:
+        if len(self.offsets) != wanted:
+            raise self.error(f"takes {wanted} offsets in this mode, not {len(self.offsets)}")
+        if self.number("barrier_offset") % 8:
+            raise self.error("needs a barrier_offset that is a multiple of 8")
+        if self.number("offset") % 128:
+            raise self.error(
+                f"needs an offset that is a multiple of 128, not {self.number('offset')}"
+            )
+
     def emit(self, out: Writer) -> None:
         coordinates, multicast, policy = self.coordinates, self.multicast, self.policy
         group = self.number("cta_group")
@@ -131,6 +196,14 @@ class FromSharedOp(TensorOp):
     offset = opt_prop_def(IntegerAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def check(self) -> None:
+        self.check_box(self.map, self.coordinates, TENSOR_STORES)
+        check_address(self, "the source", self.source, "shared")
+        if self.number("offset") % 128:
+            raise self.error(
+                f"needs an offset that is a multiple of 128, not {self.number('offset')}"
+            )
 
     def write(self, out: Writer, mnemonic: str, operation: str) -> None:
         """Write the instruction."""
@@ -211,6 +284,10 @@ class TensorReduceOp(FromSharedOp):
             negate=negate,
         )
 
+    def check(self) -> None:
+        super().check()
+        check_word(self, "operation", self.text("operation"), TENSOR_REDUCTIONS)
+
     def emit(self, out: Writer) -> None:
         self.write(out, "cp.reduce.async.bulk.tensor", self.text("operation"))
 
@@ -240,6 +317,9 @@ class TensorPrefetchOp(TensorOp):
     ) -> None:
         super().__init__((map, coordinates, policy, guard), (), mode=mode, negate=negate)
 
+    def check(self) -> None:
+        self.check_box(self.map, self.coordinates, TENSOR_PREFETCHES)
+
     def emit(self, out: Writer) -> None:
         coordinates, policy = self.coordinates, self.policy
         hint = "" if policy is None else ".L2::cache_hint"
@@ -261,6 +341,10 @@ class PrefetchTensormapOp(GuardedOp):
 
     def __init__(self, map: Value, *, guard: Value | None = None, negate: bool = False) -> None:
         super().__init__((map, guard), (), negate=negate)
+
+    def check(self) -> None:
+        check_words(self, ("the address of the map", self.map, "b64"))
+        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], 0)

@@ -17,9 +17,27 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, kind_of
+from tileas_xdsl.dialects.ptx.checks import (
+    check_count,
+    check_kind,
+    check_tuples,
+    check_type,
+    check_word,
+    check_words,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
+from tileas_xdsl.target.ptx_isa.warps import (
+    MATCHES,
+    REDUCTIONS,
+    REGISTER_LEAST,
+    REGISTER_MOST,
+    REGISTER_STEP,
+    SHUFFLES,
+    VOTES,
+)
 
 
 @irdl_op_definition
@@ -41,6 +59,15 @@ class MapaOp(PtxOp):
         """`space` None takes and gives generic addresses."""
         super().__init__((a, block), (reg(kind_of(a), count_of(a)),), space=space)
 
+    def check(self) -> None:
+        check_word(self, "space", self.text("space"), ("", "shared::cluster"))
+        check_kind(
+            self, "the address", self.a, *(("b32", "b64") if self.text("space") else ("b64",))
+        )
+        check_kind(self, "the block", self.block, "b32")
+        check_kind(self, "its result", self.result, kind_of(self.a))
+        check_tuples(self, self.operands, self.result)
+
     def emit(self, out: Writer) -> None:
         elementwise(out, _address_head(self, "mapa"), self.results[0], *self._operands)
 
@@ -59,6 +86,13 @@ class GetctarankOp(PtxOp):
 
     def __init__(self, a: Value, *, space: str | None = "shared::cluster") -> None:
         super().__init__((a,), (reg("b32"),), space=space)
+
+    def check(self) -> None:
+        check_word(self, "space", self.text("space"), ("", "shared::cluster"))
+        check_kind(
+            self, "the address", self.a, *(("b32", "b64") if self.text("space") else ("b64",))
+        )
+        check_words(self, ("its result", self.result, "b32"))
 
     def emit(self, out: Writer) -> None:
         head, source = _address_head(self, "getctarank"), out.register(self._operands[0])
@@ -83,6 +117,14 @@ class ElectSyncOp(PtxOp):
 
     def __init__(self, mask: Value) -> None:
         super().__init__((mask,), (reg("b32"), reg("pred")))
+
+    def check(self) -> None:
+        check_words(
+            self,
+            ("the mask", self.mask, "b32"),
+            ("the lane", self.lane, "b32"),
+            ("its predicate", self.elected, "pred"),
+        )
 
     def emit(self, out: Writer) -> None:
         lane, elected = map(out.name, self.results)
@@ -120,6 +162,21 @@ class ShflOp(PtxOp):
         results += [reg("pred", count_of(a))] if predicate else []
         super().__init__((a, lane, clamp, mask), results, mode=mode)
 
+    def check(self) -> None:
+        check_word(self, "mode", self.text("mode"), SHUFFLES)
+        check_words(
+            self,
+            ("the lane", self.lane, "b32"),
+            ("the clamp", self.clamp, "b32"),
+            ("the mask", self.mask, "b32"),
+        )
+        for what, value in (("its operand", self.a), ("its result", self.result)):
+            check_kind(self, what, value, "b32", "f32")
+        check_count(self, "its operand", self.a, count_of(self.result))
+        if self.in_range is not None:
+            check_kind(self, "its second result", self.in_range, "pred")
+            check_count(self, "its second result", self.in_range, count_of(self.result))
+
     def emit(self, out: Writer) -> None:
         lane, clamp, mask = map(out.name, self._operands[1:])
         head = f"shfl.sync.{self.text('mode')}.b32"
@@ -144,6 +201,16 @@ class VoteOp(PtxOp):
     def __init__(self, a: Value, mask: Value, mode: str) -> None:
         super().__init__((a, mask), (reg("b32" if mode == "ballot" else "pred"),), mode=mode)
 
+    def check(self) -> None:
+        mode = self.text("mode")
+        check_word(self, "mode", mode, VOTES)
+        check_words(
+            self,
+            ("its operand", self.a, "pred"),
+            ("the mask", self.mask, "b32"),
+            ("its result", self.result, "b32" if mode == "ballot" else "pred"),
+        )
+
     def emit(self, out: Writer) -> None:
         mode = self.text("mode")
         type = "b32" if mode == "ballot" else "pred"
@@ -167,6 +234,20 @@ class MatchOp(PtxOp):
         """Mode all also gives a predicate."""
         results = (reg("b32"), reg("pred")) if mode == "all" else (reg("b32"),)
         super().__init__((a, mask), results, mode=mode)
+
+    def check(self) -> None:
+        mode = self.text("mode")
+        check_word(self, "mode", mode, MATCHES)
+        check_kind(self, "its operand", self.a, "b32", "b64")
+        check_count(self, "its operand", self.a, 1)
+        check_words(
+            self,
+            ("the mask", self.mask, "b32"),
+            ("its result", self.result, "b32"),
+            ("its second result", self.all_equal, "pred"),
+        )
+        if (self.all_equal is not None) != (mode == "all"):
+            raise self.error("gives a predicate in mode all, and only there")
 
     def emit(self, out: Writer) -> None:
         value, mask = out.name(self._operands[0]), out.name(self._operands[1])
@@ -195,6 +276,18 @@ class ReduxOp(PtxOp):
             (a, mask), (reg(TYPE_KINDS[type], count_of(a)),), operation=operation, type=type
         )
 
+    def requirement(self) -> Requirement:
+        return BLACKWELL if self.text("type") == "f32" else ANYWHERE
+
+    def check(self) -> None:
+        operation, type = self.text("operation"), self.text("type")
+        check_word(self, "operation", operation, REDUCTIONS)
+        check_word(self, "type", type, REDUCTIONS[operation], f"for {operation}")
+        check_type(self, "its operand", self.a, type)
+        check_type(self, "its result", self.result, type)
+        check_words(self, ("the mask", self.mask, "b32"))
+        check_count(self, "its operand", self.a, count_of(self.result))
+
     def emit(self, out: Writer) -> None:
         head = f"redux.sync.{self.text('operation')}.{self.text('type')}"
         elementwise(out, head, self.results[0], *self._operands)
@@ -210,6 +303,9 @@ class ActivemaskOp(PtxOp):
 
     def __init__(self) -> None:
         super().__init__((), (reg("b32"),))
+
+    def check(self) -> None:
+        check_words(self, ("its result", self.result, "b32"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"activemask.b32 {out.name(self.results[0])}")
@@ -228,6 +324,15 @@ class SetmaxnregOp(PtxOp):
         """`count` is a multiple of 8 from 24 to 256, `direction` inc or dec."""
         super().__init__(count=count, direction=direction)
 
+    def check(self) -> None:
+        check_word(self, "direction", self.text("direction"), ("inc", "dec"))
+        count = self.number("count")
+        if count % REGISTER_STEP or not REGISTER_LEAST <= count <= REGISTER_MOST:
+            raise self.error(
+                f"sets a multiple of {REGISTER_STEP} from {REGISTER_LEAST} to {REGISTER_MOST}, "
+                f"not {count}"
+            )
+
     def emit(self, out: Writer) -> None:
         direction, count = self.text("direction"), self.number("count")
         out.line(f"setmaxnreg.{direction}.sync.aligned.u32 {count}")
@@ -244,6 +349,9 @@ class NanosleepOp(PtxOp):
     def __init__(self, time: Value) -> None:
         super().__init__((time,))
 
+    def check(self) -> None:
+        check_words(self, ("the time", self.time, "b32"))
+
     def emit(self, out: Writer) -> None:
         out.line(f"nanosleep.u32 {out.name(self._operands[0])}")
 
@@ -259,6 +367,9 @@ class GriddepcontrolOp(PtxOp):
     def __init__(self, action: str) -> None:
         """`action` is wait or launch_dependents."""
         super().__init__(action=action)
+
+    def check(self) -> None:
+        check_word(self, "action", self.text("action"), ("wait", "launch_dependents"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"griddepcontrol.{self.text('action')}")

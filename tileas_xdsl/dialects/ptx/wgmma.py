@@ -24,8 +24,25 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, as_value, count_of, kind_of, vector
+from tileas_xdsl.dialects.ptx.checks import (
+    check_count,
+    check_kind,
+    check_passed_on,
+    check_word,
+    check_words,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, HOPPER, Requirement
+from tileas_xdsl.target.ptx_isa.tensor_cores import (
+    MMA,
+    MMA_BYTES,
+    WGMMA_COLUMNS,
+    WGMMA_INTEGER_COLUMNS,
+    WGMMA_K,
+    WGMMA_TYPES,
+)
 
 
 class WordOp(PtxOp):
@@ -33,6 +50,9 @@ class WordOp(PtxOp):
 
     def __init__(self) -> None:
         super().__init__()
+
+    def requirement(self) -> Requirement:
+        return HOPPER
 
 
 @irdl_op_definition
@@ -77,6 +97,14 @@ class WgmmaWaitOp(PtxOp):
 
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
+
+    def requirement(self) -> Requirement:
+        return HOPPER
+
+    def check(self) -> None:
+        check_passed_on(self, self.values, self.complete)
+        if not 0 <= self.number("pending") <= 7:
+            raise self.error(f"leaves 0 to 7 groups in flight, not {self.number('pending')}")
 
     def emit(self, out: Writer) -> None:
         out.line(f"wgmma.wait_group.sync.aligned {self.number('pending')}")
@@ -156,12 +184,48 @@ class WgmmaOp(PtxOp):
         """Whether A is registers rather than a descriptor."""
         return count_of(self._operands[1]) == 4
 
+    def requirement(self) -> Requirement:
+        return HOPPER
+
+    def check(self) -> None:
+        types = self.text("a_type"), self.text("b_type")
+        if types not in WGMMA_TYPES:
+            raise self.error(f"multiplies no {types[0]} by {types[1]}")
+        type = self.text("type")
+        check_word(self, "type of D", type, WGMMA_TYPES[types], f"for {' and '.join(types)}")
+        kind = {"f32": "f32", "f16": "b32", "s32": "b32"}[type]
+        check_kind(self, "the accumulator", self.accumulator, kind)
+        if self.result.type != self.accumulator.type:
+            raise self.error("gives what it accumulates in")
+        columns = WGMMA_INTEGER_COLUMNS if type == "s32" else WGMMA_COLUMNS
+        if self.n not in columns:
+            raise self.error(f"has no form with {self.n} columns of {type}")
+        self._check_operands()
+        self._check_modifiers(type, halves=types[0] in ("f16", "bf16"))
+        check_in_flight(self.result, self, _TAKERS, WgmmaWaitOp.name)
+
+    def _check_operands(self) -> None:
+        check_kind(self, "A", self.a, "b64", "b32")
+        check_count(self, "A", self.a, 1 if kind_of(self.a) == "b64" else 4)
+        check_words(self, ("B", self.b, "b64"), ("scale_d", self.scale_d, "pred"))
+
+    def _check_modifiers(self, type: str, *, halves: bool) -> None:
+        if not halves and (self.flag("trans_a") or self.flag("trans_b")):
+            raise self.error("transposes operands of 16 bits only")
+        if self.a_in_registers and self.flag("trans_a"):
+            raise self.error("does not transpose an A in registers")
+        integers = type == "s32"
+        if integers and (self.flag("negate_a") or self.flag("negate_b")):
+            raise self.error("does not negate integers")
+        if self.flag("saturate") and not integers:
+            raise self.error("saturates integers only")
+
     def emit(self, out: Writer) -> None:
         a_type, flag = self.text("a_type"), self.flag
         integers, halves = self.text("type") == "s32", a_type in ("f16", "bf16")
         saturate = ".satfinite" * flag("saturate")
         head = (
-            f"wgmma.mma_async.sync.aligned.m64n{self.n}k{_K[a_type]}{saturate}"
+            f"wgmma.mma_async.sync.aligned.m64n{self.n}k{WGMMA_K[a_type]}{saturate}"
             f".{self.text('type')}.{a_type}.{self.text('b_type')}"
         )
         a, b = out.registers(self._operands[1]), out.register(self._operands[2])
@@ -175,8 +239,8 @@ class WgmmaOp(PtxOp):
         out.line(f"{head} {{{d}}}, {', '.join(operands)}")
 
 
-_K = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
-"""32 bytes of A."""
+_TAKERS = frozenset(((WgmmaOp.name, 0), (WgmmaWaitOp.name, None)))
+"""Who may take an accumulator before a wait."""
 
 
 @irdl_op_definition
@@ -219,6 +283,25 @@ class MmaOp(PtxOp):
             b_type=b_type or a_type,
             saturate=saturate,
         )
+
+    def requirement(self) -> Requirement:
+        return MMA_BYTES if self.text("a_type").startswith("e") else ANYWHERE
+
+    def check(self) -> None:
+        types = self.text("type"), self.text("a_type"), self.text("b_type")
+        fragments = MMA.get((self.text("shape"), *types))
+        if fragments is None:
+            raise self.error(f"has no form {self.text('shape')} with {', '.join(types)}")
+        for what, value, kind, count in (
+            ("A", self.a, fragments.kind, fragments.a),
+            ("B", self.b, fragments.kind, fragments.b),
+            ("C", self.c, fragments.c_kind, fragments.c),
+            ("D", self.result, fragments.c_kind, fragments.c),
+        ):
+            check_kind(self, what, value, kind)
+            check_count(self, what, value, count)
+        if self.flag("saturate") and types[0] != "s32":
+            raise self.error("saturates integers only")
 
     def emit(self, out: Writer) -> None:
         type, saturate = self.text("type"), ".satfinite" * self.flag("saturate")

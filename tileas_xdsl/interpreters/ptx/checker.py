@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.clocks import FOREVER, Clocks, Knowledge, Started
+from tileas_xdsl.interpreters.ptx.clocks import FOREVER, TICK, Clocks, Knowledge, Started
 from tileas_xdsl.interpreters.ptx.explain import conflict_finding, shared_place, tensor_place
 from tileas_xdsl.interpreters.ptx.findings import Findings
 from tileas_xdsl.interpreters.ptx.lanes import WARP, Array
+from tileas_xdsl.interpreters.ptx.layout_tags import LayoutTags
 from tileas_xdsl.interpreters.ptx.shadow import Access, Conflict, Places, Shadow
 from tileas_xdsl.interpreters.ptx.shared_memory import GRANULE, TENSOR_COLUMNS
 
@@ -27,6 +28,7 @@ class Checker:
         self.clocks = Clocks(warps)
         self.findings = findings
         self.shared = [Shadow(granules, self.clocks.nobody) for _ in range(ctas)]
+        self.tags = [LayoutTags(granules) for _ in range(ctas)]
         self.tensor = [Shadow(TENSOR_GRANULES, self.clocks.nobody) for _ in range(ctas)]
 
     # Shared memory
@@ -55,6 +57,8 @@ class Checker:
         else:
             places = (offsets.astype(np.int64)[:, None] + np.arange(size)).ravel()
             found = (shadow.write_bytes if write else shadow.read_bytes)(places, access)
+        if write:
+            self.tags[cta.rank].forget(offsets.astype(np.int64) >> 4)
         if found is not None:
             self._tell(cta, found, at)
 
@@ -169,6 +173,19 @@ class Checker:
         agents = gang.agents
         for warp in warps:
             self.clocks.acquire(agents[warp], known)
+
+    def start_warpgroup(self, gang: Gang, at: int) -> Started:
+        """A matrix instruction of all warps of a gang; its agent is that of the first."""
+        clocks, agents = self.clocks, gang.agents
+        started = clocks.start_tensor(agents[0], at)
+        for agent in agents[1:]:
+            np.maximum(started.limits, clocks.seen[agent], out=started.limits)
+            np.maximum(started.visible, clocks.visible[agent], out=started.visible)
+            clocks.seen[agent, agent] += TICK
+        own = int(started.done[started.agent])
+        np.maximum(started.done, started.limits, out=started.done)
+        started.done[started.agent] = own
+        return started
 
     def leave(self, cta: Cta) -> None:
         """A CTA ends: nobody may reach into it any more."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import count
 from typing import Any, cast
 
+import numpy as np
 from xdsl.dialects import cf, func, scf
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerType
 from xdsl.interpreter import ReturnedValues, Successor
@@ -12,7 +15,12 @@ from xdsl.interpreter import ReturnedValues, Successor
 from tileas_xdsl.interpreters.tile.agent import AgentInterpreter, Language, Steps
 from tileas_xdsl.interpreters.tile.elementwise import MEANINGS
 from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.scheduler import Wait
 
+PATIENCE = 100
+"""So many rounds a loop goes on before it lets others run between two of them."""
+
+_SCALARS: tuple[type, ...] = (int, float, np.generic)
 
 def run_for(agent: AgentInterpreter, op: scf.ForOp, inputs: Sequence[Any]) -> Steps:
     """`scf.for`: the bounds are signed; a step of zero or less is a fault."""
@@ -31,13 +39,25 @@ def run_if(agent: AgentInterpreter, op: scf.IfOp, inputs: Sequence[Any]) -> Step
 
 
 def run_while(agent: AgentInterpreter, op: scf.WhileOp, inputs: Sequence[Any]) -> Steps:
-    """`scf.while`: the first region decides and hands values to the second, or out."""
+    """`scf.while`: the first region decides and hands values to the second, or out.
+
+    One that goes round and round lets the others run, for it may look for what they write.
+    """
     values = tuple(inputs)
-    while True:
+    for lap in count():
         goes_on, *passed = yield from agent.run_region(op.before_region, values)
         if not goes_on:
             return tuple(passed)
+        if lap >= PATIENCE:
+            seen = [_sight(value) for value in passed]
+            yield Wait(lambda: True, "its loop to end", op, sight=partial(tuple, seen))
         values = yield from agent.run_region(op.after_region, passed)
+    raise AssertionError("a loop without end has ended")
+
+
+def _sight(value: Any) -> object:
+    """What is the same as before if nothing changed; of a tile that is not known."""
+    return value if isinstance(value, _SCALARS) else object()
 
 
 def run_index_switch(

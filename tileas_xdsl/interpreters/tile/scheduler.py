@@ -62,8 +62,8 @@ class Process:
     done: bool = False
     last_run: int = -1
     """The turn in which it ran last."""
-    seen: object = None
-    """What it saw when it last looked."""
+    seen: dict[Operation | None, object] = field(default_factory=dict)
+    """What it saw when it last looked, by the operation that looks."""
     looks: int = 0
     """How often it has seen that, one time after the other."""
     on_wait: Callable[[Wait, int, int], None] | None = None
@@ -91,10 +91,13 @@ class Process:
             self.result, self.done, self.wait = end.value, True, None
 
     def _look(self, wait: Wait) -> None:
-        """Count how often the same is seen."""
-        seen = None if wait.sight is None else wait.sight()
-        self.looks = self.looks + 1 if seen is not None and seen == self.seen else 0
-        self.seen = seen
+        """Count how often every look shows what it showed before."""
+        if wait.sight is None:
+            self.looks = 0
+            return
+        seen = wait.sight()
+        self.looks = self.looks + 1 if seen == self.seen.get(wait.op) else 0
+        self.seen[wait.op] = seen
 
 
 class Policy(ABC):

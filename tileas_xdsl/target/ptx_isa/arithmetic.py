@@ -54,6 +54,7 @@ _SUMS = (
     _PAIRS,
 )
 _ADD = _table(_PLAIN_INTEGERS, (("s32",), Form(flags=("sat",))), *_SUMS)
+_ADD_PAIRS = (("u16x2", "s16x2"), Form())
 _PRODUCT_MODES = (
     (("u16", "s16", "u32", "s32"), Form(modes=("lo", "hi", "wide"))),
     (("u64", "s64"), Form(modes=("lo", "hi"))),
@@ -87,7 +88,7 @@ _APPROXIMATE = (("f32",), Form(roundings=("approx",), flags=("ftz",)))
 
 ARITHMETIC: Mapping[str, Forms] = MappingProxyType(
     {
-        "add": _ADD,
+        "add": MappingProxyType({**_ADD, **_table(_ADD_PAIRS)}),
         "sub": _ADD,
         "mul": _table(*_PRODUCT_MODES, *_SUMS),
         "mad": _table(*_PRODUCT_MODES, *_FUSED),
@@ -121,7 +122,7 @@ ARITHMETIC: Mapping[str, Forms] = MappingProxyType(
         "prmt": _table((("b32",), Form())),
         "sqrt": _ROOTS,
         "rcp": _ROOTS,
-        "rsqrt": _table(_APPROXIMATE, (("f64",), Form(roundings=("approx",)))),
+        "rsqrt": _table(_APPROXIMATE, (("f64",), Form(roundings=("approx",), flags=("ftz",)))),
         "ex2": _table(
             _APPROXIMATE,
             (_HALVES, Form(roundings=("approx",))),

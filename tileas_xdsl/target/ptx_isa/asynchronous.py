@@ -108,5 +108,5 @@ TENSORMAP_FIELDS: Mapping[str, bool] = MappingProxyType(
 LITERAL_FIELDS = ("elemtype", "interleave_layout", "swizzle_mode", "fill_mode")
 """Fields whose new value is a literal."""
 
-TENSORMAP_VERSION = (8, 3)
+TENSORMAP_CHANGES = Requirement((8, 3))
 """Changes of maps on the device."""

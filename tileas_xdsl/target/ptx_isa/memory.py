@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tileas_xdsl.target.ptx_isa.requirements import Requirement
+
 SPACES = ("generic", "global", "shared", "shared::cta", "shared::cluster", "local")
 LOAD_SPACES = (*SPACES, "const")
 """Spaces that a load reads."""
@@ -30,10 +32,7 @@ PREFETCHES = ("", "64B", "128B", "256B")
 POLICIES = ("evict_last", "evict_normal", "evict_first", "evict_unchanged")
 """What `createpolicy` treats accesses as."""
 
-ACCESS_TYPES = tuple(f"{letter}{bits}" for letter in "bus" for bits in (8, 16, 32, 64)) + (
-    "f32",
-    "f64",
-)
+ACCESS_TYPES = (*(f"{letter}{bits}" for letter in "bus" for bits in (8, 16, 32, 64)), "f32", "f64")
 VECTOR_WIDTHS = (1, 2, 4)
 VECTOR_BITS = 128
 """One access moves this much at most."""
@@ -68,7 +67,9 @@ ATOMIC_VECTORS: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "bf16x2": (2, 4),
     }
 )
-"""Lengths of vectors in global memory, from PTX 8.1."""
+"""Lengths of vectors in global memory."""
+
+ATOMIC_VECTOR_FORMS = Requirement((8, 1))
 
 MATRIX_LOADS: Mapping[tuple[str, str], tuple[int, ...]] = MappingProxyType(
     {("m8n8", "b16"): (1, 2, 4)}

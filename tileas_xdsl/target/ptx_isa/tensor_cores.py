@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL, Requirement
+
 WGMMA_K: Mapping[str, int] = MappingProxyType(
     {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
 )
@@ -75,8 +77,8 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
 )
 """By shape and types of D, A and B."""
 
-MMA_VERSIONS: Mapping[str, tuple[int, int]] = MappingProxyType({"e4m3": (8, 4), "e5m2": (8, 4)})
-"""By type of A: the PTX version that has it."""
+MMA_BYTES = Requirement((8, 4))
+"""Products of floats of 8 bits by a warp."""
 
 TMEM_REGISTERS: Mapping[str, int] = MappingProxyType(
     {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
@@ -122,7 +124,7 @@ TENSOR_KINDS: Mapping[str, TensorKind] = MappingProxyType(
         "mxf4nvf4": TensorKind(("2X", "4X", "block16", "block32")),
     }
 )
-BLOCK_VECTORS_VERSION = (8, 8)
+BLOCK_VECTORS = Requirement((8, 8), BLACKWELL.targets)
 """Names of block scales by their length came later than those by columns."""
 
 COLLECTORS = ("", "fill", "use", "lastuse", "discard")

@@ -48,6 +48,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     DotToken,
     Fragment,
     Ghost,
+    LoadToken,
     Lowered,
     PendingTile,
     Scalar,
@@ -139,12 +140,18 @@ class Emitter:
         return self.insert(arith.CmpiOp(a, self._like(a, number), "eq")).result
 
     def divide(self, a: SSAValue, number: int) -> SSAValue:
-        """A quotient of numbers that are not negative."""
-        return self.insert(arith.DivUIOp(a, self._like(a, number))).result
+        """A quotient of numbers that are not negative; of a power of two, what a shift leaves."""
+        if number == 1:
+            return a
+        if number & (number - 1):
+            return self.insert(arith.DivUIOp(a, self._like(a, number))).result
+        return self.insert(arith.ShRUIOp(a, self._like(a, number.bit_length() - 1))).result
 
     def remainder(self, a: SSAValue, number: int) -> SSAValue:
-        """The remainder of numbers that are not negative."""
-        return self.insert(arith.RemUIOp(a, self._like(a, number))).result
+        """The remainder of numbers that are not negative; of a power of two, the lowest bits."""
+        if number & (number - 1):
+            return self.insert(arith.RemUIOp(a, self._like(a, number))).result
+        return self.insert(arith.AndIOp(a, self._like(a, number - 1))).result
 
     def subtract(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """A difference."""
@@ -368,5 +375,5 @@ def rebuilt(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowered]
 
 
 def _carried(value: Lowered) -> Carried:
-    assert isinstance(value, Scalar | Fragment | StageIndex | Ghost | DotToken), value
+    assert isinstance(value, Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken), value
     return value

@@ -6,13 +6,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+    i8,
+    i32,
+)
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout, Splat
+
+BYTE = 8
 
 
 def assembled(
@@ -34,7 +46,40 @@ def joined(e: Emitter, values: Sequence[SSAValue]) -> SSAValue:
     """Elements and vectors as one vector."""
     if len(values) == 1 and isinstance(values[0].type, VectorType):
         return values[0]
+    type_ = element_type(values[0])
+    if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE:
+        return _joined_bytes(e, values, type_)
     return e.insert(MakeFragmentOp(values)).result
+
+
+def _joined_bytes(e: Emitter, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+    """Elements of 8 bits shifted together into words, since no register is a byte."""
+    singles = [element(e, v, k) for v in values for k in range(length(v))]
+    per_word = min(len(singles), 4)
+    words = [
+        _word(e, singles[first : first + per_word]) for first in range(0, len(singles), per_word)
+    ]
+    if per_word < 4:
+        words = [e.insert(arith.TruncIOp(words[0], IntegerType(BYTE * per_word))).result]
+    joint = e.insert(MakeFragmentOp(words)).result
+    return e.insert(vector.BitcastOp(joint, VectorType(type_, [len(singles)]))).result
+
+
+def _word(e: Emitter, singles: Sequence[SSAValue]) -> SSAValue:
+    """Bytes in a word, the first one lowest."""
+    word: SSAValue | None = None
+    for position, single in enumerate(singles):
+        bits = single
+        if not isinstance(single.type, IntegerType):
+            bits = e.insert(arith.BitcastOp(single, i8)).result
+        wide = e.insert(arith.ExtUIOp(bits, i32)).result
+        if word is None:
+            word = wide
+            continue
+        moved = e.insert(arith.ShLIOp(wide, e.int32(BYTE * position))).result
+        word = e.insert(arith.OrIOp(word, moved)).result
+    assert word is not None
+    return word
 
 
 def strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
@@ -45,7 +90,9 @@ def strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
 
 
 def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:
-    """One element of a vector."""
+    """One element of a vector; a scalar is its own."""
+    if not isinstance(part.type, VectorType):
+        return part
     made = vector.ExtractOp(part, [position], element_type(part))
     return e.insert(made).results[0]
 

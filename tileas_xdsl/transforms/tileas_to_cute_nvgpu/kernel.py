@@ -33,11 +33,14 @@ from tileas_xdsl.dialects.cute_nvgpu import ClusterArriveOp, ClusterWaitOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -50,9 +53,12 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
     **AGENTS,
+    **GENERATED,
     **MEMORY,
     **PIPELINES,
     **PRODUCTS,
+    **REDUCTIONS,
+    **SHAPES,
     **TMA,
 }
 """Every operation that is lowered to threads."""

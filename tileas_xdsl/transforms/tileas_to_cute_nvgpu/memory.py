@@ -15,18 +15,31 @@ from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory import (
+    AsyncTiledLoadOp,
+    TiledLoadBase,
+    TiledLoadOp,
+    TiledStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import load_tile, store_tile
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
+    column_of_accumulator,
+    row_of_accumulator,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     AccumulatorLayout,
     Fragment,
     Ghost,
     GlobalView,
+    LoadToken,
     Lowered,
     PendingTile,
     Scalar,
@@ -140,6 +153,8 @@ def _columns(
     e: Emitter, op: Operation, source: Fragment, offsets: Sequence[int], sizes: Sequence[int]
 ) -> Fragment:
     layout = source.layout
+    if not isinstance(layout, AccumulatorLayout):
+        raise op_error(op, "takes a part of a tile in registers that are not accumulators")
     if offsets[0] or sizes[0] != layout.m or offsets[1] % MATRIX or sizes[1] % MATRIX:
         raise op_error(op, f"takes groups of {MATRIX} whole columns of accumulators")
     first, count = offsets[1] // 2, sizes[1] // 2
@@ -147,24 +162,45 @@ def _columns(
     return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
 
 
+def tiled_load(e: Emitter, op: TiledLoadOp) -> Sequence[Lowered]:
+    """A tile from memory into registers."""
+    return [load_tile(e, op), *_token(op)]
+
+
+def async_tiled_load(e: Emitter, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
+    """The same: the hardware waits where registers are used."""
+    return [LoadToken(load_tile(e, op)), *_token(op)]
+
+
+def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
+    return [Ghost()] if op.out_token is not None else []
+
+
 def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
-    """Accumulators to global memory, element by element in bounds, or to shared memory."""
+    """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
     fragment = e.get(op.value)
-    if not isinstance(fragment, Fragment):
-        raise op_error(op, "stores a tile that is not in accumulators, which is not lowered yet")
+    if not isinstance(fragment, Fragment) or isinstance(fragment.layout, PlainLayout):
+        store_tile(e, op)
+        return _token(op)
     target = e.get(op.view)
     if isinstance(target, GlobalView):
         _store_global(e, op, fragment, target)
     else:
         _store_shared(e, op, fragment, e.shared_tile(op.view))
-    return [Ghost()] if op.out_token is not None else []
+    return _token(op)
+
+
+def _layout_of(fragment: Fragment) -> AccumulatorLayout:
+    """The layout of accumulators."""
+    assert isinstance(fragment.layout, AccumulatorLayout)
+    return fragment.layout
 
 
 def _store_global(e: Emitter, op: TiledStoreOp, fragment: Fragment, target: GlobalView) -> None:
     if len(target.extents) != 2:
         raise op_error(op, "stores accumulators to a matrix")
     starts = [e.as_type(_tile_start(e, target, op, axis), i32) for axis in range(2)]
-    layout = fragment.layout
+    layout = _layout_of(fragment)
     row, column = (
         e.add(row_of_accumulator(e, layout), starts[0]),
         e.add(column_of_accumulator(e), starts[1]),
@@ -223,7 +259,7 @@ def _store_row(
 
 def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: SharedTile) -> None:
     """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
-    layout = fragment.layout
+    layout = _layout_of(fragment)
     if (layout.m, layout.n) != (tile.height, tile.layout.columns):
         raise op_error(op, f"stores {layout.m}x{layout.n} accumulators to a tile of another shape")
     if any(constant_of(v) != 0 and _constant(e, v) != 0 for v in op.coords):
@@ -237,7 +273,7 @@ def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: Shared
 
 def _store_matrices(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
     """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
-    layout = fragment.layout
+    layout = _layout_of(fragment)
     matrix = e.divide(e.lane, MATRIX)
     in_matrix = e.add(e.remainder(e.lane, MATRIX), e.multiply(e.remainder(matrix, 2), MATRIX))
     warp_rows = e.multiply(e.remainder(e.warp, GROUP), 16)
@@ -254,7 +290,7 @@ def _store_matrices(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
 
 
 def _store_pairs(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
-    layout = fragment.layout
+    layout = _layout_of(fragment)
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     for block, part in enumerate(fragment.parts):
         for half in range(2):
@@ -288,8 +324,10 @@ def create_none(e: Emitter, op: CreateNoneOp) -> Sequence[Lowered]:
 
 _TABLE: Any = {
     AllocTensorOp: alloc_tensor,
+    AsyncTiledLoadOp: async_tiled_load,
     CreateNoneOp: create_none,
     ExtractSliceOp: extract_slice,
+    TiledLoadOp: tiled_load,
     TiledStoreOp: tiled_store,
     ViewOp: view,
 }

@@ -32,6 +32,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     DotToken,
     Fragment,
     Ghost,
+    LoadToken,
     Lowered,
     SharedTile,
     StoreToken,
@@ -65,6 +66,8 @@ def wait(e: Emitter, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
         case DotToken():
             done = _waited(e, token.fragment)
             return [done] if op.values else []
+        case LoadToken():
+            return [token.fragment] if op.values else []
         case StoreToken():
             wait_for_store(e, token)
             return []

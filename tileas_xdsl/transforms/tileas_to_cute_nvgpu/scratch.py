@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -17,6 +16,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, is_first_holder, pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import ACCESS_BYTES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout
 
 
@@ -38,18 +38,9 @@ def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratc
     size = bits // 8
     offset = e.plan.shared.allocate(op, "exchange", count * size, f"of {op.name}", ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, element, ACCESS_BYTES)).result
-    if _runs_again(op):
+    if runs_again(op):
         e.meet()
     return Scratch(pointer, element, size)
-
-
-def _runs_again(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, scf.ForOp | scf.WhileOp):
-            return True
-        parent = parent.parent_op()
-    return False
 
 
 def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.spaces import Space, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
     PlainLayout,
@@ -82,8 +83,33 @@ def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
     """By the values that views begin with: stored to, and touched by two operations."""
     accesses = [op for op in _accesses(operations) if space_of(op.view.type) is not Space.SMEM]
     touched = Counter(origin(op.view) for op in accesses)
+    touched.update(origin(op.view) for op in accesses if _may_overlap_itself(op))
     stored = {origin(op.view) for op in accesses if isinstance(op, TiledStoreOp)}
     return {array for array in stored if touched[array] > 1}
+
+
+def _may_overlap_itself(op: TiledLoadBase | TiledStoreOp) -> bool:
+    """Whether rounds of a loop may access windows that overlap without being equal."""
+    if not op.offsets and not any(_begins_somewhere(op.view)):
+        return False
+    return runs_again(op)
+
+
+def _begins_somewhere(view: SSAValue) -> Iterator[bool]:
+    """For each view that another one is of, whether it begins at indices."""
+    while isinstance(view.owner, ViewOp):
+        yield bool(view.owner.indices)
+        view = view.owner.source
+
+
+def runs_again(op: Operation) -> bool:
+    """Whether an operation is in a loop."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, scf.ForOp | scf.WhileOp):
+            return True
+        parent = parent.parent_op()
+    return False
 
 
 def origin(view: SSAValue) -> SSAValue:

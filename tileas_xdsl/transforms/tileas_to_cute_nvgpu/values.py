@@ -237,13 +237,29 @@ class DotToken:
 
 
 @dataclass(frozen=True)
+class LoadToken:
+    """A tile that was loaded; whoever uses its registers waits for them."""
+
+    fragment: Fragment
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The registers."""
+        return self.fragment.parts
+
+    def of(self, parts: Sequence[SSAValue]) -> LoadToken:
+        """The same kind of token for other registers."""
+        return LoadToken(self.fragment.of(parts))
+
+
+@dataclass(frozen=True)
 class StoreToken:
     """Bulk stores in flight, committed by the elected thread of the agent."""
 
     elected: SSAValue
 
 
-Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken
+Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken
 """What control flow can carry."""
 
 Lowered: TypeAlias = (
@@ -258,6 +274,7 @@ Lowered: TypeAlias = (
     | Stages
     | Ghost
     | DotToken
+    | LoadToken
     | StoreToken
 )
 """What the value of a tile program becomes."""

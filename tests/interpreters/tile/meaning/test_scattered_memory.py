@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.simulating import agents, kernel, numbers, refuses, run
+from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule
 
 TYPES = {
@@ -284,6 +285,23 @@ def test_messages_pass_from_a_release_to_an_acquire(form: str, grid: int, writer
     found = run(text, a, data, out, flag, grid=grid, schedules=POLICIES)
     np.testing.assert_array_equal(found[2], 2 * a)
     assert found[3].tolist() == [7]
+
+
+def test_a_weak_load_that_looks_for_a_flag_races_and_does_not_hang() -> None:
+    rng = np.random.default_rng(9)
+    a, data, out = (numbers(rng, (4, 8), np.float32) for _ in range(3))
+    text = passing(AGENTS, "", "release gpu", "zero")
+    for schedule in POLICIES:
+        with pytest.raises(SimulationError, match="race on"):
+            run(text, a, data, out, np.zeros(1, np.int32), schedules=(schedule,))
+
+
+def test_a_loop_that_looks_for_what_nobody_writes_is_a_deadlock() -> None:
+    rng = np.random.default_rng(9)
+    a, data, out = (numbers(rng, (4, 8), np.float32) for _ in range(3))
+    text = passing(f"{HEAD}{SPIN}", "", "", "zero")
+    with pytest.raises(SimulationError, match="waits forever"):
+        run(text, a, data, out, np.zeros(1, np.int32), schedules=POLICIES)
 
 
 @pytest.mark.parametrize(("form", "grid"), [(AGENTS, 1), (BLOCKS, 2)])

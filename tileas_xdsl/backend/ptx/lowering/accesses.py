@@ -43,6 +43,13 @@ class Access:
     width: int
     kind: str
     """The registers that are accessed; the value's own are joined or split if they are wider."""
+    unit: int
+    """Bytes of one element of `type`."""
+
+    @property
+    def chosen_width(self) -> int | None:
+        """The width if it is not what the instruction has by itself: up to 16 bytes."""
+        return None if self.width == min(self.count, WIDEST // self.unit) else self.width
 
 
 def access(low: Lowering, form: Form, pointer: PtrType) -> Access:
@@ -62,7 +69,7 @@ def access(low: Lowering, form: Form, pointer: PtrType) -> Access:
     while count % vector:
         vector //= 2
     type_ = "f32" if kind == "f32" else "f64" if kind == "f64" else f"b{unit * 8}"
-    return Access(type_, count, vector, kind)
+    return Access(type_, count, vector, kind, unit)
 
 
 def _guard(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
@@ -82,7 +89,7 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
             SPACES[pointer.space],
             count=plan.count,
             offset=place.offset,
-            width=plan.width,
+            width=plan.chosen_width,
             cache=None if op.cache is None else CACHES[op.cache.data],
             guard=guard,
             otherwise=None if guard is None else low.constant(zero, plan.kind),
@@ -107,7 +114,7 @@ def _store(op: cute.StoreOp, low: Lowering) -> None:
             plan.type,
             SPACES[pointer.space],
             offset=place.offset,
-            width=plan.width,
+            width=plan.chosen_width,
             cache=None if op.cache is None else CACHES[op.cache.data],
             guard=_guard(low, op.pred),
         )

@@ -7,6 +7,8 @@ bytes, aligned to 64.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
@@ -25,6 +27,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierArriveOp,
     SetMaxRegisterOp,
     TmaDescriptorTiledType,
+    TmaLoadOp,
     WarpIdxOp,
 )
 from tileas_xdsl.dialects.ptx.types import ParamType
@@ -35,7 +38,10 @@ THREADS = "nvvm.reqntid"
 CLUSTER = "nvvm.cluster_dim"
 BLOCKS = "nvvm.minctasm"
 REGISTERS = "nvvm.maxnreg"
-SHARED_BYTES = "tileas.smem_bytes"
+KEPT = "tileas."
+"""How attributes begin that stay on the entry: what a launch has to know."""
+
+SHARED_BYTES = f"{KEPT}smem_bytes"
 
 SHARED_ALIGNMENT = 1024
 
@@ -61,28 +67,32 @@ def is_kernel(op: Operation) -> bool:
 
 def lower_kernel(op: func.FuncOp, target: Target) -> tuple[ptx.EntryOp, bool]:
     """The entry that a kernel becomes, and whether it uses dynamic shared memory."""
-    _check_signature(op)
-    block = op.body.block
+    launch = _launch(op, target)
+    _check_uses(op, launch)
     entry = ptx.EntryOp(
         op.sym_name.data,
-        [_parameter(op, argument) for argument in block.args],
-        reqntid=_extents(op, THREADS, needed=True),
+        [_parameter(op, argument) for argument in op.body.block.args],
+        reqntid=launch.threads,
         minnctapersm=_blocks(op),
         maxnreg=_number(op, REGISTERS),
-        reqnctapercluster=_extents(op, CLUSTER),
-        explicitcluster=CLUSTER in op.attributes,
+        reqnctapercluster=launch.cluster,
+        explicitcluster=launch.cluster is not None,
     )
     entry.location = op.location
-    start = entry.entry_block
+    uses_shared = _lower_body(op, entry, target)
+    remove_dead(entry)
+    entry.attributes |= {k: v for k, v in op.attributes.items() if k.startswith(KEPT)}
+    return entry, uses_shared
+
+
+def _lower_body(op: func.FuncOp, entry: ptx.EntryOp, target: Target) -> bool:
+    block, start = op.body.block, entry.entry_block
     low = Lowering(HANDLERS, target, op, entry.body, start, op, location=op.location)
     for argument, parameter in zip(block.args, entry.parameters, strict=True):
         parameter.name_hint = argument.name_hint
         low.define(argument, _read(low, argument.type, parameter))
     low.lower(block.ops)
-    remove_dead(entry)
-    if (size := op.attributes.get(SHARED_BYTES)) is not None:
-        entry.attributes[SHARED_BYTES] = size
-    return entry, low.uses_shared
+    return low.uses_shared
 
 
 def shared_memory() -> ptx.SharedOp:
@@ -90,24 +100,49 @@ def shared_memory() -> ptx.SharedOp:
     return ptx.SharedOp(SHARED, align=SHARED_ALIGNMENT, extern=True)
 
 
-def _check_signature(op: func.FuncOp) -> None:
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """What a kernel says of its launch."""
+
+    threads: tuple[int, ...]
+    cluster: tuple[int, ...] | None
+    shared_bytes: int | None
+
+
+def _launch(op: func.FuncOp, target: Target) -> _Launch:
     if op.function_type.outputs.data:
         raise op_error(op, "returns values, and a kernel has nobody to return them to")
     if len(op.body.blocks) != 1:
         raise op_error(op, "has one block: loops and branches are those of scf")
-    threads, cluster = _extents(op, THREADS, needed=True), _extents(op, CLUSTER)
-    size = _number(op, SHARED_BYTES)
+    threads = _extents(op, THREADS)
+    if threads is None:
+        raise op_error(op, f"says how many threads a block has: {THREADS} = array<i32: ...>")
+    cluster, shared_bytes = _extents(op, CLUSTER), _number(op, SHARED_BYTES)
+    for what, asked, limit in (
+        ("threads in a block", prod(threads), target.threads_per_block),
+        ("blocks in a cluster", prod(cluster or (1,)), target.blocks_per_cluster),
+        ("bytes of shared memory", shared_bytes or 0, target.shared_memory_per_block),
+    ):
+        if asked > limit:
+            raise op_error(op, f"asks for {asked} {what}; {target.name} has {limit} at most")
+    return _Launch(threads, cluster, shared_bytes)
+
+
+def _check_uses(op: func.FuncOp, launch: _Launch) -> None:
     for inner in op.walk():
-        if (
-            isinstance(inner, WarpIdxOp)
-            and threads is not None
-            and any(extent != 1 for extent in threads[1:])
-        ):
-            raise op_error(inner, f"needs a block with one axis, and it has {threads}")
-        if isinstance(inner, MbarrierArriveOp) and inner.cta is not None and cluster is None:
-            raise op_error(inner, f"arrives at another block, and the kernel has no {CLUSTER}")
+        if isinstance(inner, WarpIdxOp) and any(extent != 1 for extent in launch.threads[1:]):
+            raise op_error(inner, f"needs a block with one axis, and it has {launch.threads}")
+        if isinstance(inner, MbarrierArriveOp) and inner.cta is not None:
+            _check_cluster(inner, launch)
+        if isinstance(inner, TmaLoadOp) and inner.multicast_mask is not None:
+            _check_cluster(inner, launch)
         if isinstance(inner, GetDynSmemOp):
-            _check_shared(inner, size)
+            _check_shared(inner, launch.shared_bytes)
+
+
+def _check_cluster(op: Operation, launch: _Launch) -> None:
+    if launch.cluster is None:
+        raise op_error(op, f"reaches other blocks, and the kernel has no {CLUSTER}")
 
 
 def _check_shared(op: GetDynSmemOp, size: int | None) -> None:
@@ -123,11 +158,11 @@ def _parameter(op: func.FuncOp, argument: BlockArgument) -> ParamType:
     if isinstance(type_, TmaDescriptorTiledType):
         return ptx.param("b8", MAP_BYTES, MAP_ALIGNMENT)
     if isinstance(type_, PtrType) and type_.space not in (AddressSpace.GMEM, AddressSpace.GENERIC):
-        raise op_error(op, f"a launch passes pointers to global memory, not {type_}")
+        raise op_error(op, f"takes {type_}, and a launch passes pointers to global memory")
     form = form_of(type_)
     name = None if form is None or form.elements != 1 else PARAMETERS.get(form.element)
     if name is None:
-        raise op_error(op, f"no launch passes a {type_}")
+        raise op_error(op, f"takes {type_}, which no launch passes")
     return ptx.param(name)
 
 
@@ -141,11 +176,9 @@ def _read(low: Lowering, type_: Attribute, parameter: SSAValue) -> SSAValue:
     return value
 
 
-def _extents(op: Operation, name: str, *, needed: bool = False) -> tuple[int, ...] | None:
+def _extents(op: Operation, name: str) -> tuple[int, ...] | None:
     attribute = op.attributes.get(name)
     if attribute is None:
-        if needed:
-            raise op_error(op, f"says how many threads a block has: {name} = array<i32: ...>")
         return None
     if not isinstance(attribute, DenseArrayBase):
         raise op_error(op, f"has {name} as array<i32: x, y, z>, not {attribute}")

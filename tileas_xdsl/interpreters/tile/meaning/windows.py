@@ -56,7 +56,7 @@ def atomic_access(semantic: MemSemanticAttr | None) -> Access:
 def before_looking(op: Operation, access: Access, name: str, sight: Callable[[], Array]) -> Steps:
     """A strong access may look for what others write: it lets them go on first."""
     if access.is_strong:
-        yield Wait(lambda: True, f"{name} to change", op, sight=lambda: (op, sight().tobytes()))
+        yield Wait(lambda: True, f"{name} to change", op, sight=lambda: sight().tobytes())
     return ()
 
 

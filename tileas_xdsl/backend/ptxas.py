@@ -1,0 +1,214 @@
+"""`ptxas`: PTX text to machine code, its log as diagnostics, its facts as numbers.
+
+What costs a kernel its speed is an error here, though `ptxas` only mentions it: messages with a
+code (C7508: `setmaxnreg` ignored, C7510 and C7514: products serialised, C7517: a wait injected),
+and spills.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tileas_xdsl.backend.nvidia_tools import need_tool
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
+from tileas_xdsl.target.arch import get_target
+
+_SEVERITIES = {
+    "info": Severity.REMARK,
+    "warning": Severity.WARNING,
+    "error": Severity.ERROR,
+    "fatal": Severity.ERROR,
+}
+_MESSAGE = re.compile(
+    r"ptxas (?:.*?, line (?P<line>\d+); )?(?P<severity>info|warning|error|fatal) *: (?P<text>.*)"
+)
+_CODE = re.compile(r"\(C\d+\)")
+_LINE = re.compile(r"\bline (\d+)")
+_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"')
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
+_PROPERTIES = re.compile(r"ptxas info +: Function properties for (\S+)")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers(?:, used (\d+) barriers)?")
+_SHARED = re.compile(r"(\d+) bytes smem")
+_CHATTER = (
+    "bytes gmem",
+    "Compiling entry function",
+    "Function properties",
+    "Used ",
+    "Compile time",
+    "Ptx assembly aborted",
+)
+"""Lines of `ptxas -v` that say facts, or nothing new."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """What one kernel uses; sizes are bytes."""
+
+    registers: int = 0
+    barriers: int = 0
+    shared: int = 0
+    """Without what the launch adds."""
+    stack: int = 0
+    spill_stores: int = 0
+    spill_loads: int = 0
+
+    @property
+    def spills(self) -> int:
+        """Bytes written to and read from local memory for want of registers."""
+        return self.spill_stores + self.spill_loads
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Machine code, and what `ptxas` said of it."""
+
+    cubin: bytes
+    entries: Mapping[str, EntryFacts]
+    messages: tuple[Diagnostic, ...]
+    """Warnings and remarks."""
+    log: str
+
+    @property
+    def registers(self) -> int:
+        """The most that an entry uses per thread."""
+        return max((facts.registers for facts in self.entries.values()), default=0)
+
+    @property
+    def shared(self) -> int:
+        """The most bytes of shared memory of an entry, without what the launch adds."""
+        return max((facts.shared for facts in self.entries.values()), default=0)
+
+    @property
+    def stack(self) -> int:
+        """The most bytes of stack of an entry."""
+        return max((facts.stack for facts in self.entries.values()), default=0)
+
+    @property
+    def spills(self) -> int:
+        """Bytes spilled by all entries."""
+        return sum(facts.spills for facts in self.entries.values())
+
+
+def assemble(
+    text: str, target: str = "sm_90a", *, options: Sequence[str] = (), name: str = "kernel.ptx"
+) -> Assembled:
+    """Assemble PTX for a target; `name` is what messages call the text.
+
+    Raises `DiagnosticError` for what `ptxas` refuses and for what it makes slow (see above), at
+    the place that `.loc` lines give, else in the text; `MissingToolError` without `ptxas`.
+    """
+    program = need_tool("ptxas")
+    arch = get_target(target).name
+    with tempfile.TemporaryDirectory(prefix="tileas-") as folder:
+        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(text, encoding="utf-8")
+        command = [program, "-v", f"-arch={arch}", *options, source, "-o", cubin]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = run.stdout + run.stderr
+        code = cubin.read_bytes() if cubin.exists() else b""
+    entries = entry_facts(log)
+    reports = (*log_messages(log, text, name), *_spills(entries, _Places(text, name)))
+    errors = [report for report in reports if report.severity is Severity.ERROR]
+    if run.returncode and not errors:
+        last = log.strip().splitlines()[-1:] or [f"exit code {run.returncode}"]
+        errors = [diagnostic(Severity.ERROR, f"ptxas failed: {last[0]}")]
+    if errors:
+        raise DiagnosticError(*errors)
+    return Assembled(code, entries, reports, log)
+
+
+def log_messages(log: str, text: str, name: str = "kernel.ptx") -> tuple[Diagnostic, ...]:
+    """What a log of `ptxas` says about `text`, in order, without facts."""
+    places = _Places(text, name)
+    found = (_MESSAGE.match(line) for line in log.splitlines())
+    kept = [m for m in found if m and not any(chatter in m["text"] for chatter in _CHATTER)]
+    return tuple(_report(match, places) for match in kept)
+
+
+def _report(match: re.Match[str], places: _Places) -> Diagnostic:
+    severity, text = _SEVERITIES[match["severity"]], match["text"].strip()
+    if _CODE.match(text):
+        severity = Severity.ERROR
+    mentioned = _LINE.search(text)
+    number = match["line"] or (mentioned and mentioned[1])
+    line = int(number) if number else None
+    return places.report(severity, f"ptxas: {text}", line)
+
+
+class _Places:
+    """From lines of PTX text to where they come from."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._name = name
+        self._lines = text.splitlines()
+        files = {m[1]: _unquoted(m[2]) for m in map(_FILE.match, self._lines) if m}
+        self._starts: list[int] = []
+        self._locations: list[Location] = []
+        for number, line in enumerate(self._lines, 1):
+            if (match := _LOC.match(line)) and match[1] in files:
+                self._starts.append(number)
+                place = Location(files[match[1]], int(match[2]), max(1, int(match[3])))
+                self._locations.append(place)
+
+    def report(self, severity: Severity, message: str, line: int | None) -> Diagnostic:
+        """A diagnostic about a line of the text, counted from 1."""
+        if line is None or not 1 <= line <= len(self._lines):
+            return diagnostic(severity, message)
+        shown, here = self._lines[line - 1], Location(self._name, line, 1)
+        index = bisect_right(self._starts, line) - 1
+        if index < 0:
+            return replace(diagnostic(severity, message, here), source_line=shown)
+        note = replace(diagnostic(Severity.NOTE, "in the PTX text", here), source_line=shown)
+        return diagnostic(severity, message, self._locations[index], notes=[note])
+
+    def line_of_entry(self, entry: str) -> int | None:
+        """The line where an entry begins."""
+        for number, line in enumerate(self._lines, 1):
+            if (match := _ENTRY.search(line)) and match[1] == entry:
+                return number
+        return None
+
+
+def _unquoted(name: str) -> str:
+    return name.replace('\\"', '"').replace("\\\\", "\\")
+
+
+def _spills(entries: Mapping[str, EntryFacts], places: _Places) -> Iterator[Diagnostic]:
+    for entry, facts in entries.items():
+        if not facts.spills:
+            continue
+        message = (
+            f"entry '{entry}' spills registers: {facts.spill_stores} bytes of stores, "
+            f"{facts.spill_loads} of loads"
+        )
+        yield places.report(Severity.ERROR, message, places.line_of_entry(entry))
+
+
+def entry_facts(log: str) -> Mapping[str, EntryFacts]:
+    """What the entries use, from a log of `ptxas -v`."""
+    entries: dict[str, EntryFacts] = {}
+    current = ""
+    for line in log.splitlines():
+        if match := _PROPERTIES.match(line):
+            current = match[1]
+        elif match := _FRAME.search(line):
+            stack, stores, loads = map(int, match.groups())
+            entries[current] = EntryFacts(stack=stack, spill_stores=stores, spill_loads=loads)
+        elif (match := _USED.search(line)) and current in entries:
+            shared = _SHARED.search(line)
+            entries[current] = replace(
+                entries[current],
+                registers=int(match[1]),
+                barriers=int(match[2] or 0),
+                shared=int(shared[1]) if shared else 0,
+            )
+    return entries

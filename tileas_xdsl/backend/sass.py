@@ -1,0 +1,225 @@
+"""Machine code as `nvdisasm` shows it: what a kernel executes, and how often in each loop."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tileas_xdsl.backend.nvidia_tools import need_tool
+
+_SECTION = re.compile(r"\s*\.section\s+\.text\.([\w$.]+)\s*,")
+_LABEL = re.compile(r"(\.L_\w+):")
+_INSTRUCTION = re.compile(
+    r"\s*/\*(?P<address>[0-9a-f]+)\*/\s+(?P<guard>@!?U?P\w+\s+)?(?P<opcode>[A-Z][\w.]*)(?P<rest>.*?);"
+)
+_TARGET = re.compile(r"`\((\.L_\w+)\)")
+_LEAVES = frozenset(("EXIT", "RET", "BRX", "JMX"))
+_JUMPS = frozenset(("BRA", "JMP"))
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction."""
+
+    address: int
+    opcode: str
+    """With modifiers, as `HGMMA.64x256x16.F32.BF16`."""
+    operands: str
+    guarded: bool
+    target: str | None
+    """The label that it branches to."""
+
+    @property
+    def mnemonic(self) -> str:
+        """The opcode without modifiers."""
+        return self.opcode.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop: its instructions in the order of their addresses, inner loops included."""
+
+    start: int
+    instructions: tuple[Instruction, ...]
+    inner: bool
+    """Whether it holds no other loop."""
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many instructions of each mnemonic, `HGMMA`, there are."""
+        return Counter(instruction.mnemonic for instruction in self.instructions)
+
+    def count(self, opcode: str) -> int:
+        """How many instructions start with `opcode`: a mnemonic, perhaps with modifiers."""
+        return sum(
+            f"{instruction.opcode}.".startswith(f"{opcode}.") for instruction in self.instructions
+        )
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The machine code of one entry."""
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    labels: Mapping[str, int]
+    """Addresses."""
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many instructions of each mnemonic there are."""
+        return Counter(instruction.mnemonic for instruction in self.instructions)
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops, those with the fewest instructions first."""
+        return _loops(self)
+
+    def loops_with(self, opcode: str) -> tuple[Loop, ...]:
+        """The smallest loops that have such an instruction: loops around them do not count."""
+        found = [loop for loop in self.loops if loop.count(opcode)]
+        return tuple(
+            loop
+            for index, loop in enumerate(found)
+            if not any(_contains(loop, smaller) for smaller in found[:index])
+        )
+
+
+def _contains(loop: Loop, other: Loop) -> bool:
+    return set(other.instructions) <= set(loop.instructions)
+
+
+def disassemble(cubin: bytes) -> Mapping[str, Kernel]:
+    """The kernels of a cubin by name; `MissingToolError` without `nvdisasm`."""
+    program = need_tool("nvdisasm")
+    with tempfile.TemporaryDirectory(prefix="tileas-") as folder:
+        path = Path(folder, "kernel.cubin")
+        path.write_bytes(cubin)
+        run = subprocess.run([program, "-c", path], capture_output=True, text=True, check=True)
+    return parse_sass(run.stdout)
+
+
+def parse_sass(text: str) -> Mapping[str, Kernel]:
+    """The kernels in a listing of `nvdisasm -c`."""
+    kernels: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
+    name: str | None = None
+    instructions: list[Instruction] = []
+    labels: dict[str, int] = {}
+    waiting: list[str] = []
+    for line in text.splitlines():
+        if match := _SECTION.match(line):
+            name, instructions, labels = match[1], [], {}
+        elif match := _LABEL.match(line):
+            waiting.append(match[1])
+        elif name and (match := _INSTRUCTION.match(line)):
+            instruction = _instruction(match)
+            instructions.append(instruction)
+            labels.update(dict.fromkeys(waiting, instruction.address))
+            waiting.clear()
+            kernels.setdefault(name, (instructions, labels))
+    return {name: Kernel(name, tuple(code), at) for name, (code, at) in kernels.items()}
+
+
+def _instruction(match: re.Match[str]) -> Instruction:
+    target = _TARGET.search(match["rest"])
+    return Instruction(
+        int(match["address"], 16),
+        match["opcode"],
+        match["rest"].strip(),
+        bool(match["guard"]),
+        target[1] if target else None,
+    )
+
+
+# Loops: blocks of instructions, who dominates whom, and what reaches a branch back.
+
+
+def _loops(kernel: Kernel) -> tuple[Loop, ...]:
+    blocks, successors = _graph(kernel)
+    dominators = _dominators(successors)
+    bodies: dict[int, set[int]] = {}
+    for index, targets in enumerate(successors):
+        for target in targets:
+            if dominators[index] >> target & 1:
+                bodies.setdefault(target, {target}).update(_body(index, target, successors))
+    found = [
+        Loop(
+            blocks[head][0].address,
+            tuple(i for index in sorted(body) for i in blocks[index]),
+            not any(other != head and other in body for other in bodies),
+        )
+        for head, body in bodies.items()
+    ]
+    # The jump to itself that pads a kernel is no loop.
+    real = [loop for loop in found if len(loop.instructions) > 1]
+    return tuple(sorted(real, key=lambda loop: len(loop.instructions)))
+
+
+def _graph(kernel: Kernel) -> tuple[list[list[Instruction]], list[list[int]]]:
+    """Blocks of instructions, and for each the indices of those that may follow."""
+    starts = set(kernel.labels.values())
+    blocks: list[list[Instruction]] = []
+    ended = True
+    for instruction in kernel.instructions:
+        if ended or instruction.address in starts:
+            blocks.append([])
+        blocks[-1].append(instruction)
+        ended = instruction.mnemonic in _JUMPS | _LEAVES
+    index_of = {block[0].address: index for index, block in enumerate(blocks)}
+    successors: list[list[int]] = []
+    for index, block in enumerate(blocks):
+        last = block[-1]
+        following: list[int] = []
+        if last.mnemonic in _JUMPS and last.target is not None:
+            following.append(index_of[kernel.labels[last.target]])
+        if _falls_through(last) and index + 1 < len(blocks):
+            following.append(index + 1)
+        successors.append(following)
+    return blocks, successors
+
+
+def _falls_through(last: Instruction) -> bool:
+    if last.mnemonic in _LEAVES | _JUMPS:
+        # A branch may have its predicate among its operands: `BRA P0, ...` or `BRA.U UP0, ...`.
+        return last.guarded or bool(re.match(r"!?U?P\d", last.operands))
+    return True
+
+
+def _dominators(successors: Sequence[Sequence[int]]) -> list[int]:
+    """By block: the set of blocks on every way to it, as bits."""
+    count = len(successors)
+    predecessors: list[list[int]] = [[] for _ in range(count)]
+    for index, targets in enumerate(successors):
+        for target in targets:
+            predecessors[target].append(index)
+    everything = (1 << count) - 1
+    found = [1] + [everything] * (count - 1) if count else []
+    changed = True
+    while changed:
+        changed = False
+        for index in range(1, count):
+            common = everything
+            for predecessor in predecessors[index]:
+                common &= found[predecessor]
+            common |= 1 << index
+            changed |= common != found[index]
+            found[index] = common
+    return found
+
+
+def _body(tail: int, head: int, successors: Sequence[Sequence[int]]) -> set[int]:
+    """The blocks that reach `tail` without passing `head`."""
+    body, pending = {head}, [tail]
+    while pending:
+        index = pending.pop()
+        if index in body:
+            continue
+        body.add(index)
+        pending += [i for i, targets in enumerate(successors) if index in targets]
+    return body

@@ -1,0 +1,85 @@
+"""What happens to mbarriers: arrivals of threads and of copies, and the checks of both."""
+
+from __future__ import annotations
+
+from tileas_xdsl.interpreters.ptx.clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.explain import barrier_story
+from tileas_xdsl.interpreters.ptx.mbarrier import MAX_COUNT, MBarrier
+from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
+from tileas_xdsl.interpreters.ptx.state import Cluster, Cta
+
+
+def barrier_at(cluster: Cluster, address: int) -> tuple[Cta, MBarrier]:
+    """The barrier at a `.shared::cluster` address."""
+    cta = cluster.cta_of(address)
+    offset = address & OFFSET_MASK
+    if offset % 8:
+        raise Fault("misaligned-address", f"mbarrier address {address:#x} is not aligned to 8")
+    return cta, cta.mbarrier(offset)
+
+
+def arrive(
+    cluster: Cluster,
+    barrier: MBarrier,
+    at: int,
+    who: str,
+    *,
+    count: int = 0,
+    expect: int = 0,
+    delivered: int = 0,
+    known: Knowledge | None = None,
+    drop: bool = False,
+) -> None:
+    """Announce `expect` bytes, deliver `delivered`, then arrive `count` times."""
+    if drop:
+        barrier.next_count -= count
+    barrier.pending -= count
+    barrier.bytes += expect - delivered
+    barrier.hand_on(known)
+    cluster.events += 1
+    barrier.note(who, at, _what(count, expect, delivered))
+    if barrier.pending < 0:
+        _tell(cluster, barrier, at, "barrier-arrivals", "gets more arrivals than its count")
+        barrier.pending = 0
+    if abs(barrier.bytes) > MAX_COUNT:
+        _tell(
+            cluster,
+            barrier,
+            at,
+            "barrier-bytes",
+            f"has {barrier.bytes} bytes outstanding, beyond {MAX_COUNT}",
+        )
+    barrier.settle()
+
+
+def _what(count: int, expect: int, delivered: int) -> str:
+    parts: list[str] = []
+    if expect:
+        parts.append(f"expects {expect} bytes")
+    if delivered:
+        parts.append(f"delivers {delivered} bytes")
+    if count:
+        parts.append(f"arrives {count} times" if count > 1 else "arrives")
+    return ", ".join(parts) or "touches it"
+
+
+def _tell(cluster: Cluster, barrier: MBarrier, at: int, kind: str, what: str) -> None:
+    message = f"{barrier.name} (count {barrier.count}) {what}"
+    if cluster.checker is None:
+        raise Fault(kind, message)
+    cluster.checker.findings.add(kind, at, message, barrier_story(cluster, barrier)[:-1])
+
+
+def check_fenced(cluster: Cluster, barrier: MBarrier, at: int, who: str) -> None:
+    """Whether other CTAs and the asynchronous proxy may use a barrier yet."""
+    checker = cluster.checker
+    if checker is None or barrier.fenced:
+        return
+    checker.findings.add(
+        "barrier-init",
+        at,
+        f"{who} uses {barrier.name}, whose initialisation no fence has made visible to it",
+        ["hint: fence.mbarrier_init.release.cluster after mbarrier.init, then a barrier"],
+    )
+    barrier.fenced = True

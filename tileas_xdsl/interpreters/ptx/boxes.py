@@ -1,0 +1,201 @@
+"""Boxes of tensors: which bytes of global memory a tensor copy moves, and where they go.
+
+Sources: PTX ISA 5.5, tensors; CUDA driver API, cuTensorMapEncodeTiled; tileas_xdsl.target's tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.floats import FORMATS
+from tileas_xdsl.interpreters.ptx.lanes import Array
+from tileas_xdsl.interpreters.ptx.memory import GlobalMemory
+from tileas_xdsl.interpreters.ptx.shadow import Places
+from tileas_xdsl.interpreters.ptx.shared_memory import GRANULE
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import ELEMENTS, TensorMap
+from tileas_xdsl.target.tensor_map_bytes import decode
+
+GATHERED_ROWS = 4
+"""Rows that gather4 and scatter4 name."""
+
+_UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
+
+
+class Box:
+    """The box of a tensor map, innermost dimension last, counted in bytes along it.
+
+    `rows` of `row_bytes` follow one another in shared memory.
+    """
+
+    def __init__(self, tensor_map: TensorMap, gather: bool) -> None:
+        m = self.map = tensor_map
+        refuse_unsupported(m)
+        bits = ELEMENTS[m.element].bits
+        self.unit = max(bits // 8, 1)
+        pack = 2 if bits == 4 else 1
+        inner = -(-m.box[0] // m.element_strides[0]) // pack
+        counts = [-(-b // s) for b, s in zip(m.box, m.element_strides, strict=True)]
+        outer = [*counts[:0:-1]]
+        if gather:
+            if m.rank != 2 or m.box[1] != 1:
+                raise Fault("tma", "gather4 and scatter4 need a map of rank 2 with boxes of 1 row")
+            outer = [GATHERED_ROWS]
+        self.gather = gather
+        self.pack = pack
+        self.counts = (*outer, inner)
+        self.row_bytes = inner * self.unit
+        self.rows = prod(outer)
+        self.size = self.rows * self.row_bytes
+        self.mode = m.swizzle
+        self._check_rows()
+        self._places: dict[int, tuple[Array, Places]] = {}
+
+    def _check_rows(self) -> None:
+        swizzle = BYTE_SWIZZLES[self.mode]
+        span = {"none": 0, "32B": 32, "64B": 64}.get(self.mode, 128)
+        if swizzle.bits and self.row_bytes != span and self.rows > 1:
+            raise Fault(
+                "tma",
+                f"rows of {self.row_bytes} bytes are shorter than the {span} that swizzle "
+                f"{self.mode} spans: such boxes are not modelled",
+            )
+        if self.row_bytes % GRANULE:
+            raise Fault("tma", f"rows of {self.row_bytes} bytes are no multiple of 16")
+
+    # Shared memory
+
+    def places(self, offset: int) -> tuple[Array, Places]:
+        """The granules of the box from an offset on: in order (rows, chunks), and as a set."""
+        found = self._places.get(offset)
+        if found is None:
+            start = offset + np.arange(self.rows)[:, None] * self.row_bytes
+            address = BYTE_SWIZZLES[self.mode](start + np.arange(0, self.row_bytes, GRANULE))
+            granules = address // GRANULE
+            low, count = int(granules.min()), granules.size
+            contiguous = int(granules.max()) - low + 1 == count
+            as_set = slice(low, low + count) if contiguous else granules.ravel()
+            found = self._places[offset] = granules, as_set
+        return found
+
+    # Global memory
+
+    def read(self, memory: GlobalMemory, at: Sequence[int]) -> Array:
+        """The bytes of the box at these coordinates (innermost first), filled out of bounds."""
+        if self.gather:
+            parts = [self._read(memory, (at[0], row), (1, self.counts[-1])) for row in at[1:]]
+            return np.concatenate(parts).reshape(-1)
+        return self._read(memory, at, self.counts).reshape(-1)
+
+    def _read(self, memory: GlobalMemory, at: Sequence[int], counts: tuple[int, ...]) -> Array:
+        window = self._window(memory, at, counts)
+        if window is not None and window[1] is None:
+            return np.ascontiguousarray(window[0]).reshape(-1, self.row_bytes)
+        found = np.zeros((*counts, self.unit), np.uint8)
+        if self.map.nan_fill:
+            found[:] = _nan(self.map.element)
+        if window is not None:
+            inside, ranges = window
+            assert ranges is not None
+            found[ranges] = inside
+        return found.reshape(-1, self.row_bytes)
+
+    def write(
+        self, memory: GlobalMemory, at: Sequence[int], data: Array, combine: object = None
+    ) -> None:
+        """Put the bytes of the box there; what is out of bounds is dropped."""
+        if self.gather:
+            for i, row in enumerate(at[1:]):
+                part = data[i * self.row_bytes : (i + 1) * self.row_bytes]
+                self._write(memory, (at[0], row), (1, self.counts[-1]), part, combine)
+            return
+        self._write(memory, at, self.counts, data, combine)
+
+    def _write(
+        self,
+        memory: GlobalMemory,
+        at: Sequence[int],
+        counts: tuple[int, ...],
+        data: Array,
+        combine: object,
+    ) -> None:
+        window = self._window(memory, at, counts, write=True)
+        memory.writes += 1
+        if window is None:
+            return
+        view, ranges = window
+        box = data.reshape(*counts, self.unit)
+        part = np.ascontiguousarray(box if ranges is None else box[ranges])
+        if callable(combine):
+            old = np.ascontiguousarray(view)
+            new = np.asarray(combine(old.reshape(-1), part.reshape(-1)))
+            part = new.reshape(view.shape)
+        view[...] = part
+
+    def _window(
+        self,
+        memory: GlobalMemory,
+        at: Sequence[int],
+        counts: tuple[int, ...],
+        *,
+        write: bool = False,
+    ) -> tuple[Array, tuple[slice, ...] | None] | None:
+        """What lies within bounds, as a view of global memory, and where in the box it is."""
+        m = self.map
+        shape: list[int] = []
+        strides: list[int] = []
+        ranges: list[slice] = []
+        low = m.address
+        steps = (1, *m.element_strides[1:]) if self.pack == 2 else m.element_strides
+        dims = (m.dims[0] // self.pack, *m.dims[1:])
+        for i in range(m.rank - 1, -1, -1):
+            stride = self.unit if i == 0 else m.strides[i - 1]
+            start = at[i] // self.pack if i == 0 else at[i]
+            count = counts[m.rank - 1 - i]
+            first = max(0, -(start // steps[i])) if start < 0 else 0
+            last = min(count, -(-(dims[i] - start) // steps[i]))
+            if first >= last:
+                return None
+            low += (start + first * steps[i]) * stride
+            shape.append(last - first)
+            strides.append(stride * steps[i])
+            ranges.append(slice(first, last))
+        whole = all(r.stop - r.start == c for r, c in zip(ranges, counts, strict=True))
+        extent = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + self.unit
+        buffer = memory.writable(low, extent) if write else memory.find(low, extent)
+        view = np.lib.stride_tricks.as_strided(
+            buffer.data[low - buffer.base :], (*shape, self.unit), (*strides, 1)
+        )
+        return view, None if whole else tuple(ranges)
+
+
+def refuse_unsupported(m: TensorMap) -> None:
+    """Say what of tensor maps is not modelled."""
+    if m.interleave != "none":
+        raise Fault("tma", f"tensor maps with interleave {m.interleave} are not modelled")
+    if m.element in _UNSUPPORTED:
+        raise Fault("tma", f"tensor maps of {m.element} are not modelled")
+    if m.swizzle not in BYTE_SWIZZLES:
+        raise Fault("tma", f"swizzle {m.swizzle} of tensor maps is not modelled")
+
+
+def _nan(element: str) -> Array:
+    """The bytes of the NaN that fills what is out of bounds."""
+    name = element.removesuffix(".ftz")
+    bits = FORMATS["f32" if name == "tf32" else name].bits
+    return np.frombuffer(((1 << (bits - 1)) - 1).to_bytes(bits // 8, "little"), np.uint8)
+
+
+@lru_cache(maxsize=1024)
+def box_of(data: bytes, gather: bool = False) -> Box:
+    """The box of the 128 bytes of a tensor map."""
+    try:
+        return Box(decode(data), gather)
+    except TargetError as error:
+        raise Fault("tma", f"these 128 bytes are no tensor map: {error}") from None

@@ -1,0 +1,301 @@
+"""Barriers of CTAs and clusters, fences.  Source: PTX ISA 9.7.13.1 to 9.7.13.4."""
+
+from __future__ import annotations
+
+from tileas_xdsl.interpreters.ptx.barriers import NAMED_BARRIERS, NamedBarrier
+from tileas_xdsl.interpreters.ptx.blocks import ClusterWait, NamedWait, RegisterWait, together
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import WARP, predicate_mask, warps_of
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.state import Fragment
+
+U32 = TYPES["u32"]
+
+
+def build_bar(site: Site) -> Step:
+    """`bar` and `barrier{.cta}`: sync, arrive and red."""
+    site.flag("cta")
+    action = site.choose(("sync", "arrive", "red"))
+    site.flag("aligned")
+    if action == "red":
+        return _build_reduction(site)
+    site.no_more()
+    site.count(1 if action == "sync" else 2, 2)
+    number = site.source(0, U32)
+    threads = site.source(1, U32) if len(site.operands) == 2 else None
+    waits = action == "sync"
+    what = f"{site.name}.{action}"
+
+    def step(f: Fragment) -> int | None:
+        if not together(f, what):
+            return STOP
+        barrier = _named(f, f.value(number))
+        expected = f.value(threads) if threads is not None else f.gang.cta.threads
+        return _arrive(f, barrier, expected, waits=waits)
+
+    return step
+
+
+def _build_reduction(site: Site) -> Step:
+    """`barrier.red`: a barrier that counts or combines a predicate."""
+    mode = site.choose(("popc", "and", "or"))
+    result = site.type(("u32",) if mode == "popc" else ("pred",))
+    site.no_more()
+    site.count(3, 4)
+    dest = site.destination(0, result)
+    number = site.source(1, U32)
+    threads = site.source(2, U32) if len(site.operands) == 4 else None
+    p, inverted = site.predicate(len(site.operands) - 1)
+
+    def step(f: Fragment) -> int | None:
+        if not together(f, "barrier.red"):
+            return STOP
+        barrier = _named(f, f.value(number))
+        yes = predicate_mask(f.r[p], f.mask)
+        if inverted:
+            yes ^= f.mask
+        barrier.votes.append((f.mask.bit_count(), yes.bit_count()))
+        expected = f.value(threads) if threads is not None else f.gang.cta.threads
+        stopped = _arrive(f, barrier, expected, waits=True)
+        if stopped is None:
+            f.r[dest] = _reduced(barrier, mode)
+        else:
+            f.block = _ReductionWait(f, dest, barrier, mode)
+        return stopped
+
+    return step
+
+
+class _ReductionWait(NamedWait):
+    """In a reducing barrier: the result is there when it fills."""
+
+    def __init__(self, f: Fragment, dest: int, barrier: NamedBarrier, mode: str) -> None:
+        super().__init__(barrier, barrier.generation, f.gang.cta)
+        self.fragment, self.dest, self.mode = f, dest, mode
+
+    def ready(self) -> bool:
+        """Whether it filled; then the register holds the result."""
+        if not super().ready():
+            return False
+        self.fragment.r[self.dest] = _reduced(self.named, self.mode)
+        return True
+
+
+def _reduced(barrier: NamedBarrier, mode: str) -> int | bool:
+    threads, yes = barrier.result
+    if mode == "popc":
+        return yes
+    return yes == threads if mode == "and" else yes > 0
+
+
+def _named(f: Fragment, number: int) -> NamedBarrier:
+    if not 0 <= number < NAMED_BARRIERS:
+        raise Fault("named-barrier", f"barrier {number} is not in 0..{NAMED_BARRIERS - 1}")
+    return f.gang.cta.named.setdefault(number, NamedBarrier(number))
+
+
+def _arrive(f: Fragment, barrier: NamedBarrier, expected: int, *, waits: bool) -> int | None:
+    gang, cluster = f.gang, f.gang.cta.cluster
+    warps = warps_of(f.mask)
+    _check_counts(f, barrier, expected)
+    barrier.expected = expected
+    barrier.arrived += WARP * len(warps)
+    first = gang.first_warp
+    barrier.came.append(f"warps {', '.join(str(first + w) for w in warps)}")
+    cluster.events += 1
+    checker = cluster.checker
+    agents = [gang.agents[w] for w in warps]
+    if checker is not None:
+        barrier.hand_on(checker.release(gang, warps))
+    if waits:
+        barrier.waiting += agents
+    if barrier.arrived < expected:
+        if not waits:
+            return None
+        f.block = NamedWait(barrier, barrier.generation, gang.cta)
+        f.pc += 1
+        return STOP
+    if checker is not None and barrier.known is not None:
+        for agent in barrier.waiting:
+            checker.clocks.acquire(agent, barrier.known)
+    barrier.reset()
+    return None
+
+
+def _check_counts(f: Fragment, barrier: NamedBarrier, expected: int) -> None:
+    cta = f.gang.cta
+    whole = (cta.threads + WARP - 1) // WARP * WARP
+    if expected % WARP and expected != cta.threads:
+        raise Fault(
+            "named-barrier", f"barrier {barrier.number}: {expected} threads are no whole warps"
+        )
+    if not 0 < expected <= whole:
+        raise Fault(
+            "named-barrier",
+            f"barrier {barrier.number} expects {expected} threads; the block has {cta.threads}",
+        )
+    checker = cta.cluster.checker
+    if checker is not None and barrier.arrived and barrier.expected != expected:
+        checker.findings.add(
+            "named-barrier",
+            f.pc,
+            f"barrier {barrier.number} is joined with {expected} threads; others joined it with "
+            f"{barrier.expected}",
+            [f"came before: {', '.join(barrier.came)}"],
+        )
+    if checker is not None and barrier.arrived + f.mask.bit_count() > expected:
+        checker.findings.add(
+            "named-barrier",
+            f.pc,
+            f"more threads come to barrier {barrier.number} than the {expected} it expects",
+            [f"came before: {', '.join(barrier.came)}"],
+        )
+
+
+# Clusters
+
+
+def build_cluster(site: Site) -> Step:
+    """`barrier.cluster.arrive` and `.wait`."""
+    action = site.choose(("arrive", "wait"))
+    site.ignore(("release", "acquire", "relaxed", "aligned"))
+    site.no_more()
+    site.count(0)
+    return _cluster_wait if action == "wait" else _cluster_arrive
+
+
+def _cluster_arrive(f: Fragment) -> int | None:
+    gang, cluster = f.gang, f.gang.cta.cluster
+    if not together(f, "barrier.cluster.arrive"):
+        return STOP
+    barrier, warps = cluster.barrier, warps_of(f.mask)
+    barrier.arrived += f.mask.bit_count()
+    cluster.events += 1
+    checker = cluster.checker
+    if checker is not None:
+        barrier.hand_on(checker.release(gang, warps))
+    for warp in warps:
+        agent = gang.agents[warp]
+        if agent in barrier.came:
+            raise Fault(
+                "named-barrier",
+                "barrier.cluster.arrive is executed twice without barrier.cluster.wait",
+            )
+        barrier.came[agent] = barrier.generation
+    barrier.settle()
+    return None
+
+
+def _cluster_wait(f: Fragment) -> int | None:
+    gang, cluster = f.gang, f.gang.cta.cluster
+    if not together(f, "barrier.cluster.wait"):
+        return STOP
+    barrier, warps = cluster.barrier, warps_of(f.mask)
+    agents = [gang.agents[w] for w in warps]
+    missing = [a for a in agents if a not in barrier.came]
+    if missing:
+        raise Fault(
+            "named-barrier",
+            f"{cluster.warp_name(missing[0])} waits for the cluster without having arrived",
+        )
+    generation = barrier.came[agents[0]]
+    if barrier.generation <= generation:
+        f.block = ClusterWait(barrier, generation)
+        return STOP
+    if cluster.checker is not None:
+        cluster.checker.acquire(gang, warps, barrier.ended)
+    for agent in agents:
+        del barrier.came[agent]
+    return None
+
+
+# Fences
+
+
+def build_fence(site: Site) -> Step:
+    """`fence` and `membar`: what they order is what barriers hand on."""
+    if site.flag("mbarrier_init"):
+        site.ignore(("release", "cluster"))
+        site.no_more()
+        return _fence_init
+    if site.flag("proxy"):
+        return _build_proxy_fence(site)
+    site.modifiers = []
+    return lambda f: None
+
+
+def _build_proxy_fence(site: Site) -> Step:
+    names = ("async", "async::generic", "alias", "tensormap::generic")
+    kind = site.choose(names)
+    if kind != "async":
+        site.modifiers = []
+        return lambda f: None
+    site.ignore(("global", "shared::cta", "shared::cluster", "shared"))
+    site.no_more()
+    site.count(0)
+
+    def step(f: Fragment) -> None:
+        checker = f.gang.cta.cluster.checker
+        if checker is None:
+            return
+        for warp in warps_of(f.mask):
+            checker.clocks.fence_proxy(f.gang.agents[warp])
+        _fence_init(f)
+
+    return step
+
+
+def _fence_init(f: Fragment) -> None:
+    """Barriers that these warps have initialised are visible to all."""
+    for barrier in f.gang.cta.mbarriers.values():
+        barrier.fenced = True
+
+
+def build_setmaxnreg(site: Site) -> Step:
+    """`setmaxnreg`: registers of a warpgroup, given back or taken from the pool."""
+    increase = site.choose(("inc", "dec")) == "inc"
+    site.ignore(("sync", "aligned"))
+    site.type(("u32",))
+    site.no_more()
+    site.count(1)
+    wanted = site.immediate(0)
+    if not 24 <= wanted <= 256 or wanted % 8:
+        site.fail(f"{wanted} registers are no multiple of 8 in 24..256")
+    return _set_registers(increase, wanted)
+
+
+def _set_registers(increase: bool, wanted: int) -> Step:
+    def step(f: Fragment) -> int | None:
+        gang = f.gang
+        if not together(f, "setmaxnreg"):
+            return STOP
+        states = [gang.warp_states[w] for w in warps_of(f.mask)]
+        has = states[0].registers
+        if (wanted < has) if increase else (wanted > has):
+            raise Fault(
+                "registers",
+                f"setmaxnreg.{'inc' if increase else 'dec'} to {wanted}: the warp has {has} "
+                "registers a thread",
+            )
+        needed = (wanted - has) * WARP * len(states)
+        if needed > gang.cta.register_pool:
+            f.block = RegisterWait(gang.cta, needed)
+            return STOP
+        gang.cta.register_pool -= needed
+        gang.cta.cluster.events += 1
+        for state in states:
+            state.registers = wanted
+        return None
+
+    return step
+
+
+TABLE = (
+    Form("bar", build_bar, waits=True),
+    Form("barrier", build_bar, (6, 0), waits=True),
+    Form("barrier.cluster", build_cluster, (7, 8), 90, waits=True),
+    Form("fence", build_fence, (6, 0)),
+    Form("membar", build_fence),
+    Form("setmaxnreg", build_setmaxnreg, (8, 0), only="sm_90a", waits=True),
+)

@@ -1,0 +1,331 @@
+"""The mbarrier family.  Source: PTX ISA 9.7.13.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.access import note_remote
+from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at, check_fenced
+from tileas_xdsl.interpreters.ptx.blocks import PhaseWait
+from tileas_xdsl.interpreters.ptx.clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.explain import barrier_story
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import WARP, lane_list, warps_of
+from tileas_xdsl.interpreters.ptx.mbarrier import MAX_COUNT, MBarrier
+from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Address, Sink
+
+SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
+U32, B64, PRED = TYPES["u32"], TYPES["b64"], TYPES["pred"]
+
+
+def shared_space(site: Site) -> str:
+    """The space of a barrier's address; generic without one."""
+    return site.choose(("shared::cta", "shared::cluster", "shared"), "generic")
+
+
+def lane_addresses(f: Fragment, slot: int, offset: int, space: str) -> list[tuple[int, int]]:
+    """Each executing lane and the `.shared::cluster` address it names."""
+    base = f.r[slot]
+    lift = SHARED_WINDOW if space == "generic" else 0
+    lanes = lane_list(f.mask)
+    if isinstance(base, np.ndarray):
+        found = [(lane, int(base[lane]) + offset) for lane in lanes]
+    else:
+        found = [(lane, base + offset) for lane in lanes]
+    return [(lane, shared_address(address, lift)) for lane, address in found]
+
+
+def shared_address(address: int, lift: int) -> int:
+    """A `.shared::cluster` address of a generic one, or itself."""
+    if lift and not SHARED_WINDOW <= address < SHARED_WINDOW + (1 << 32):
+        raise Fault("illegal-address", f"generic address {address:#x} is not in shared memory")
+    return (address - lift) & 0xFFFF_FFFF
+
+
+def lane_name(f: Fragment, lane: int) -> str:
+    """A thread as the story of a barrier tells it."""
+    return f"{f.gang.cta.name} warp {f.gang.first_warp + lane // WARP}"
+
+
+def build_init(site: Site) -> Step:
+    """`mbarrier.init`."""
+    space = shared_space(site)
+    site.type(("b64",))
+    site.no_more()
+    site.count(2)
+    slot, offset = site.address(0)
+    count = site.source(1, U32)
+
+    def step(f: Fragment) -> None:
+        cluster = f.gang.cta.cluster
+        for lane, address in lane_addresses(f, slot, offset, space):
+            cta, place = cluster.cta_of(address), address & OFFSET_MASK
+            value = f.r[count]
+            number = int(value[lane]) if isinstance(value, np.ndarray) else value
+            if not 1 <= number <= MAX_COUNT:
+                raise Fault("invalid", f"the count {number} of an mbarrier is not in 1..{MAX_COUNT}")
+            cta.shared.check(place, 8, 8)
+            name = f"mbarrier {cluster.program.shared_name(place)} of {cta.name}"
+            old = cta.mbarriers.get(place)
+            if old is not None and cluster.checker is not None:
+                cluster.checker.findings.add(
+                    "barrier-init",
+                    f.pc,
+                    f"{name} is initialised again without mbarrier.inval",
+                    barrier_story(cluster, old)[:-1],
+                )
+            barrier = cta.mbarriers[place] = MBarrier(name, place, number)
+            barrier.note(lane_name(f, lane), f.pc, "init")
+
+    return step
+
+
+def build_inval(site: Site) -> Step:
+    """`mbarrier.inval`."""
+    space = shared_space(site)
+    site.type(("b64",))
+    site.no_more()
+    site.count(1)
+    slot, offset = site.address(0)
+
+    def step(f: Fragment) -> None:
+        cluster = f.gang.cta.cluster
+        for _, address in lane_addresses(f, slot, offset, space):
+            cta, barrier = barrier_at(cluster, address)
+            del cta.mbarriers[barrier.offset]
+
+    return step
+
+
+# Arriving
+
+
+def _known(f: Fragment) -> Callable[[int], Knowledge | None]:
+    """What each warp of a fragment hands on, taken once."""
+    checker = f.gang.cta.cluster.checker
+    found: dict[int, Knowledge] = {}
+
+    def of_lane(lane: int) -> Knowledge | None:
+        if checker is None:
+            return None
+        warp = lane // WARP
+        if warp not in found:
+            found[warp] = checker.clocks.release(f.gang.agents[warp])
+        return found[warp]
+
+    return of_lane
+
+
+def build_arrive(site: Site) -> Step:
+    """`mbarrier.arrive` and `.arrive_drop`, with .expect_tx and .noComplete."""
+    drop = site.name.endswith("drop")
+    expects = site.flag("expect_tx")
+    no_complete = site.flag("noComplete")
+    site.ignore(SCOPES)
+    space = shared_space(site)
+    site.type(("b64",))
+    site.no_more()
+    has_state = len(site.operands) > 1 and not _is_address(site, 0)
+    first = 1 if has_state else 0
+    site.count(first + 1, first + 2)
+    state = None
+    if has_state and not isinstance(site.operands[0], Sink):
+        state = site.destination(0, B64)
+    slot, offset = site.address(first)
+    amount = site.source(first + 1, U32) if len(site.operands) > first + 1 else None
+    if amount is None and (expects or no_complete):
+        site.fail("the number of bytes or arrivals is missing")
+
+    def step(f: Fragment) -> None:
+        cluster = f.gang.cta.cluster
+        known = _known(f)
+        token = 0
+        for lane, address in lane_addresses(f, slot, offset, space):
+            cta, barrier = barrier_at(cluster, address)
+            who = lane_name(f, lane)
+            if cta is not f.gang.cta:
+                check_fenced(cluster, barrier, f.pc, who)
+                note_remote(f, cta)
+            token = barrier.phase << 32 | barrier.pending
+            number = _amount(f, amount, lane)
+            if not expects and not 1 <= number <= MAX_COUNT:
+                raise Fault("invalid", f"{number} arrivals are not in 1..{MAX_COUNT}")
+            arrive(
+                cluster,
+                barrier,
+                f.pc,
+                who,
+                count=1 if expects else number,
+                expect=number if expects else 0,
+                known=known(lane),
+                drop=drop,
+            )
+        if state is not None:
+            f.r[state] = token
+
+    return step
+
+
+def _is_address(site: Site, place: int) -> bool:
+    return isinstance(site.operands[place], Address)
+
+
+def _amount(f: Fragment, slot: int | None, lane: int) -> int:
+    if slot is None:
+        return 1
+    value = f.r[slot]
+    return int(value[lane]) if isinstance(value, np.ndarray) else value
+
+
+def build_transaction(site: Site) -> Step:
+    """`mbarrier.expect_tx` and `mbarrier.complete_tx`."""
+    expects = site.name.endswith("expect_tx")
+    site.ignore(SCOPES)
+    space = shared_space(site)
+    site.type(("b64",))
+    site.no_more()
+    site.count(2)
+    slot, offset = site.address(0)
+    amount = site.source(1, U32)
+
+    def step(f: Fragment) -> None:
+        cluster = f.gang.cta.cluster
+        for lane, address in lane_addresses(f, slot, offset, space):
+            _, barrier = barrier_at(cluster, address)
+            number = _amount(f, amount, lane)
+            arrive(
+                cluster,
+                barrier,
+                f.pc,
+                lane_name(f, lane),
+                expect=number if expects else 0,
+                delivered=0 if expects else number,
+            )
+
+    return step
+
+
+# Waiting
+
+
+def build_wait(site: Site) -> Step:
+    """`mbarrier.try_wait` and `.test_wait`, of a parity or a state.
+
+    Both wait here until the phase ends, or nobody else can go on: then they give up, as the
+    hardware does after a while.
+    """
+    parity = site.flag("parity")
+    site.ignore(SCOPES)
+    space = shared_space(site)
+    if site.modifiers and site.modifiers[-1] == "b64":
+        site.modifiers.pop()
+    site.no_more()
+    site.count(3, 4)
+    dest = site.destination(0, PRED)
+    slot, offset = site.address(1)
+    wanted = site.source(2, U32 if parity else B64)
+
+    def step(f: Fragment) -> int | None:
+        groups = _by_barrier(f, slot, offset, space, wanted)
+        if len(groups) > 1:
+            return _split(f, groups)
+        (address, value), _ = next(iter(groups.items()))
+        cta, barrier = barrier_at(f.gang.cta.cluster, address)
+        wait = PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
+        if not wait.ready():
+            if f.timed_out:
+                f.timed_out = False
+                f.r[dest] = False
+                return None
+            f.block = wait
+            return STOP
+        f.timed_out = False
+        if cta is not f.gang.cta:
+            raise Fault("invalid", f"{barrier.name} is of another CTA: only its own may wait")
+        _passed(f, barrier, value & 1 if parity else None)
+        f.r[dest] = True
+        return None
+
+    return step
+
+
+def _by_barrier(
+    f: Fragment, slot: int, offset: int, space: str, wanted: int
+) -> dict[tuple[int, int], int]:
+    """Lanes by the barrier and phase that they wait for."""
+    base, value = f.r[slot], f.r[wanted]
+    if not isinstance(base, np.ndarray) and not isinstance(value, np.ndarray):
+        lift = SHARED_WINDOW if space == "generic" else 0
+        return {(shared_address(base + offset, lift), value): f.mask}
+    found: dict[tuple[int, int], int] = {}
+    for lane, address in lane_addresses(f, slot, offset, space):
+        key = (address, int(value[lane]) if isinstance(value, np.ndarray) else value)
+        found[key] = found.get(key, 0) | 1 << lane
+    return found
+
+
+def _split(f: Fragment, groups: dict[tuple[int, int], int]) -> int:
+    """A fragment for each barrier."""
+    masks = list(groups.values())
+    for mask in masks[1:]:
+        f.gang.fragments.append(Fragment(f.gang, mask, f.pc, f.r.copy()))
+    f.mask = masks[0]
+    return STOP
+
+
+def _passed(f: Fragment, barrier: MBarrier, parity: int | None) -> None:
+    cluster = f.gang.cta.cluster
+    checker = cluster.checker
+    if checker is None:
+        return
+    warps = warps_of(f.mask)
+    checker.acquire(f.gang, warps, barrier.ended)
+    if parity is None:
+        return
+    ended = barrier.phase - 1
+    for warp in warps:
+        agent = f.gang.agents[warp]
+        last = barrier.heard.get(agent)
+        if last is not None and (last & 1) != parity and ended >= last + 3:
+            checker.findings.add(
+                "phase-lap",
+                f.pc,
+                f"{lane_name(f, warp * WARP)} waits for phase {last + 1} of {barrier.name}, but "
+                f"phase {ended} has ended: the parity is the same by chance",
+                barrier_story(cluster, barrier)[:-1],
+            )
+        barrier.heard[agent] = ended
+
+
+def build_pending(site: Site) -> Step:
+    """`mbarrier.pending_count` of a state."""
+    site.type(("b64",))
+    site.no_more()
+    site.count(2)
+    dest, state = site.destination(0, U32), site.source(1, B64)
+
+    def step(f: Fragment) -> None:
+        value = f.r[state] & 0xFFFF_FFFF
+        f.r[dest] = value.astype(np.uint32) if isinstance(value, np.ndarray) else value
+
+    return step
+
+
+TABLE = (
+    Form("mbarrier.init", build_init, (7, 0), 80),
+    Form("mbarrier.inval", build_inval, (7, 0), 80),
+    Form("mbarrier.arrive", build_arrive, (7, 0), 80),
+    Form("mbarrier.arrive_drop", build_arrive, (7, 0), 80),
+    Form("mbarrier.expect_tx", build_transaction, (8, 0), 90),
+    Form("mbarrier.complete_tx", build_transaction, (8, 0), 90),
+    Form("mbarrier.try_wait", build_wait, (7, 8), 90, waits=True),
+    Form("mbarrier.test_wait", build_wait, (7, 0), 80, waits=True),
+    Form("mbarrier.pending_count", build_pending, (7, 0), 80),
+)

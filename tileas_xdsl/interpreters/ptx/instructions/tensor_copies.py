@@ -1,0 +1,311 @@
+"""Tensor copies of the asynchronous proxy (TMA).  Source: PTX ISA 9.7.9.27."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx import bulk
+from tileas_xdsl.interpreters.ptx.boxes import Box, box_of
+from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_name
+from tileas_xdsl.interpreters.ptx.lanes import Array, lane_list
+from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.reductions import reduce_bytes
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.state import Cluster, Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Address, Vector
+
+ALIGNMENT = 128
+"""Bytes that an address in shared memory is a multiple of."""
+
+REDUCED = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+
+_RANK = re.compile(r"([1-5])d")
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor operand: the slot of its map, and those of the coordinates."""
+
+    slot: int
+    offset: int
+    coordinates: tuple[int, ...]
+
+
+def _tensor(site: Site, place: int, rank: int, gather: bool) -> Tensor:
+    operand = site.operands[place]
+    if not isinstance(operand, Address) or len(operand.parts) < 1:
+        site.fail("a tensor [map, {coordinates}] is expected")
+    slot, offset = site.address(operand)
+    wanted = 5 if gather else rank
+    coordinates = operand.parts[0]
+    parts = coordinates.parts if isinstance(coordinates, Vector) else (coordinates,)
+    if len(parts) != wanted:
+        site.fail(f"{wanted} coordinates are expected, not {len(parts)}")
+    return Tensor(slot, offset, tuple(site.source(p, TYPES["s32"]) for p in parts))
+
+
+def _rank(site: Site) -> int:
+    for name in site.modifiers:
+        found = _RANK.fullmatch(name)
+        if found:
+            site.modifiers.remove(name)
+            return int(found[1])
+    return site.fail("the number of dimensions is missing")
+
+
+def _mode(site: Site) -> bool:
+    """Whether rows are gathered; other modes than tiles are refused."""
+    for name in site.modifiers:
+        if name.startswith("im2col"):
+            site.fail(f"mode .{name} is not supported")
+    if site.flag("tile::gather4") or site.flag("tile::scatter4"):
+        return True
+    site.flag("tile")
+    return False
+
+
+def build_copy(site: Site) -> Step:
+    """`cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`."""
+    rank = _rank(site)
+    to = next((m for m in site.modifiers if m in ("shared::cluster", "shared::cta", "global")), "")
+    if to == "global":
+        return _build_store(site, rank)
+    if site.name.startswith("cp.reduce"):
+        site.fail("reductions go to global memory")
+    return _build_load(site, rank)
+
+
+def _build_load(site: Site, rank: int) -> Step:
+    site.choose(("shared::cluster", "shared::cta"))
+    site.choose(("global",))
+    gather = _mode(site)
+    site.choose(("mbarrier::complete_tx::bytes",))
+    multicast = site.flag("multicast::cluster")
+    pair = site.flag("cta_group::2")
+    site.flag("cta_group::1")
+    hint = site.flag("L2::cache_hint")
+    site.no_more()
+    site.count(3 + multicast + hint)
+    dst, dst_offset = site.address(0)
+    tensor = _tensor(site, 1, rank, gather)
+    barrier, barrier_offset = site.address(2)
+    mask = site.source(3, TYPES["u16"]) if multicast else None
+
+    def step(f: Fragment) -> None:
+        _one_lane(f)
+        for lane in lane_list(f.mask):
+            box = tensor_box(f, tensor, lane, rank, gather)
+            at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+            target = _shared(_lane(f, dst, lane) + dst_offset)
+            signal = _shared(_lane(f, barrier, lane) + barrier_offset)
+            if mask is None:
+                ranks = [target >> RANK_SHIFT]
+            else:
+                ranks = _ranks(f, _lane(f, mask, lane))
+            _load(f, lane, box, at, Target(ranks, target & OFFSET_MASK, signal, pair))
+
+    return step
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a load goes: CTAs, offset, and the barrier it tells (of the peer's too, in a pair)."""
+
+    ranks: list[int]
+    offset: int
+    signal: int
+    pair: bool
+
+    def signal_rank(self, rank: int) -> int:
+        """The CTA whose barrier hears of the part that goes to a CTA."""
+        if not self.pair:
+            return rank
+        return rank & ~1 | self.signal >> RANK_SHIFT & 1
+
+
+def _one_lane(f: Fragment) -> None:
+    checker = f.gang.cta.cluster.checker
+    if checker is not None and f.mask & (f.mask - 1):
+        checker.findings.add(
+            "issue",
+            f.pc,
+            f"{f.mask.bit_count()} threads issue this tensor copy; one should",
+            ["hint: elect.sync, or a test of the thread's number, picks one"],
+        )
+
+
+def tensor_box(f: Fragment, tensor: Tensor, lane: int, rank: int, gather: bool) -> Box:
+    """The box that a tensor operand names."""
+    address = _lane(f, tensor.slot, lane) + tensor.offset
+    if address % 64:
+        raise Fault("misaligned-address", f"the tensor map at {address:#x} is not aligned to 64")
+    box = box_of(_map_bytes(f, address), gather)
+    if box.map.rank != rank:
+        raise Fault("tma", f"the map is of rank {box.map.rank}, the instruction of {rank}")
+    return box
+
+
+def _map_bytes(f: Fragment, address: int) -> bytes:
+    cluster = f.gang.cta.cluster
+    if address < SHARED_WINDOW:
+        return cluster.memory.read(address, 128)
+    raise Fault("tma", "a tensor map must be in global, constant or parameter memory")
+
+
+def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> None:
+    cluster, pc = f.gang.cta.cluster, f.pc
+    offset = target.offset
+    if offset % ALIGNMENT:
+        raise Fault(
+            "misaligned-address", f"shared offset {offset:#x} of a tensor copy is not aligned to "
+            f"{ALIGNMENT}"
+        )  # fmt: skip
+    started = None
+    if cluster.checker is not None:
+        started = cluster.checker.clocks.start_copy(f.gang.agent(lane), pc)
+    granules, places = box.places(offset)
+    for rank in target.ranks:
+        cta = cluster.cta_of(rank << RANK_SHIFT)
+        cta.shared.check(offset, box.size)
+        if cluster.checker is not None and started is not None:
+            cluster.checker.copy(cta, places, started, pc, write=True)
+            cluster.checker.tags[rank].mark(box, offset)
+    who = f"a tensor copy of {lane_name(f, lane)}"
+
+    def run() -> None:
+        data = box.read(cluster.memory, at)
+        cells = data.view(np.complex128).reshape(granules.shape)
+        for rank in target.ranks:
+            cta = cluster.cta_of(rank << RANK_SHIFT)
+            cta.shared.granules[granules] = cells
+            cta.shared.writes += 1
+            _signal(cluster, target, rank, pc, who, box.size, started)
+
+    cluster.queue.add(run)
+
+
+def _signal(
+    cluster: Cluster,
+    target: Target,
+    rank: int,
+    pc: int,
+    who: str,
+    size: int,
+    started: Started | None,
+) -> None:
+    complete(cluster, target.signal_rank(rank), target.signal, pc, who, size, started)
+
+
+# Stores
+
+
+def _build_store(site: Site, rank: int) -> Step:
+    reduces = site.name.startswith("cp.reduce")
+    site.choose(("global",))
+    site.choose(("shared::cta",))
+    operation = site.choose(REDUCED) if reduces else ""
+    scatter = _mode(site)
+    site.choose(("bulk_group",))
+    hint = site.flag("L2::cache_hint")
+    site.no_more()
+    site.count(2 + hint)
+    tensor = _tensor(site, 0, rank, scatter)
+    src, src_offset = site.address(1)
+
+    def step(f: Fragment) -> None:
+        _one_lane(f)
+        for lane in lane_list(f.mask):
+            box = tensor_box(f, tensor, lane, rank, scatter)
+            at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+            source = _shared(_lane(f, src, lane) + src_offset)
+            if source >> RANK_SHIFT != f.gang.cta.rank:
+                raise Fault("invalid", "a tensor store reads the shared memory of its own CTA")
+            _store(f, lane, box, at, source & OFFSET_MASK, operation)
+
+    return step
+
+
+def _store(f: Fragment, lane: int, box: Box, at: list[int], offset: int, operation: str) -> None:
+    cta, cluster, pc = f.gang.cta, f.gang.cta.cluster, f.pc
+    if offset % ALIGNMENT:
+        raise Fault(
+            "misaligned-address", f"shared offset {offset:#x} of a tensor copy is not aligned to "
+            f"{ALIGNMENT}"
+        )  # fmt: skip
+    cta.shared.check(offset, box.size)
+    started = None
+    granules, places = box.places(offset)
+    if cluster.checker is not None:
+        started = cluster.checker.clocks.start_copy(f.gang.agent(lane), pc)
+        cluster.checker.copy(cta, places, started, pc, write=False)
+    combine = _combine(operation, box)
+
+    def run() -> None:
+        data = cta.shared.granules[granules].view(np.uint8).reshape(-1)
+        box.write(cluster.memory, at, data, combine)
+
+    operation_ = cluster.queue.add(run, lane=("bulk", f.gang.agent(lane)))
+    bulk.add(f, lane, bulk.BulkCopy(operation_, started))
+
+
+def _combine(operation: str, box: Box) -> Callable[[Array, Array], Array] | None:
+    if not operation:
+        return None
+    element = box.map.element.removesuffix(".ftz")
+    element = "f32" if element == "tf32" else element
+    if operation in ("and", "or", "xor"):
+        element = f"b{ELEMENT_WIDTHS[element]}"
+    return reduce_bytes(operation, element)
+
+
+ELEMENT_WIDTHS = {
+    "u8": 8, "u16": 16, "u32": 32, "s32": 32, "u64": 64, "s64": 64,
+    "f16": 16, "bf16": 16, "f32": 32, "f64": 64,
+}  # fmt: skip
+
+
+def build_prefetch(site: Site) -> Step:
+    """`prefetch.tensormap` and `cp.async.bulk.prefetch.tensor`: nothing that a program sees."""
+    del site
+    return lambda f: None
+
+
+# Values
+
+
+def _lane(f: Fragment, slot: int, lane: int) -> int:
+    value = f.r[slot]
+    return int(value[lane]) if isinstance(value, np.ndarray) else int(value)
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value >> 31 & 1 else value
+
+
+def _shared(address: int) -> int:
+    return address & 0xFFFF_FFFF
+
+
+def _ranks(f: Fragment, bits: int) -> list[int]:
+    count = len(f.gang.cta.cluster.ctas)
+    ranks = [r for r in range(16) if bits >> r & 1]
+    if not ranks or ranks[-1] >= count:
+        raise Fault("invalid", f"the multicast mask {bits:#x} names CTAs beyond the {count}")
+    return ranks
+
+
+TABLE = (
+    Form("cp.async.bulk.tensor", build_copy, (8, 0), 90),
+    Form("cp.reduce.async.bulk.tensor", build_copy, (8, 0), 90),
+    Form("cp.async.bulk.prefetch.tensor", build_prefetch, (8, 0), 90),
+    Form("prefetch.tensormap", build_prefetch, (8, 0), 90),
+)

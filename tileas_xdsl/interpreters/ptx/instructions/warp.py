@@ -1,0 +1,321 @@
+"""Instructions of a warp: shuffles, votes, matches, reductions, election.
+
+Source: PTX ISA 9.7.9.6 shfl.sync and 9.7.13, parallel synchronisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.blocks import together
+from tileas_xdsl.interpreters.ptx.floats import decode
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import (
+    FULL_WARP,
+    WARP,
+    Array,
+    Value,
+    bools,
+    first_lane,
+    indices,
+    predicate_mask,
+    spread,
+    warps_of,
+)
+from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Pair, Sink
+
+WORD = np.dtype(np.uint32)
+
+
+def _member(f: Fragment, slot: int) -> int:
+    return f.value(slot) & FULL_WARP
+
+
+# Shuffles
+
+
+def build_shfl(site: Site) -> Step:
+    """`shfl.sync`: a register of another lane, and whether that lane was in range."""
+    type_ = site.type(("b32",))
+    site.choose(("sync",))
+    mode = site.choose(("up", "down", "bfly", "idx"))
+    site.no_more()
+    site.count(5)
+    target = site.operands[0]
+    first, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
+    dest = site.destination(first, type_)
+    valid = None if second is None or isinstance(second, Sink) else (
+        site.destination(second, TYPES["pred"])
+    )  # fmt: skip
+    a, b, c, member = (site.source(i, TYPES["b32"]) for i in (1, 2, 3, 4))
+
+    def step(f: Fragment) -> int | None:
+        if not together(f, "shfl.sync", _member(f, member)):
+            return STOP
+        r = f.r
+        value = r[a]
+        if not isinstance(value, np.ndarray) and valid is None:
+            r[dest] = value
+            return None
+        lanes = f.gang.lanes
+        source, inside = _sources(mode, r[b], r[c], lanes)
+        column = spread(value, lanes, WORD)
+        r[dest] = _shuffled(f, column[source])
+        if valid is not None:
+            r[valid] = inside
+        return None
+
+    return step
+
+
+def _shuffled(f: Fragment, values: Array) -> Value:
+    """Lanes that do not run may hold anything: a value common to the others is uniform."""
+    mine = values if f.mask.bit_count() == len(values) else values[indices(f.mask)]
+    return int(mine[0]) if bool((mine == mine[0]).all()) else values
+
+
+def _sources(mode: str, b: Value, c: Value, lanes: int) -> tuple[Array, Array]:
+    """The lane that each lane reads, and whether it is in range."""
+    place = np.arange(lanes)
+    lane, warp = place % WARP, place // WARP * WARP
+    offset = np.asarray(b).astype(np.int64) & 31
+    control = np.asarray(c).astype(np.int64)
+    clamp, segment = control & 31, control >> 8 & 31
+    highest = (lane & segment) | (clamp & ~segment)
+    lowest = lane & segment
+    if mode == "up":
+        source = lane - offset
+        inside = source >= highest
+    elif mode == "down":
+        source = lane + offset
+        inside = source <= highest
+    elif mode == "bfly":
+        source = lane ^ offset
+        inside = source <= highest
+    else:
+        source = lowest | (offset & ~segment)
+        inside = source <= highest
+    return np.where(inside, source, lane) + warp, inside
+
+
+# Votes and matches
+
+
+def build_vote(site: Site) -> Step:
+    """`vote.sync`: all, any, uni or the ballot of a predicate."""
+    site.choose(("sync",))
+    mode = site.choose(("all", "any", "uni", "ballot"))
+    result = site.type(("b32",) if mode == "ballot" else ("pred",))
+    site.no_more()
+    site.count(3)
+    dest = site.destination(0, result)
+    p, inverted = site.predicate(1)
+    member = site.source(2, TYPES["b32"])
+
+    def step(f: Fragment) -> int | None:
+        lanes = _member(f, member)
+        if not together(f, "vote.sync", lanes):
+            return STOP
+        yes = predicate_mask(f.r[p], f.mask)
+        if inverted:
+            yes ^= f.mask
+        found = {w: _vote(mode, yes >> WARP * w & FULL_WARP, f.mask >> WARP * w & FULL_WARP)
+                 for w in warps_of(f.mask)}  # fmt: skip
+        f.r[dest] = by_warp(f, found, UNSIGNED[result.bits])
+        return None
+
+    return step
+
+
+def _vote(mode: str, yes: int, active: int) -> int | bool:
+    if mode == "ballot":
+        return yes
+    if mode == "all":
+        return yes == active
+    if mode == "any":
+        return yes != 0
+    return yes in (0, active)
+
+
+def by_warp(f: Fragment, found: Mapping[int, Any], dtype: np.dtype[Any]) -> Value:
+    """A result for each warp as a register."""
+    values = set(found.values())
+    if len(values) == 1:
+        return values.pop()
+    column = np.zeros(f.gang.lanes, dtype)
+    for warp, value in found.items():
+        column[WARP * warp : WARP * warp + WARP] = value
+    return column
+
+
+def build_match(site: Site) -> Step:
+    """`match.sync`: the lanes that hold the same value."""
+    type_ = site.type(("b32", "b64"))
+    every = site.choose(("any", "all")) == "all"
+    site.choose(("sync",))
+    site.no_more()
+    site.count(3)
+    target = site.operands[0]
+    first, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
+    dest = site.destination(first, TYPES["b32"])
+    flag = None if second is None or isinstance(second, Sink) else (
+        site.destination(second, TYPES["pred"])
+    )  # fmt: skip
+    a, member = site.source(1, type_), site.source(2, TYPES["b32"])
+
+    def step(f: Fragment) -> int | None:
+        if not together(f, "match.sync", _member(f, member)):
+            return STOP
+        column = spread(f.r[a], f.gang.lanes, UNSIGNED[type_.bits])
+        masks, same = _matches(f, column, every)
+        f.r[dest] = masks
+        if flag is not None:
+            f.r[flag] = same
+        return None
+
+    return step
+
+
+def _matches(f: Fragment, column: Array, every: bool) -> tuple[Array, Array]:
+    masks = np.zeros(f.gang.lanes, WORD)
+    same = np.zeros(f.gang.lanes, np.bool_)
+    for warp in warps_of(f.mask):
+        lanes = indices(f.mask & FULL_WARP << WARP * warp)
+        values = column[lanes]
+        equal = values[:, None] == values[None, :]
+        bits = (equal << (lanes % WARP)[None, :]).sum(1).astype(WORD)
+        if every:
+            whole = bool(equal.all())
+            same[lanes] = whole
+            bits = bits if whole else np.zeros_like(bits)
+        masks[lanes] = bits
+    return masks, same
+
+
+# Reductions and election
+
+REDUCTIONS: Mapping[str, Callable[[Array], Any]] = {
+    "add": lambda v: v.sum(dtype=v.dtype),
+    "min": lambda v: v.min(),
+    "max": lambda v: v.max(),
+    "and": np.bitwise_and.reduce,
+    "or": np.bitwise_or.reduce,
+    "xor": np.bitwise_xor.reduce,
+}
+
+
+def build_redux(site: Site) -> Step:
+    """`redux.sync`: one value of all lanes of a warp."""
+    type_ = site.type(("u32", "s32", "b32", "f32"))
+    site.choose(("sync",))
+    operation = site.choose(REDUCTIONS)
+    magnitude, nan = site.flag("abs"), site.flag("NaN")
+    site.no_more()
+    site.count(3)
+    if (type_.name in ("b32",)) != (operation in ("and", "or", "xor")):
+        site.fail(f".{operation} is not for .{type_.name}")
+    if type_.name == "f32" and operation == "add":
+        site.fail(".add is not for .f32")
+    dest = site.destination(0, type_)
+    a, member = site.source(1, type_), site.source(2, TYPES["b32"])
+
+    def one(values: Array) -> int:
+        if type_.name == "f32":
+            return _float_extreme(values, operation, magnitude, nan)
+        typed = values.view(SIGNED[32]) if type_.signed else values
+        return int(REDUCTIONS[operation](typed)) & FULL_WARP
+
+    def step(f: Fragment) -> int | None:
+        if not together(f, "redux.sync", _member(f, member)):
+            return STOP
+        column = spread(f.r[a], f.gang.lanes, WORD)
+        found = {
+            w: one(column[indices(f.mask & FULL_WARP << WARP * w)]) for w in warps_of(f.mask)
+        }
+        f.r[dest] = by_warp(f, found, WORD)
+        return None
+
+    return step
+
+
+def _float_extreme(bits: Array, operation: str, magnitude: bool, nan: bool) -> int:
+    values = decode(bits, "f32")
+    values = np.abs(values) if magnitude else values
+    if np.isnan(values).all() or (nan and np.isnan(values).any()):
+        return 0x7FFF_FFFF
+    keyed = np.where(np.isnan(values), np.inf if operation == "min" else -np.inf, values)
+    order = np.lexsort((~np.signbit(keyed), keyed))
+    found = keyed[order[0 if operation == "min" else -1]]
+    return int(np.float32(found).view(np.uint32))
+
+
+def build_elect(site: Site) -> Step:
+    """`elect.sync`: the lowest lane of each warp is the leader."""
+    site.choose(("sync",))
+    site.no_more()
+    site.count(2)
+    target = site.operands[0]
+    if not isinstance(target, Pair):
+        site.fail("a pair d|p is expected")
+    dest = None if isinstance(target.first, Sink) else site.destination(target.first, TYPES["b32"])
+    p = site.destination(target.second, TYPES["pred"])
+    member = site.source(1, TYPES["b32"])
+
+    def step(f: Fragment) -> int | None:
+        if not together(f, "elect.sync", _member(f, member)):
+            return STOP
+        leaders = {w: first_lane(f.mask >> WARP * w & FULL_WARP) for w in warps_of(f.mask)}
+        elected = 0
+        for warp, lane in leaders.items():
+            elected |= 1 << WARP * warp + lane
+        f.r[p] = bools(elected, f.gang.lanes)
+        if dest is not None:
+            f.r[dest] = by_warp(f, leaders, WORD)
+        return None
+
+    return step
+
+
+def build_activemask(site: Site) -> Step:
+    """`activemask`: the lanes that execute it."""
+    site.type(("b32",))
+    site.no_more()
+    site.count(1)
+    dest = site.destination(0, TYPES["b32"])
+
+    def step(f: Fragment) -> None:
+        found = {w: f.mask >> WARP * w & FULL_WARP for w in warps_of(f.mask)}
+        f.r[dest] = by_warp(f, found, WORD)
+
+    return step
+
+
+def build_warpsync(site: Site) -> Step:
+    """`bar.warp.sync`: the member lanes come together."""
+    site.flag("sync")
+    site.no_more()
+    site.count(1)
+    member = site.source(0, TYPES["b32"])
+
+    def step(f: Fragment) -> int | None:
+        return None if together(f, "bar.warp.sync", _member(f, member)) else STOP
+
+    return step
+
+
+
+
+TABLE = (
+    Form("shfl", build_shfl, (6, 0), 30, waits=True),
+    Form("vote", build_vote, (6, 0), 30, waits=True),
+    Form("match", build_match, (6, 0), 70, waits=True),
+    Form("redux", build_redux, (7, 0), 80, waits=True),
+    Form("elect", build_elect, (8, 0), 90, waits=True),
+    Form("activemask", build_activemask, (6, 2), 30),
+    Form("bar.warp", build_warpsync, (6, 0), 30, waits=True),
+)

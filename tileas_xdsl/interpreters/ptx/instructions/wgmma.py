@@ -1,0 +1,441 @@
+"""Matrix instructions of a warpgroup.  Source: PTX ISA 9.7.15, wgmma."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.accumulators import (
+    ROWS,
+    THREADS,
+    Accumulator,
+    Held,
+    Issued,
+    WgmmaState,
+    from_registers,
+    settle,
+    state_of,
+)
+from tileas_xdsl.interpreters.ptx.blocks import whole_warpgroup
+from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import Array, Value, spread
+from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
+    ELEMENT_BITS,
+    OperandShape,
+    granules_for,
+    operand,
+    read_descriptor,
+    values_of,
+)
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.state import Fragment, Gang
+from tileas_xdsl.interpreters.ptx.syntax import Vector
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.smem_descriptor import SmemDescriptor
+
+HOPPER = get_target("sm_90a")
+
+_SHAPE = re.compile(r"m64n(\d+)k(\d+)")
+
+RESULTS: Mapping[str, tuple[str, ...]] = {
+    "f16": ("f32", "f16"),
+    "bf16": ("f32",),
+    "tf32": ("f32",),
+    "e4m3": ("f32", "f16"),
+    "e5m2": ("f32", "f16"),
+    "s8": ("s32",),
+    "u8": ("s32",),
+}
+"""By element type: the types of D."""
+
+MIXED = ({"e4m3", "e5m2"}, {"s8", "u8"})
+"""Element types of A and B that may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """D (64, n) += A (64, k) B (k, n) of element types `a` and `b`."""
+
+    n: int
+    d: str
+    a: OperandShape
+    b: OperandShape
+    negate: tuple[bool, bool]
+    saturate: bool
+
+
+def build_mma(site: Site) -> Step:
+    """`wgmma.mma_async`."""
+    site.choose(("sync",))
+    site.choose(("aligned",))
+    shape = next((m for m in map(_SHAPE.fullmatch, site.modifiers) if m), None)
+    if shape is None:
+        site.fail("the shape m64nNkK is missing")
+    site.modifiers.remove(shape.group())
+    saturate = site.flag("satfinite")
+    if len(site.modifiers) != 3:
+        site.fail("the types of D, A and B are expected")
+    d, a, b = site.modifiers
+    site.modifiers = []
+    n, k = int(shape[1]), int(shape[2])
+    _check_types(site, n, k, (d, a, b))
+    return _build(site, n, (d, a, b), saturate)
+
+
+def _check_types(site: Site, n: int, k: int, types: tuple[str, str, str]) -> None:
+    d, a, b = types
+    if a not in RESULTS or d not in RESULTS[a]:
+        site.fail(f"no product of .{a} gives .{d}")
+    if a != b and {a, b} not in MIXED:
+        site.fail(f".{a} and .{b} are not multiplied")
+    if k != 256 // ELEMENT_BITS[a]:
+        site.fail(f"k of .{a} is {256 // ELEMENT_BITS[a]}, not {k}")
+    whole = range(8, 257, 8)
+    counts = (8, 16, 24, *range(32, 257, 16)) if d == "s32" else whole
+    if n not in counts:
+        site.fail(f"n of .{a} is not {n}")
+
+
+def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> Step:
+    d, a, b = types
+    vector = site.operands[0]
+    if not isinstance(vector, Vector):
+        site.fail("a vector of accumulators is expected")
+    count = n // 4 if d == "f16" else n // 2
+    parts = site.vector(0, (count,))
+    home = tuple(site.destination(p, TYPES["b32"]) for p in parts)
+    fragments = site.operands[1]
+    in_registers = isinstance(fragments, Vector)
+    a_slots: tuple[int, ...] = ()
+    if isinstance(fragments, Vector):
+        a_slots = tuple(site.source(p, TYPES["b32"]) for p in site.vector(1, (4,)))
+    else:
+        a_slots = (site.source(1, TYPES["b64"]),)
+    b_slot = site.source(2, TYPES["b64"])
+    scale, inverted = site.predicate(3)
+    signs, majors = _immediates(site, ELEMENT_BITS[a], d == "s32", in_registers)
+    product = Product(
+        n,
+        d,
+        OperandShape(ROWS, a, majors[0]),
+        OperandShape(n, b, majors[1]),
+        (signs[0] < 0, signs[1] < 0),
+        saturate,
+    )
+    site.program.watch(home, a_slots if in_registers else ())
+
+    def step(f: Fragment) -> int | None:
+        if not whole_warpgroup(f, "wgmma.mma_async"):
+            return STOP
+        scaled = f.r[scale]
+        if isinstance(scaled, np.ndarray):
+            if not (scaled == scaled[0]).all():
+                raise Fault("invalid", "scale-d differs between threads of the warpgroup")
+            scaled = bool(scaled[0])
+        _issue(f, product, home, a_slots, b_slot, bool(scaled) != inverted, in_registers)
+        return None
+
+    return step
+
+
+def _immediates(
+    site: Site, bits: int, integer: bool, in_registers: bool
+) -> tuple[list[int], list[str]]:
+    """imm-scale-a, imm-scale-b, and what is transposed."""
+    given = [site.immediate(o) for o in site.operands[4:]]
+    if integer:
+        if given:
+            site.fail("integer products have no scales")
+        return [1, 1], ["k", "k"]
+    signs, rest = given[:2], given[2:]
+    if len(signs) != 2 or any(s not in (1, -1) for s in signs):
+        site.fail("imm-scale-a and imm-scale-b are 1 or -1")
+    wanted = 0 if bits != 16 else 1 if in_registers else 2
+    if len(rest) != wanted or any(t not in (0, 1) for t in rest):
+        site.fail(f"{wanted} operands imm-trans of 0 or 1 are expected")
+    transposed = [0, *rest] if in_registers else rest
+    transposed = transposed if wanted else [0, 0]
+    return signs, ["mn" if t else "k" for t in transposed]
+
+
+# Issuing
+
+
+def _issue(
+    f: Fragment,
+    product: Product,
+    home: tuple[int, ...],
+    a_slots: tuple[int, ...],
+    b_slot: int,
+    keeps: bool,
+    in_registers: bool,
+) -> None:
+    gang = f.gang
+    state = state_of(gang)
+    checker = gang.cta.cluster.checker
+    if checker is not None and not state.fenced:
+        _tell_unfenced(f, state)
+        state.fenced = True
+    started = None if checker is None else checker.start_warpgroup(gang, f.pc)
+    b_descriptor = _descriptor(f, b_slot, "B")
+    if started is not None:
+        check_operand(gang, b_descriptor, product.b, started, f.pc, "B")
+    if in_registers:
+        a_values = _register_operand([f.r[s] for s in a_slots], product.a.element)
+        a_of: Callable[[], Array] = lambda: a_values  # noqa: E731
+    else:
+        a_descriptor = _descriptor(f, a_slots[0], "A")
+        if started is not None:
+            check_operand(gang, a_descriptor, product.a, started, f.pc, "A")
+        cta = gang.cta
+        a_of = lambda: operand(cta, a_descriptor, product.a)  # noqa: E731
+    accumulator = _accumulator(f, product, home, keeps)
+    run = _compute(gang, product, accumulator, a_of, b_descriptor, keeps)
+    item = Issued(run, accumulator, started, a_slots if in_registers else ())
+    accumulator.pending += 1
+    accumulator.values = None
+    for slot in item.operands:
+        state.reading[slot] = item
+    state.undone.append(item)
+    state.open.append(item)
+    _maybe_compute(gang, state)
+
+
+def _maybe_compute(gang: Gang, state: WgmmaState) -> None:
+    """Now, later or by chance, as the order of the run is."""
+    queue = gang.cta.cluster.queue
+    if queue.order == "eager" or (queue.order == "random" and queue.rng.random() < 0.25):
+        while state.undone:
+            state.compute()
+
+
+def _tell_unfenced(f: Fragment, state: WgmmaState) -> None:
+    checker = f.gang.cta.cluster.checker
+    assert checker is not None
+    story = ["hint: wgmma.fence.sync.aligned before the first wgmma.mma_async of a group"]
+    if state.touched >= 0:
+        story.insert(0, f"registers were touched at {checker.findings.line_of(state.touched)}")
+    checker.findings.add(
+        "wgmma-fence",
+        f.pc,
+        "wgmma.mma_async uses registers that were accessed without a wgmma.fence since",
+        story,
+    )
+
+
+def _descriptor(f: Fragment, slot: int, name: str) -> SmemDescriptor:
+    word = f.r[slot]
+    if isinstance(word, np.ndarray):
+        if not (word == word[0]).all():
+            raise Fault("descriptor", f"the descriptor of {name} differs between threads")
+        word = int(word[0])
+    return read_descriptor(word, HOPPER, f"descriptor of {name}")
+
+
+def check_operand(
+    gang: Gang,
+    descriptor: SmemDescriptor,
+    shape: OperandShape,
+    started: Started,
+    at: int,
+    name: str,
+) -> None:
+    """Races on an operand in shared memory, and whether its descriptor fits what was written."""
+    cta = gang.cta
+    checker = cta.cluster.checker
+    assert checker is not None
+    granules = granules_for(descriptor, shape)
+    cta.shared.check_granules(granules)
+    checker.copy(cta, granules.ravel(), started, at, write=False)
+    key = (descriptor.address, descriptor.mode, descriptor.leading_byte_offset,
+           descriptor.stride_byte_offset, shape)  # fmt: skip
+    wrong = checker.tags[cta.rank].judge(key, granules, descriptor.mode, shape.major)
+    if wrong is not None:
+        d = descriptor
+        checker.findings.add(
+            "descriptor",
+            at,
+            f"the descriptor of {name} {wrong}",
+            [
+                f"it says: address {d.address:#x}, leading offset {d.leading_byte_offset}, "
+                f"stride offset {d.stride_byte_offset}, swizzle {d.mode}, {shape.major.upper()}-major"
+            ],
+        )
+
+
+def _accumulator(
+    f: Fragment, product: Product, home: tuple[int, ...], keeps: bool
+) -> Accumulator:
+    """The accumulator that the registers hold, or a new one of their values."""
+    r = f.r
+    first = r[home[0]]
+    if first.__class__ is Held:
+        accumulator = first.accumulator
+        mine = accumulator.home == home and accumulator.kind == product.d
+        if mine and not accumulator.shared and all(
+            r[s].__class__ is Held and r[s].accumulator is accumulator for s in home[1:]
+        ):
+            return accumulator
+    columns = product.n
+    if keeps:
+        report = waiting_reporter(f)
+        for slot in home:
+            if r[slot].__class__ is Held:
+                settle(f, slot, report)
+        matrix = from_registers([r[s] for s in home], columns, product.d)
+    else:
+        matrix = np.zeros((ROWS, columns), np.float64 if product.d == "s32" else np.float32)
+    accumulator = Accumulator(matrix, product.d, home)
+    for i, slot in enumerate(home):
+        r[slot] = Held(accumulator, i)
+    return accumulator
+
+
+def waiting_reporter(f: Fragment) -> Callable[[Fragment], None]:
+    """Who is told that a register is read too early."""
+    checker = f.gang.cta.cluster.checker
+
+    def report(fragment: Fragment) -> None:
+        if checker is not None:
+            checker.findings.add(
+                "wgmma-wait",
+                fragment.pc,
+                "an accumulator of wgmma is read before wgmma.wait_group has waited for it",
+                ["hint: wgmma.wait_group.sync.aligned 0 before registers of D are used"],
+            )
+
+    return report
+
+
+def _compute(
+    gang: Gang,
+    product: Product,
+    accumulator: Accumulator,
+    a_of: Callable[[], Array],
+    b_descriptor: SmemDescriptor,
+    keeps: bool,
+) -> Callable[[], None]:
+    cta = gang.cta
+    sign = -1 if product.negate[0] != product.negate[1] else 1
+
+    def run() -> None:
+        found = a_of() @ operand(cta, b_descriptor, product.b).T
+        if sign < 0:
+            found = -found
+        if keeps:
+            found += accumulator.matrix
+        accumulator.matrix = rounded_sum(found, product.d, product.saturate)
+
+    return run
+
+
+def rounded_sum(values: Array, kind: str, saturate: bool) -> Array:
+    """D as its type holds it."""
+    if kind == "f16":
+        return values.astype(np.float16).astype(np.float32)
+    if kind == "s32":
+        if saturate:
+            return np.clip(values, -(2.0**31), 2.0**31 - 1)
+        whole = values.astype(np.int64) & 0xFFFF_FFFF
+        return whole.astype(np.uint32).view(np.int32).astype(np.float64)
+    return values
+
+
+def _register_operand(values: list[Value], element: str) -> Array:
+    """A in registers: (64, k) numbers.  Source: PTX ISA 9.7.15.5.1."""
+    words = np.stack([spread(v, THREADS, np.dtype(np.uint32)) for v in values])
+    bits = ELEMENT_BITS[element]
+    per = 32 // bits
+    parts = np.ascontiguousarray(words[:, :, None]).view(UNSIGNED[bits]).reshape(4, THREADS, per)
+    register = np.arange(4)[:, None, None]
+    thread = np.arange(THREADS)[None, :, None]
+    place = np.arange(per)[None, None, :]
+    lane, warp = thread % 32, thread // 32
+    row = 16 * warp + lane // 4 + 8 * (register % 2) + 0 * place
+    column = per * (lane % 4) + place + 4 * per * (register // 2)
+    matrix = np.empty((ROWS, 8 * per), parts.dtype)
+    matrix[row, column] = parts
+    return values_of(matrix, element)
+
+
+# Fence, commit, wait
+
+
+def build_fence(site: Site) -> Step:
+    """`wgmma.fence`."""
+    site.ignore(("sync", "aligned"))
+    site.no_more()
+    site.count(0)
+
+    def step(f: Fragment) -> int | None:
+        if not whole_warpgroup(f, "wgmma.fence"):
+            return STOP
+        state_of(f.gang).fenced = True
+        return None
+
+    return step
+
+
+def build_commit(site: Site) -> Step:
+    """`wgmma.commit_group`."""
+    site.ignore(("sync", "aligned"))
+    site.no_more()
+    site.count(0)
+
+    def step(f: Fragment) -> int | None:
+        if not whole_warpgroup(f, "wgmma.commit_group"):
+            return STOP
+        state = state_of(f.gang)
+        state.groups.append(state.open)
+        state.open = []
+        return None
+
+    return step
+
+
+def build_wait(site: Site) -> Step:
+    """`wgmma.wait_group`: all but the newest groups are done."""
+    site.ignore(("sync", "aligned"))
+    site.no_more()
+    site.count(1)
+    newest = site.immediate(0)
+
+    def step(f: Fragment) -> int | None:
+        if not whole_warpgroup(f, "wgmma.wait_group"):
+            return STOP
+        state = state_of(f.gang)
+        done = state.groups[: max(len(state.groups) - newest, 0)]
+        state.groups = state.groups[len(done) :]
+        for group in done:
+            _finish(f, state, group)
+        return None
+
+    return step
+
+
+def _finish(f: Fragment, state: WgmmaState, group: list[Issued]) -> None:
+    checker = f.gang.cta.cluster.checker
+    for item in group:
+        state.force(item)
+        item.accumulator.pending -= 1
+        for slot in item.operands:
+            if state.reading.get(slot) is item:
+                del state.reading[slot]
+    if checker is not None and group:
+        started = group[-1].started
+        assert started is not None
+        for agent in f.gang.agents:
+            checker.clocks.learn(agent, started.done)
+
+
+TABLE = (
+    Form("wgmma.mma_async", build_mma, (8, 0), only="sm_90a", waits=True),
+    Form("wgmma.fence", build_fence, (8, 0), only="sm_90a", waits=True),
+    Form("wgmma.commit_group", build_commit, (8, 0), only="sm_90a", waits=True),
+    Form("wgmma.wait_group", build_wait, (8, 0), only="sm_90a", waits=True),
+)

@@ -1,0 +1,75 @@
+"""Reductions of elements in memory: by atomics, bulk copies and tensor copies.
+
+Source: PTX ISA 9.7.13.5 atom, 9.7.9.25.5.2 cp.reduce.async.bulk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.floats import FORMATS, decode, encode
+from tileas_xdsl.interpreters.ptx.lanes import Array
+from tileas_xdsl.interpreters.ptx.rounding import rounded, two_sum
+from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, UNSIGNED
+
+Combine = Callable[[Array, Array], Array]
+"""The old and the new value of elements, to what is written."""
+
+
+def _increment(old: Array, limit: Array) -> Array:
+    return np.where(old >= limit, 0, old + old.dtype.type(1)).astype(old.dtype)
+
+
+def _decrement(old: Array, limit: Array) -> Array:
+    wraps = (old == 0) | (old > limit)
+    return np.where(wraps, limit, old - old.dtype.type(1)).astype(old.dtype)
+
+
+REDUCTIONS: Mapping[str, Combine] = {
+    "add": lambda a, b: a + b,
+    "min": np.minimum,
+    "max": np.maximum,
+    "inc": _increment,
+    "dec": _decrement,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""The reductions of integers."""
+
+
+def combine(operation: str, type_name: str) -> Combine:
+    """A reduction of arrays of bits (unsigned integers of the element's width)."""
+    if type_name in FORMATS:
+        return _of_floats(operation, type_name)
+    bits = int(type_name[1:])
+    function = REDUCTIONS[operation]
+    dtype = (SIGNED if type_name[0] == "s" else UNSIGNED)[bits]
+    return lambda a, b: function(a.view(dtype), b.view(dtype)).view(UNSIGNED[bits])
+
+
+def _of_floats(operation: str, name: str) -> Combine:
+    unsigned = UNSIGNED[FORMATS[name].bits]
+
+    def function(a: Array, b: Array) -> Array:
+        x, y = decode(a, name), decode(b, name)
+        if operation == "add":
+            return rounded(two_sum(x, y), name, "rn").astype(unsigned)
+        found = np.fmin(x, y) if operation == "min" else np.fmax(x, y)
+        return encode(found, name).astype(unsigned)
+
+    return function
+
+
+def reduce_bytes(operation: str, type_name: str) -> Combine:
+    """The same of runs of bytes."""
+    bits = FORMATS[type_name].bits if type_name in FORMATS else int(type_name[1:])
+    function = combine(operation, type_name)
+    dtype = UNSIGNED[bits]
+
+    def of_bytes(old: Array, new: Array) -> Array:
+        return function(old.view(dtype), new.view(dtype)).view(np.uint8)
+
+    return of_bytes

@@ -1,0 +1,272 @@
+"""Plain tiles between registers and memory: the threads' own loads and stores.
+
+Accesses are as wide as a piece where a row is aligned and ends between pieces; where that is known
+only when the kernel runs, a branch that all threads take alike chooses between those and accesses
+of single elements.  What is out of bounds is not accessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
+    assembled,
+    element,
+    joined,
+    numbers,
+    strip,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
+    Piece,
+    is_counted_warp,
+    is_first_holder,
+    pieces,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout, RowsLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import read_shared, write_shared
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Fragment,
+    Ghost,
+    GlobalView,
+    Lowered,
+    PendingTile,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import TiledOp, Window
+
+SPECIAL: Mapping[SpecialPadding, float] = {
+    SpecialPadding.NAN: float("nan"),
+    SpecialPadding.POS_INF: float("inf"),
+    SpecialPadding.NEG_INF: float("-inf"),
+    SpecialPadding.NEG_ZERO: -0.0,
+}
+"""The paddings that have no literal."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a tile as far as a thread has something of it."""
+
+    offset: SSAValue
+    """Elements from the beginning of the array to the first column of the thread, `i64`."""
+    exists: SSAValue | None
+    """Whether the row is in bounds and this thread accesses it; None if always."""
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The accesses of a thread to its part of a tile in global memory."""
+
+    e: Emitter
+    window: Window
+    layout: PlainLayout
+    rows: tuple[Row, ...]
+    mask: Fragment | None = None
+
+    @staticmethod
+    def of(
+        e: Emitter,
+        op: TiledOp,
+        window: Window,
+        layout: PlainLayout,
+        *,
+        guard: SSAValue | None,
+        mask: Fragment | None = None,
+    ) -> Accesses:
+        """Accesses where `guard` holds."""
+        if len(window.shape) > 1 and not isinstance(layout, RowsLayout):
+            raise op_error(op, "moves the values of rows as a tile of several dimensions")
+        firsts = {piece.block: piece for piece in reversed(list(pieces(e, layout)))}
+        rows = [_row(e, window, firsts[block], guard) for block in range(layout.blocks)]
+        return Accesses(e, window, layout, tuple(rows), mask)
+
+    def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
+        """The pointer to a whole piece, and whether it is accessed."""
+        e, row, view = self.e, self.rows[piece.block], self.window.view
+        size = bits_of(view.element) // 8
+        first = e.advance(view.pointer, row.offset, piece.count * size)
+        exists = self._has(piece, piece.shift)
+        return e.advance(first, piece.shift), e.both(row.exists, exists)
+
+    def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
+        """The pointer to one element of a piece, and whether it is accessed."""
+        e, row, view = self.e, self.rows[piece.block], self.window.view
+        offset, stride = piece.shift + position, view.strides[-1]
+        first = e.advance(view.pointer, row.offset)
+        if isinstance(stride, int):
+            pointer = e.advance(first, offset * stride)
+        else:
+            pointer = e.advance(first, e.multiply(e.as_type(stride, i32), offset))
+        exists = e.both(row.exists, self._has(piece, offset))
+        if self.mask is not None:
+            chosen = element(e, self.mask.parts[piece.block], piece.register + position)
+            exists = e.both(exists, chosen)
+        return pointer, exists
+
+    def _has(self, piece: Piece, offset: int) -> SSAValue | None:
+        start = self.window.starts[-1]
+        return self.window.has(
+            self.e, -1, self.e.add(self.e.add(start, piece.column), offset)
+        )
+
+    def chosen(
+        self,
+        wide: Callable[[], list[SSAValue]],
+        single: Callable[[], list[SSAValue]],
+    ) -> list[SSAValue]:
+        """What either way gives: access by pieces where rows allow it, else by elements."""
+        e = self.e
+        aligned = self.mask is None and self.window.is_aligned(e, self.layout.vector)
+        if isinstance(aligned, bool):
+            return wide() if aligned else single()
+        blocks = (Block(), Block())
+        given: list[list[SSAValue]] = []
+        for block, write in zip(blocks, (wide, single), strict=True):
+            with e.within(block):
+                given.append(write())
+                e.insert(scf.YieldOp(*given[-1]))
+        types = [value.type for value in given[0]]
+        made = scf.IfOp(aligned, types, Region(blocks[0]), Region(blocks[1]))
+        return list(e.insert(made).results)
+
+
+def _row(e: Emitter, window: Window, piece: Piece, guard: SSAValue | None) -> Row:
+    """The row of a block whose first piece is given."""
+    exists = guard
+    offset = window.scaled(e, -1, e.add(window.starts[-1], piece.column))
+    left = piece.row
+    for axis in reversed(range(len(window.shape) - 1)):
+        assert left is not None
+        position = left if axis == 0 else e.remainder(left, window.shape[axis])
+        left = e.divide(left, window.shape[axis]) if axis else None
+        coordinate = e.add(window.starts[axis], position)
+        exists = e.both(exists, window.has(e, axis, coordinate))
+        offset = e.add(offset, window.scaled(e, axis, coordinate))
+    return Row(offset, exists)
+
+
+def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
+    """The tile that a load names, in registers."""
+    source, type_ = e.get(op.view), op.loaded_type()
+    shape = tuple(getattr(type_, "get_shape")())
+    layout = layout_of(e, op, shape)
+    if not isinstance(source, GlobalView):
+        _check_whole(e, op)
+        return in_registers(e, op, op.view, layout)
+    _order(e, op)
+    window = Window.of(e, op, source, shape)
+    mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
+    guard = is_counted_warp(e, layout) if isinstance(layout, RowsLayout) else None
+    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
+    padding = _padding(op.padding_value, source.element)
+
+    def wide() -> list[SSAValue]:
+        def load(piece: Piece) -> SSAValue:
+            pointer, exists = accesses.wide(piece)
+            type_ = VectorType(source.element, [piece.count])
+            return _padded(e, e.insert(LoadOp(pointer, type_, exists)).result, exists, padding)
+
+        return list(assembled(e, layout, source.element, load).parts)
+
+    def single() -> list[SSAValue]:
+        def load(piece: Piece) -> SSAValue:
+            found: list[SSAValue] = []
+            for k in range(piece.count):
+                pointer, exists = accesses.single(piece, k)
+                value = e.insert(LoadOp(pointer, source.element, exists)).result
+                found.append(_padded(e, value, exists, padding))
+            return joined(e, found)
+
+        return list(assembled(e, layout, source.element, load).parts)
+
+    return Fragment(layout, source.element, tuple(accesses.chosen(wide, single)))
+
+
+def store_tile(e: Emitter, op: TiledStoreOp) -> None:
+    """A plain tile to memory."""
+    target = e.get(op.view)
+    tile = in_registers(e, op, op.value)
+    layout = tile.layout
+    assert isinstance(layout, PlainLayout)
+    if not isinstance(target, GlobalView):
+        _check_whole(e, op)
+        e.meet()
+        write_shared(e, tile, e.shared_tile(op.view))
+        e.insert(FenceProxyAsyncOp("shared::cta"))
+        e.meet()
+        return
+    _order(e, op)
+    window = Window.of(e, op, target, layout.shape)
+    accesses = Accesses.of(e, op, window, layout, guard=is_first_holder(e, layout))
+
+    def wide() -> list[SSAValue]:
+        for piece in pieces(e, layout):
+            pointer, exists = accesses.wide(piece)
+            value = strip(e, tile.parts[piece.block], piece.register, piece.count)
+            e.insert(StoreOp(value, pointer, exists))
+        return []
+
+    def single() -> list[SSAValue]:
+        for piece in pieces(e, layout):
+            for k in range(piece.count):
+                pointer, exists = accesses.single(piece, k)
+                value = element(e, tile.parts[piece.block], piece.register + k)
+                e.insert(StoreOp(value, pointer, exists))
+        return []
+
+    accesses.chosen(wide, single)
+
+
+def _order(e: Emitter, op: TiledOp) -> None:
+    """Other threads may have written what this one reads, or read what it writes."""
+    if origin(op.view) in e.tiles.rewritten:
+        e.meet()
+
+
+def _check_whole(e: Emitter, op: TiledOp) -> None:
+    numbers_ = [e.known(e.scalar(value)) for value in (*op.coords, *op.offsets)]
+    if any(numbers_):
+        raise op_error(op, "accesses a place in shared memory that is not its beginning")
+
+
+def _padding(attribute: Attribute | None, element_: Attribute) -> FloatAttr | IntegerAttr | None:
+    """The number to pad with; None for zero, which is what loads that do not happen give."""
+    if attribute is None:
+        return None
+    if isinstance(attribute, SpecialPaddingAttr):
+        assert isinstance(element_, AnyFloat)
+        return FloatAttr(SPECIAL[attribute.data], element_)
+    assert isa(attribute, FloatAttr | IntegerAttr)
+    return attribute if str(attribute.value.data) not in ("0", "0.0") else None
+
+
+def _padded(
+    e: Emitter,
+    value: SSAValue,
+    exists: SSAValue | None,
+    padding: FloatAttr | IntegerAttr | None,
+) -> SSAValue:
+    """What was loaded, or the padding where nothing was."""
+    if exists is None or padding is None:
+        return value
+    if isinstance(value.type, VectorType):
+        count = value.type.get_shape()[0]
+        other = numbers(e, [padding.value.data] * count, padding.type)
+    else:
+        other = e.insert(arith.ConstantOp(padding)).result
+    return e.insert(arith.SelectOp(exists, value, other)).result

@@ -1,0 +1,267 @@
+"""Reductions of tiles: in each thread first, between the lanes of a warp, then between warps.
+
+Floats narrower than f32 are combined as f32 and rounded once; integers narrower than 32 bits as
+i32, since a shuffle moves 32 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    IntegerType,
+    VectorType,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
+from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
+from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
+    assembled,
+    element,
+    joined,
+    length,
+    strip,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
+    Piece,
+    is_counted_warp,
+    is_first_holder,
+    pieces,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
+    LANES,
+    ColumnLayout,
+    PlainLayout,
+    RowsLayout,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import scratch
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered
+
+REDUX: Mapping[str, str] = {
+    "arith.addi": "add",
+    "arith.andi": "and",
+    "arith.maxsi": "max",
+    "arith.maxui": "umax",
+    "arith.minsi": "min",
+    "arith.minui": "umin",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+}
+"""What one instruction combines over the lanes of a warp."""
+
+UNSIGNED = ("arith.maxui", "arith.minui")
+
+SHUFFLED_BITS = (32, 64)
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """How two elements become one, and the wider type that this is done in."""
+
+    e: Emitter
+    op: Operation
+    """The only operation of the body."""
+    element: Attribute
+    wide: Attribute
+
+    @staticmethod
+    def of(e: Emitter, op: ReduceOp) -> Combiner:
+        """The combiner of a reduction; an error where its order is not free."""
+        operations = list(op.body.block.ops)
+        inner = operations[0]
+        operands = set(inner.operands)
+        plain = len(operations) == 2 and inner.name in COMBINERS
+        if not plain or operands != set(op.body.block.args):
+            listed = ", ".join(COMBINERS)
+            raise op_error(op, f"the body combines its arguments by one of {listed}")
+        type_ = op.source.type.element_type
+        return Combiner(e, inner, type_, _wide(op, type_))
+
+    def widened(self, value: SSAValue) -> SSAValue:
+        """Elements in the wider type."""
+        if self.element == self.wide:
+            return value
+        kind: Any = arith.ExtSIOp
+        if isinstance(self.element, AnyFloat):
+            kind = arith.ExtFOp
+        elif self.op.name in UNSIGNED:
+            kind = arith.ExtUIOp
+        return self._converted(kind, value, self.wide)
+
+    def narrowed(self, value: SSAValue) -> SSAValue:
+        """Elements as they were."""
+        if self.element == self.wide:
+            return value
+        kind: Any = arith.TruncFOp if isinstance(self.element, AnyFloat) else arith.TruncIOp
+        return self._converted(kind, value, self.element)
+
+    def _converted(self, kind: Any, value: SSAValue, type_: Attribute) -> SSAValue:
+        """Another type; the conversions of integers are on scalars only."""
+        e = self.e
+        if not isinstance(value.type, VectorType):
+            return e.insert(kind(value, type_)).result
+        if isinstance(type_, AnyFloat):
+            return e.insert(kind(value, VectorType(type_, [length(value)]))).result
+        elements = [element(e, value, k) for k in range(length(value))]
+        return joined(e, [e.insert(kind(single, type_)).result for single in elements])
+
+    def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Two elements or vectors, as one."""
+        made = type(self.op).create(
+            operands=[a, b],
+            result_types=[a.type],
+            properties=dict(self.op.properties),
+            attributes=dict(self.op.attributes),
+        )
+        return self.e.insert(made).results[0]
+
+    def all_of(self, values: Sequence[SSAValue]) -> SSAValue:
+        """Elements or vectors combined in pairs."""
+        left = list(values)
+        while len(left) > 1:
+            half = len(left) // 2
+            pairs = zip(left[:half], left[half : 2 * half], strict=True)
+            left = [*(self.combine(a, b) for a, b in pairs), *left[2 * half :]]
+        return left[0]
+
+    def in_thread(self, part: SSAValue) -> SSAValue:
+        """The elements of a vector, halves first."""
+        part = self.widened(part)
+        while (count := length(part)) > 1:
+            halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
+            part = self.combine(*halves)
+        return element(self.e, part, 0)
+
+    def in_warp(self, value: SSAValue, lanes: int) -> SSAValue:
+        """The values of groups of lanes next to one another, given to all of them."""
+        if lanes == LANES and self.wide == i32 and self.op.name in REDUX:
+            return self.e.insert(ReduxOp(value, REDUX[self.op.name])).result
+        distance = lanes // 2
+        while distance:
+            value = self.combine(value, self._shuffled(value, distance))
+            distance //= 2
+        return value
+
+    def _shuffled(self, value: SSAValue, distance: int) -> SSAValue:
+        """The value of the lane whose number differs by `distance`; 64 bits go in two halves."""
+        e = self.e
+        if bits_of(self.wide) == LANES:
+            return e.insert(ShuffleOp(value, distance)).result
+        bits = value if self.wide == i64 else e.insert(arith.BitcastOp(value, i64)).result
+        shift = e.insert(arith.ConstantOp.from_int_and_width(LANES, i64)).result
+        upper = e.insert(arith.ShRUIOp(bits, shift)).result
+        low, high = (
+            e.insert(ShuffleOp(e.insert(arith.TruncIOp(half, i32)).result, distance)).result
+            for half in (bits, upper)
+        )
+        low, high = (e.insert(arith.ExtUIOp(half, i64)).result for half in (low, high))
+        moved = e.insert(arith.OrIOp(low, e.insert(arith.ShLIOp(high, shift)).result)).result
+        return moved if self.wide == i64 else e.insert(arith.BitcastOp(moved, self.wide)).result
+
+
+def _wide(op: Operation, type_: Attribute) -> Attribute:
+    """The type that elements are combined in."""
+    if bits_of(type_) in SHUFFLED_BITS and isinstance(type_, AnyFloat | IntegerType):
+        return type_
+    if isinstance(type_, AnyFloat):
+        return f32
+    if isinstance(type_, IntegerType) and type_.width.data < LANES:
+        return i32
+    raise op_error(op, f"combines elements of {type_}, which lanes cannot exchange")
+
+
+def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+    """A tile without a dimension."""
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    combiner = Combiner.of(e, op)
+    source = in_registers(e, op, op.source, layout_of(e, op, shape))
+    layout = layout_of(e, op, (*shape[:axis], *shape[axis + 1 :]))
+    match source.layout:
+        case RowsLayout() if axis == len(shape) - 1:
+            return [_along_rows(combiner, source, layout)]
+        case RowsLayout() if len(shape) == 2:
+            return [_along_columns(combiner, op, source, layout)]
+        case PlainLayout() if len(shape) == 1:
+            return [_to_one(combiner, op, source, layout)]
+        case _:
+            raise op_error(
+                op,
+                f"reduces dimension {axis} of {len(shape)}; of more than two only the last one "
+                f"is lowered to threads yet",
+            )
+
+
+def _along_rows(c: Combiner, source: Fragment, layout: PlainLayout) -> Fragment:
+    """Whole rows are in warps: what is left of them all lanes have."""
+    assert isinstance(source.layout, RowsLayout)
+    assert isinstance(layout, ColumnLayout)
+    lanes = source.layout.lanes
+    rows = [c.narrowed(c.in_warp(c.in_thread(part), lanes)) for part in source.parts]
+    return Fragment(layout, c.element, (joined(c.e, rows),))
+
+
+def _to_one(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
+    """A line to one element, which all threads get."""
+    assert isinstance(source.layout, PlainLayout)
+    value = c.in_warp(c.in_thread(source.parts[0]), source.layout.lanes)
+    if (warps := source.layout.warps) > 1:
+        value = _between_warps(c, op, value, source.layout, warps)
+    return Fragment(layout, c.element, (joined(c.e, [c.narrowed(value)]),))
+
+
+def _between_warps(
+    c: Combiner, op: Operation, value: SSAValue, layout: PlainLayout, warps: int
+) -> SSAValue:
+    e = c.e
+    room = scratch(e, op, warps, c.wide)
+    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, layout))
+    e.insert(StoreOp(value, e.advance(room.pointer, e.warp), first))
+    e.meet()
+    found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [warps]))).result
+    return c.all_of([element(e, found, k) for k in range(warps)])
+
+
+def _along_columns(
+    c: Combiner, op: Operation, source: Fragment, layout: PlainLayout
+) -> Fragment:
+    """Each thread combines its rows, and through shared memory those of all warps."""
+    e, rows = c.e, source.layout
+    assert isinstance(rows, RowsLayout)
+    part = c.all_of([c.widened(value) for value in source.parts])
+    room = scratch(e, op, rows.warps * rows.columns, c.wide)
+    line = e.multiply(e.warp, rows.columns)
+    holds = is_first_holder(e, rows)
+    for piece in list(pieces(e, rows))[: rows.pieces]:
+        value = strip(e, part, piece.register, piece.count)
+        pointer = e.advance(room.pointer, e.add(line, piece.column), piece.count * room.size)
+        e.insert(StoreOp(value, e.advance(pointer, piece.shift), holds))
+    e.meet()
+
+    def load(piece: Piece) -> SSAValue:
+        type_ = VectorType(c.wide, [piece.count])
+        pointer = e.advance(room.pointer, piece.column, piece.count * room.size)
+        places = [piece.shift + warp * rows.columns for warp in range(rows.warps)]
+        found = [e.insert(LoadOp(e.advance(pointer, at), type_)).result for at in places]
+        return c.narrowed(c.all_of(found))
+
+    return assembled(e, layout, c.element, load)
+
+
+_TABLE: Any = {ReduceOp: reduce}
+
+REDUCTIONS: Mapping[type[Operation], Handler] = _TABLE
+"""Reductions."""

@@ -1,0 +1,61 @@
+"""The same elements under another shape or layout, and one scalar in a whole tile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects import tensor
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, ShuffleOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import ColumnLayout, RowsLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered, Splat
+
+
+def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
+    """The same registers: encodings say nothing that the layouts of registers here depend on."""
+    if space_of(op.result.type) not in (None, Space.RMEM):
+        raise op_error(op, f"moves a tile to {op.result.type}, which is not lowered to threads yet")
+    found = e.get(op.source)
+    return [found if isinstance(found, Splat) else in_registers(e, op, op.source)]
+
+
+def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
+    """A dimension of one more; rows that are one element each stay where they are."""
+    shape, found = tuple(op.result.type.get_shape()), e.get(op.source)
+    if isinstance(found, Splat):
+        return [replace(found, shape=shape)]
+    tile, layout = in_registers(e, op, op.source), layout_of(e, op, shape)
+    rows = isinstance(tile.layout, ColumnLayout) and isinstance(layout, RowsLayout)
+    if rows and shape[:-1] == tile.layout.shape:
+        parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
+        return [Fragment(layout, tile.element, tuple(parts))]
+    return [read_back(e, spilled(e, op, tile), layout)]
+
+
+def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:
+    """A scalar in all elements, whose registers are made where the tile is used."""
+    type_ = op.result.type
+    if op.dynamicSizes:
+        raise op_error(op, f"fills tiles of constant extents, not {type_}")
+    return [Splat(tuple(type_.get_shape()), type_.element_type, e.scalar(op.input))]
+
+
+_TABLE: Any = {
+    ConvertLayoutOp: convert_layout,
+    ExpandDimsOp: expand_dims,
+    ShuffleOp: convert_layout,
+    tensor.SplatOp: splat,
+}
+
+SHAPES: Mapping[type[Operation], Handler] = _TABLE
+"""Layouts, shapes, and tiles of one scalar."""

@@ -1,0 +1,126 @@
+"""Tiles of arrays in global memory: where they begin, what is in bounds, how wide accesses are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i32
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
+
+TiledOp = TiledLoadBase | TiledStoreOp
+
+Number = SSAValue | int
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tile of an array in global memory."""
+
+    view: GlobalView
+    shape: tuple[int, ...]
+    starts: tuple[SSAValue, ...]
+    """By dimension, the element of the array that the tile begins at, `i32`; maybe outside."""
+    factors: tuple[int, ...]
+    """Numbers that divide them."""
+    checked: tuple[bool, ...]
+    """Dimensions along which elements may be out of bounds."""
+
+    @staticmethod
+    def of(e: Emitter, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
+        """The tile that an operation names; an error where it cannot be addressed."""
+        semantic = op.mem_semantic
+        if semantic is not None and semantic.data is not MemSemantic.WEAK:
+            raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
+        if not shape or len(shape) != len(view.extents):
+            raise op_error(
+                op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
+            )
+        starts = [_start(e, op, view, shape, axis) for axis in range(len(shape))]
+        return Window(
+            view,
+            shape,
+            tuple(e.as_type(start, i32) for start in starts),
+            tuple(e.factor(start) for start in starts),
+            _checked(op, len(shape)),
+        )
+
+    def has(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue | None:
+        """Whether an index is in bounds; None if it always is.  Negative ones are not."""
+        if not self.checked[axis]:
+            return None
+        extent = as_int32(e, self.view.extents[axis])
+        return e.insert(arith.CmpiOp(coordinate, extent, "ult")).result
+
+    def scaled(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue:
+        """The elements that an index is away from the beginning of the array, `i64`."""
+        stride, wide = self.view.strides[axis], e.widen(coordinate)
+        if isinstance(stride, int):
+            return e.multiply(wide, stride)
+        return e.multiply(wide, e.widen(as_int32(e, stride)))
+
+    def is_aligned(self, e: Emitter, count: int) -> bool | SSAValue:
+        """Whether aligned groups of so many elements of a row are in bounds or out as a whole,
+        and adjacent at aligned addresses: always, never, or where a value says so.
+        """
+        if self.view.strides[-1] != 1 or count == 1:
+            return self.view.strides[-1] == 1
+        condition: SSAValue | None = None
+        if self.factors[-1] % count:
+            condition = _is_multiple(e, self.starts[-1], count)
+        for stride in self.view.strides[:-1]:
+            if isinstance(stride, int):
+                if stride % count:
+                    return False
+            elif e.factor(stride) % count:
+                condition = e.both(condition, _is_multiple(e, as_int32(e, stride), count))
+        condition = e.both(condition, self._ends_between_groups(e, count))
+        return True if condition is None else condition
+
+    def _ends_between_groups(self, e: Emitter, count: int) -> SSAValue | None:
+        """Whether no group of a row is in bounds in part; None if none ever is."""
+        extent = self.view.extents[-1]
+        if not self.checked[-1] or extent in self.view.strides[:-1]:
+            return None
+        if isinstance(extent, int) and extent % count == 0:
+            return None
+        limit, start = as_int32(e, extent), self.starts[-1]
+        end = e.add(start, self.shape[-1])
+        below = e.insert(arith.CmpiOp(end, limit, "sle")).result
+        above = e.insert(arith.CmpiOp(start, e.int32(0), "sge")).result
+        whole = e.insert(arith.AndIOp(above, below)).result
+        if isinstance(extent, int):
+            return whole
+        return e.insert(arith.OrIOp(whole, _is_multiple(e, limit, count))).result
+
+
+def _is_multiple(e: Emitter, value: SSAValue, count: int) -> SSAValue:
+    return e.is_equal(e.remainder(value, count), 0)
+
+
+def _start(
+    e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int
+) -> SSAValue:
+    """Coordinates count tiles from where the view begins, offsets count elements."""
+    start = e.multiply(e.scalar(op.coords[axis]), shape[axis])
+    if op.offsets:
+        start = e.add(start, e.scalar(op.offsets[axis]))
+    begin = view.starts[axis]
+    return e.add(start, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
+
+
+def _checked(op: TiledOp, rank: int) -> tuple[bool, ...]:
+    flags = op.in_bounds
+    return (True,) * rank if flags is None else tuple(not flag for flag in flags.get_values())
+
+
+def as_int32(e: Emitter, number: Number) -> SSAValue:
+    """An extent or a stride as a value."""
+    return e.int32(number) if isinstance(number, int) else e.as_type(number, i32)
