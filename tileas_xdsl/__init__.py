@@ -1,1 +1,32 @@
-"""An open compiler for GPU tile kernels on xDSL."""
+"""An open compiler for GPU tile kernels on xDSL.
+
+    import tileas_xdsl as tileas
+
+    kernel = tileas.compile("kernel.mlir", target="sm_90a")
+    print(kernel.ptx)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tileas_xdsl.compiler import CompiledKernel, compile
+    from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+
+__all__ = ["CompiledKernel", "Schedule", "compile", "simulate"]
+
+_HOMES = {
+    "compile": "tileas_xdsl.compiler",
+    "CompiledKernel": "tileas_xdsl.compiler",
+    "simulate": "tileas_xdsl.interpreters.tile.launch",
+    "Schedule": "tileas_xdsl.interpreters.tile.launch",
+}
+"""Where a public name lives; it is imported when it is first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

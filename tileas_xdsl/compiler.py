@@ -7,11 +7,11 @@ k.ptx; k.ir("cse"); k.simulate(a, b, c, grid=(4, 4))
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -23,12 +23,16 @@ from xdsl.utils.arg_spec import ArgSpec
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.inputs import read_input
 from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.locations import locate_lost
+from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.target.arch import get_target
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
+    from tileas_xdsl.backend.ptxas import Assembled
     from tileas_xdsl.interpreters.tile.launch import Simulation
 
 TO_PTX = "tileas-to-ptx"
@@ -54,29 +58,47 @@ class CompiledKernel:
     """A kernel and what it was compiled to."""
 
     source: ModuleOp
-    """The module as it was read."""
+    """The kernel as it was read."""
     module: ModuleOp
-    """The module of PTX."""
+    """What the passes made of it."""
     target: str
-    abi: KernelAbi
     passes: Sequence[ArgSpec]
-    stages: Sequence[Stage] = ()
-    ctx: Context = field(default_factory=Context)
+    stages: Sequence[Stage]
+    ctx: Context
+    interface: KernelAbi | None
+    """Of a kernel whose passes lower it to threads."""
 
     @property
     def name(self) -> str:
         """The name of the kernel."""
-        return self.abi.name
+        return _kernel(self.source, None).sym_name.data
+
+    @property
+    def abi(self) -> KernelAbi:
+        """How it is called; raises `DiagnosticError` if the passes do not lower to PTX."""
+        if self.interface is None:
+            kernel = _kernel(self.source, None)
+            raise op_error(kernel, "the passes do not lower the kernel to PTX", prefix=False)
+        return self.interface
 
     @cached_property
     def ptx(self) -> str:
         """The PTX text."""
         from tileas_xdsl.backend.ptx.printer import ptx_text
 
+        _ = self.abi
         return ptx_text(self.module, self.target)
 
+    @property
+    def lowered_ir(self) -> str:
+        """The IR after all passes."""
+        return module_text(self.module, {}, self.ctx.loaded_dialects)
+
     def ir(self, stage: str | None = None) -> str:
-        """The IR after the last pass of this name; before all of them without one."""
+        """The IR after the last pass of this name; before all of them without one.
+
+        Raises `KeyError` if no such pass ran.
+        """
         names = [spec.name for spec in self.passes]
         if stage is not None and stage not in names:
             raise KeyError(f"no pass '{stage}' ran; there were {', '.join(names)}")
@@ -86,11 +108,28 @@ class CompiledKernel:
             _make(spec).apply(self.ctx, module)
         return module_text(module, {}, self.ctx.loaded_dialects)
 
+    def assemble(self) -> Assembled:
+        """The machine code and its facts.
+
+        Raises `DiagnosticError` for what ptxas refuses or makes slow, `MissingToolError`.
+        """
+        from tileas_xdsl.backend.ptxas import assemble
+
+        return assemble(self.ptx, self.target, name=f"{self.name}.ptx")
+
+    def cubin(self) -> bytes:
+        """The machine code; raises as `assemble`."""
+        return self.assemble().cubin
+
     def simulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Simulation:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
         return simulate(self.source, args, kernel=self.name, grid=grid, **options)
+
+
+AfterPass: TypeAlias = Callable[[Stage, ModuleOp], None]
+"""Told of a pass that has run, with what it left."""
 
 
 def compile(
@@ -102,26 +141,42 @@ def compile(
 ) -> CompiledKernel:
     """Compile the kernel of a module, or the one that is named.
 
-    `source` is a module, the path of a file, or text.  Raises `OpError` with located diagnostics
-    for what is wrong or not lowered yet, `TargetError` for an unknown target.
+    `source` is a module, the path of a file, or text.  Raises `DiagnosticError` with located
+    diagnostics for what is wrong or not lowered, `TargetError` for an unknown target.
     """
     ctx = _context()
     module = _module(source, ctx)
     verify_module(module)
+    return compile_module(module, ctx, target, kernel=kernel, passes=passes)
+
+
+def compile_module(
+    module: ModuleOp,
+    ctx: Context,
+    target: str = "sm_90a",
+    *,
+    kernel: str | None = None,
+    passes: Sequence[ArgSpec] | None = None,
+    after_pass: AfterPass = lambda stage, module: None,
+) -> CompiledKernel:
+    """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
+    arch = get_target(target).name
     function = _kernel(module, kernel)
-    original = module.clone() if isinstance(source, ModuleOp) else module
-    working = ModuleOp([function.clone()])
-    specs = [_for_target(spec, target) for spec in passes or PIPELINES[TO_PTX].passes]
+    source = ModuleOp([function.clone()])
+    working = source.clone()
+    specs = [_for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
     stages: list[Stage] = []
     abi: KernelAbi | None = None
     for spec in specs:
         if spec.name == "convert-cute-nvgpu-to-ptx":
             abi = _abi(working)
         start = time.perf_counter()
-        _make(spec).apply(ctx, working)
+        with located_failures(f"pass '{spec.name}'", working):
+            _make(spec).apply(ctx, working)
+        locate_lost(working)
         stages.append(Stage(spec.name, time.perf_counter() - start))
-    assert abi is not None, "the pipeline does not lower to PTX"
-    return CompiledKernel(original, working, target, abi, specs, stages, ctx)
+        after_pass(stages[-1], working)
+    return CompiledKernel(source, working, arch, specs, stages, ctx, abi)
 
 
 def _context() -> Context:

@@ -37,8 +37,6 @@ _ALL = (
         "lower kernels of tiles and agents to the threads of a block, and those to PTX",
         _plain(
             "convert-tileas-to-cute-nvgpu",
-            "canonicalize",
-            "cse",
             "licm",
             "cse",
             "convert-cute-nvgpu-to-ptx",

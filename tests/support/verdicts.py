@@ -28,7 +28,7 @@ def made(operation, operands, results, **properties):
 
 def accepted(op):
     try:
-        op.verify()
+        op.verify_()
     except VerifyException:
         return False
     return True

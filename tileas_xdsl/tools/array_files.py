@@ -82,7 +82,7 @@ class Drafts:
 
     def __init__(self) -> None:
         self._drafts: list[tuple[Path, Path]] = []
-        self._direct: list[tuple[Path, str]] = []
+        self._direct: list[tuple[Path, bytes]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -109,10 +109,14 @@ class Drafts:
 
     def text(self, path: Path, text: str) -> None:
         """`text` in UTF-8; to a device or a pipe as it is.  Raises `OSError`."""
+        self.bytes(path, text.encode())
+
+    def bytes(self, path: Path, content: bytes) -> None:
+        """`content` as it is.  Raises `OSError`."""
         if path.exists() and not path.is_file():
-            self._direct.append((path, text))
+            self._direct.append((path, content))
             return
-        self._add(path, lambda file: file.write(text.encode()))
+        self._add(path, lambda file: file.write(content))
 
     def _add(self, path: Path, write: Callable[[IO[bytes]], object]) -> None:
         target = Path(os.path.realpath(path))
@@ -127,9 +131,9 @@ class Drafts:
                 shutil.copymode(target, draft)
 
     def _commit(self) -> None:
-        for path, text in self._direct:
+        for path, content in self._direct:
             with _about(path):
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(content)
         for draft, path in self._drafts:
             with _about(path):
                 draft.replace(os.path.realpath(path))

@@ -26,11 +26,18 @@ def print_table(header: Row, rows: Sequence[Row]) -> None:
     if on_terminal():
         _print_rich(header, rows)
         return
+    typer.echo(table_text(header, rows))
+
+
+def table_text(header: Row, rows: Sequence[Row]) -> str:
+    """Rows in aligned columns, as plain text."""
     columns = [list(column) for column in zip(header, *rows, strict=True)]
     widths = [max(len(cell) for cell in column) for column in columns]
-    for row in (header, *rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        typer.echo("  ".join(cells).rstrip())
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    )
+    return "\n".join(lines)
 
 
 def _print_rich(header: Row, rows: Sequence[Row]) -> None:

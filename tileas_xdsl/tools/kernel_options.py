@@ -38,7 +38,8 @@ def _grid(text: str) -> Grid:
     return Grid(*(*numbers, 1, 1)[:3])
 
 
-def _known_target(name: str | None) -> str | None:
+def known_target(name: str | None) -> str | None:
+    """The name of a target as we call it; an unknown one is a wrong command line."""
     from tileas_xdsl.target.arch import get_target
     from tileas_xdsl.target.errors import TargetError
 
@@ -119,7 +120,7 @@ TargetOption = Annotated[
     str | None,
     typer.Option(
         "--target",
-        callback=_known_target,
+        callback=known_target,
         show_default=False,
         help="The GPU: sm_90a or sm_100a; by default the first one that has the instructions.",
     ),

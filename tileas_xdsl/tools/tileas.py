@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
+from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
@@ -47,7 +48,18 @@ def root(
     del show_version
 
 
-for command in (simulate, validate, layout, dialects, passes, pipelines, diagnostics, doctor):
+COMMANDS = (
+    compile,
+    simulate,
+    validate,
+    layout,
+    dialects,
+    passes,
+    pipelines,
+    diagnostics,
+    doctor,
+)
+for command in COMMANDS:
     app.command()(command)
 
 

@@ -138,9 +138,7 @@ class SelectFragmentOp(IRDLOperation):
     def verify_(self) -> None:
         result = fragment(self, self.result.type, "result")
         if self.lhs.type != result or self.rhs.type != result:
-            raise op_error(
-                self, f"selects {result}, but got {self.lhs.type} and {self.rhs.type}"
-            )
+            raise op_error(self, f"selects {result}, but got {self.lhs.type} and {self.rhs.type}")
         expected = VectorType(i1, result.shape)
         if self.mask.type != expected:
             raise op_error(self, f"expects a mask {expected}, but got {self.mask.type}")

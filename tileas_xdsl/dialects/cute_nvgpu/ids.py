@@ -197,9 +197,7 @@ class GetDynSmemOp(IRDLOperation):
                 f"not to {type_.align}",
             )
         if offset % type_.align:
-            raise op_error(
-                self, f"starts at byte {offset}, which is not aligned to {type_.align}"
-            )
+            raise op_error(self, f"starts at byte {offset}, which is not aligned to {type_.align}")
 
 
 OPERATIONS = (

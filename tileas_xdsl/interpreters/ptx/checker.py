@@ -62,6 +62,21 @@ class Checker:
         if found is not None:
             self._tell(cta, found, at)
 
+    def atomics(
+        self, cta: Cta, gang: Gang, active: Array, offsets: Array, size: int, at: int
+    ) -> None:
+        """Atomics are never in a race with one another: only accesses of others are compared."""
+        clocks = self.clocks
+        for warp in np.unique(active // WARP).tolist():
+            agent = gang.agents[warp]
+            limits = clocks.seen[agent].copy()
+            access = Access(agent, clocks.stamp(agent, at), limits, atomic=True)
+            mine = offsets[active // WARP == warp].astype(np.int64)
+            places = np.unique((mine[:, None] + np.arange(size)).ravel())
+            found = self.shared[cta.rank].write_bytes(places, access)
+            if found is not None:
+                self._tell(cta, found, at)
+
     def _keep_barriers(self, cta: Cta, offsets: Array, size: int, at: int) -> None:
         low, high = int(offsets.min()), int(offsets.max()) + size
         for place, barrier in cta.mbarriers.items():

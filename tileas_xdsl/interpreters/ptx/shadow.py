@@ -30,6 +30,7 @@ class Access:
     stamp: int
     limits: Array
     visible: Array | None = None
+    atomic: bool = False
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class Conflict:
 class Plane:
     """Who touched each of `size` parts of a memory last; `nobody` is no agent."""
 
-    __slots__ = ("clock", "generic", "nobody", "readers", "size", "writer")
+    __slots__ = ("atomic", "clock", "generic", "nobody", "readers", "size", "writer")
 
     def __init__(self, size: int, nobody: int) -> None:
         self.size = size
@@ -54,6 +55,8 @@ class Plane:
         self.writer = np.full(size, nobody, np.int64)
         self.clock = np.zeros(size, np.int64)
         self.generic = np.zeros(size, np.bool_)
+        self.atomic: Array | None = None
+        """Where the last write was an atomic; None while there was none."""
         self.readers: dict[int, Array] = {}
 
     def read(self, at: Places, access: Access) -> Conflict | None:
@@ -81,12 +84,21 @@ class Plane:
         self.writer[at] = access.agent
         self.clock[at] = access.stamp
         self.generic[at] = access.visible is None
+        self._mark_atomic(at, access)
         return found
+
+    def _mark_atomic(self, at: Places, access: Access) -> None:
+        if self.atomic is None and access.atomic:
+            self.atomic = np.zeros(self.size, np.bool_)
+        if self.atomic is not None:
+            self.atomic[at] = access.atomic
 
     def _unordered(
         self, at: Places, writer: Array, clock: Array, access: Access, kind: str
     ) -> Conflict | None:
         bad = clock >= access.limits[writer]
+        if access.atomic and self.atomic is not None:
+            bad &= ~self.atomic[at]
         return self._conflict(kind, at, bad, writer, clock) if bad.any() else None
 
     def _readers_left(self, at: Places, access: Access) -> Conflict | None:

@@ -70,6 +70,7 @@ class Operation:
     """Something asynchronous; `run` does it, once.  Operations of one `lane` keep their order."""
 
     run: Callable[[], None]
+    at: int
     lane: object = None
     done: bool = False
 
@@ -82,10 +83,12 @@ class AsyncQueue:
         self.rng = rng
         self.items: list[Operation] = []
         self.finished = 0
+        self.running: int | None = None
+        """The instruction that issued the operation that is being done."""
 
-    def add(self, run: Callable[[], None], lane: object = None) -> Operation:
-        """A new operation."""
-        operation = Operation(run, lane)
+    def add(self, run: Callable[[], None], at: int, lane: object = None) -> Operation:
+        """A new operation, issued by the instruction `at`."""
+        operation = Operation(run, at, lane)
         self.items.append(operation)
         return operation
 
@@ -110,7 +113,9 @@ class AsyncQueue:
     def _finish(self, operation: Operation) -> None:
         operation.done = True
         self.finished += 1
+        before, self.running = self.running, operation.at
         operation.run()
+        self.running = before
 
 
 @dataclass(eq=False)
@@ -233,6 +238,9 @@ class Cluster:
         self.rng = rng
         self.checker = checker
         self.ctas: list[Cta] = []
+        self.gangs_left: list[Gang] = []
+        """Those that have not ended."""
+        self.current: Fragment | None = None
         self.barrier = ClusterBarrier(0)
         self.instructions = 0
         self.events = 0

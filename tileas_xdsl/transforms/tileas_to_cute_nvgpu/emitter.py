@@ -66,6 +66,8 @@ Ended: TypeAlias = Sequence[Lowered]
 
 T = TypeVar("T", bound=Operation)
 
+_INDEX = IndexType()
+
 
 @dataclass
 class Emitter:
@@ -88,6 +90,9 @@ class Emitter:
     """The first block of the kernel, which takes hidden arguments."""
     _facts: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """Numbers of the thread that were computed where all code of the agent sees them."""
+    _constants: dict[tuple[Block, int, Attribute], SSAValue] = field(
+        default_factory=dict[tuple[Block, int, Attribute], SSAValue]
+    )
 
     def insert(self, op: T) -> T:
         """Add an operation, which is where the one is that it comes from."""
@@ -109,15 +114,22 @@ class Emitter:
 
     def index(self, number: int) -> SSAValue:
         """An `index` constant."""
-        return self.insert(arith.ConstantOp(IntegerAttr(number, IndexType()))).result
+        return self._constant(number, _INDEX)
 
     def int32(self, number: int) -> SSAValue:
         """An `i32` constant."""
-        return self.insert(arith.ConstantOp(IntegerAttr(number, i32))).result
+        return self._constant(number, i32)
 
     def boolean(self, value: bool) -> SSAValue:
         """An `i1` constant."""
-        return self.insert(arith.ConstantOp(IntegerAttr(int(value), i1))).result
+        return self._constant(int(value), i1)
+
+    def _constant(self, number: int, type_: IntegerType | IndexType) -> SSAValue:
+        """A number; the one of this block if it has it already."""
+        key = (self.builder.insertion_point.block, number, type_)
+        if key not in self._constants:
+            self._constants[key] = self.insert(arith.ConstantOp(IntegerAttr(number, type_))).result
+        return self._constants[key]
 
     def add(self, a: SSAValue, b: SSAValue | int) -> SSAValue:
         """A sum; nothing is added for 0."""
@@ -217,7 +229,7 @@ class Emitter:
         if isinstance(value.type, IndexType):
             return self.index(number)
         width = width_of(value.type)
-        return self.insert(arith.ConstantOp(IntegerAttr(number, IntegerType(width)))).result
+        return self._constant(number, IntegerType(width))
 
     # pointers
 
@@ -249,9 +261,7 @@ class Emitter:
             raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
         layout = shared_layout(found.shape, bits_of(found.element))
         if found.place is None:
-            found.place = self.plan.shared.allocate(
-                op, found.name, layout.bytes, layout.describe()
-            )
+            found.place = self.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
         pointer = self.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result
         return SharedTile(pointer, layout, found.element)
 

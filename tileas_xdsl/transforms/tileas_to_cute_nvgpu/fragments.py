@@ -97,15 +97,22 @@ def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:
     return e.insert(made).results[0]
 
 
+def vector_type(value: SSAValue) -> VectorType[Attribute] | None:
+    """The type of a vector; None for a scalar."""
+    type_: Any = value.type
+    return type_ if isinstance(value.type, VectorType) else None
+
+
 def element_type(value: SSAValue) -> Attribute:
     """The type of the elements of a vector, that of a scalar itself."""
-    type_: Any = value.type
-    return type_.element_type if isinstance(type_, VectorType) else type_
+    type_ = vector_type(value)
+    return value.type if type_ is None else type_.element_type
 
 
 def length(value: SSAValue) -> int:
     """The elements of a vector."""
-    return value.type.get_shape()[0] if isinstance(value.type, VectorType) else 1
+    type_ = vector_type(value)
+    return 1 if type_ is None else type_.get_shape()[0]
 
 
 def repeated(e: Emitter, value: SSAValue, count: int) -> SSAValue:

@@ -17,7 +17,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
-from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
@@ -95,12 +94,11 @@ class Generation:
         """The registers of one block."""
         body, count = self.op.body.block, self.layout.registers
         self.values = dict(zip(body.args, self._coordinates(block), strict=True))
-        for inner in body.ops:
-            if isinstance(inner, YieldOp):
-                value = self._value(inner.arguments[0])
-                return value if _is_vector(value) else repeated(self.e, value, count)
-            self._lower(inner, block)
-        raise op_error(self.op, "has a body without an end")
+        *inner, end = body.ops
+        for op in inner:
+            self._lower(op, block)
+        value = self._value(end.operands[0])
+        return value if _is_vector(value) else repeated(self.e, value, count)
 
     def _coordinates(self, block: int) -> Sequence[SSAValue]:
         """For each dimension the position, a scalar or a vector."""
@@ -220,9 +218,9 @@ def element_of_room(
 
 def number_of_splat(e: Emitter, tile: Splat) -> SSAValue:
     """The only value that a tile has."""
+    if isinstance(tile.constant, SSAValue):
+        return tile.constant
     constant: Any = tile.constant
-    if isinstance(constant, SSAValue):
-        return constant
     return e.insert(arith.ConstantOp(constant)).result
 
 
@@ -238,7 +236,9 @@ def generate(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
 def extract(e: Emitter, op: tensor.ExtractOp) -> Sequence[Lowered]:
     """One element, which all threads get."""
     if any(isinstance(parent, GenerateOp) for parent in _parents(op)):
-        raise op_error(op, "takes an element under a condition, which is not lowered to threads yet")
+        raise op_error(
+            op, "takes an element under a condition, which is not lowered to threads yet"
+        )
     found = e.get(op.tensor)
     if isinstance(found, Splat):
         return [Scalar(number_of_splat(e, found))]

@@ -102,7 +102,7 @@ def _add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
     for position, argument in enumerate(kernel.body.block.args):
         type_ = argument.type
         if isa(type_, MemRefType[Attribute]):
-            e.values[argument] = _array(block, position, type_, names)
+            e.values[argument] = _array(e, block, position, type_, names)
         elif element_of(type_) is None and shape_of(type_) is None:
             e.values[argument] = Scalar(_add(block, type_, names, f"scalar {position}"))
         else:
@@ -117,42 +117,48 @@ def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValu
     return argument
 
 
-def _array(block: Block, position: int, type_: MemRefType[Attribute], names: list[str]) -> Lowered:
+def _array(
+    e: Emitter,
+    block: Block,
+    position: int,
+    type_: MemRefType[Attribute],
+    names: list[str],
+) -> Lowered:
     shape = type_.get_shape()
     pointer = _add(block, PtrType(type_.element_type, "gmem", 16), names, f"ptr {position}")
     extents: list[SSAValue | int] = [
         _add(block, IndexType(), names, f"size {position} {axis}") if n == DYNAMIC_INDEX else n
         for axis, n in enumerate(shape)
     ]
-    strides = _strides(block, position, type_, extents, names)
+    strides = _strides(e, block, position, type_, extents, names)
     zeros = (0,) * len(shape)
     return GlobalView(pointer, type_.element_type, tuple(extents), strides, zeros)
 
 
 def _strides(
+    e: Emitter,
     block: Block,
     position: int,
     type_: MemRefType[Attribute],
     extents: Sequence[SSAValue | int],
     names: list[str],
 ) -> tuple[SSAValue | int, ...]:
-    """The strides of a row-major matrix, or those that its layout says."""
+    """The strides of a row-major array, or those that its layout says."""
     if isinstance(type_.layout, StridedLayoutAttr):
         return tuple(
             _add(block, IndexType(), names, f"stride {position} {axis}") if n is None else n
             for axis, n in enumerate(type_.layout.get_strides())
         )
-    if len(extents) <= 1:
-        return (1,) * len(extents)
-    if len(extents) == 2:
-        return (extents[1], 1)
-    inner = [n for n in extents[1:] if isinstance(n, int)]
-    if len(inner) != len(extents) - 1:
-        return (*(0,) * (len(extents) - 1), 1)
-    strides = [1]
-    for n in reversed(inner):
-        strides.insert(0, strides[0] * n)
+    strides: list[SSAValue | int] = [1] * len(extents)
+    for axis in reversed(range(len(extents) - 1)):
+        strides[axis] = _product(e, strides[axis + 1], extents[axis + 1])
     return tuple(strides)
+
+
+def _product(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+    if isinstance(a, int):
+        return a * b if isinstance(b, int) else e.multiply(b, a)
+    return e.multiply(a, b)
 
 
 def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects import vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, i32
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -21,14 +20,17 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     assembled,
     element,
     joined,
+    length,
     numbers,
     strip,
+    vector_type,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     Piece,
@@ -38,14 +40,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout, RowsLayout
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import read_shared, write_shared
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
-    Ghost,
     GlobalView,
-    Lowered,
-    PendingTile,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import TiledOp, Window
 
@@ -120,9 +119,7 @@ class Accesses:
 
     def _has(self, piece: Piece, offset: int) -> SSAValue | None:
         start = self.window.starts[-1]
-        return self.window.has(
-            self.e, -1, self.e.add(self.e.add(start, piece.column), offset)
-        )
+        return self.window.has(self.e, -1, self.e.add(self.e.add(start, piece.column), offset))
 
     def chosen(
         self,
@@ -162,8 +159,8 @@ def _row(e: Emitter, window: Window, piece: Piece, guard: SSAValue | None) -> Ro
 
 def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
     """The tile that a load names, in registers."""
-    source, type_ = e.get(op.view), op.loaded_type()
-    shape = tuple(getattr(type_, "get_shape")())
+    source, shape = e.get(op.view), shape_of(op.loaded_type())
+    assert shape is not None
     layout = layout_of(e, op, shape)
     if not isinstance(source, GlobalView):
         _check_whole(e, op)
@@ -264,9 +261,8 @@ def _padded(
     """What was loaded, or the padding where nothing was."""
     if exists is None or padding is None:
         return value
-    if isinstance(value.type, VectorType):
-        count = value.type.get_shape()[0]
-        other = numbers(e, [padding.value.data] * count, padding.type)
+    if vector_type(value) is not None:
+        other = numbers(e, [padding.value.data] * length(value), padding.type)
     else:
         other = e.insert(arith.ConstantOp(padding)).result
     return e.insert(arith.SelectOp(exists, value, other)).result

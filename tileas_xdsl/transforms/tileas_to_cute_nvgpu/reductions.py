@@ -175,12 +175,12 @@ class Combiner:
 
 def _wide(op: Operation, type_: Attribute) -> Attribute:
     """The type that elements are combined in."""
-    if bits_of(type_) in SHUFFLED_BITS and isinstance(type_, AnyFloat | IntegerType):
+    is_float, is_integer = isinstance(type_, AnyFloat), isinstance(type_, IntegerType)
+    bits = bits_of(type_)
+    if (is_float or is_integer) and bits in SHUFFLED_BITS:
         return type_
-    if isinstance(type_, AnyFloat):
-        return f32
-    if isinstance(type_, IntegerType) and type_.width.data < LANES:
-        return i32
+    if (is_float or is_integer) and bits < LANES:
+        return f32 if is_float else i32
     raise op_error(op, f"combines elements of {type_}, which lanes cannot exchange")
 
 
@@ -235,9 +235,7 @@ def _between_warps(
     return c.all_of([element(e, found, k) for k in range(warps)])
 
 
-def _along_columns(
-    c: Combiner, op: Operation, source: Fragment, layout: PlainLayout
-) -> Fragment:
+def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
     """Each thread combines its rows, and through shared memory those of all warps."""
     e, rows = c.e, source.layout
     assert isinstance(rows, RowsLayout)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import splat
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
@@ -52,15 +51,12 @@ def as_fragment(
             return found if layout in (None, found.layout) else _moved(e, op, found, layout)
         case Splat():
             return splat(e, found, layout or layout_of(e, op, found.shape))
-        case SharedTile():
-            return read_shared(e, found, layout or layout_of(e, op, found.shape))
         case _:
-            raise op_error(op, "uses a tile that has no registers and is not in shared memory")
+            assert isinstance(found, SharedTile), found
+            return read_shared(e, found, layout or layout_of(e, op, found.shape))
 
 
-def _moved(
-    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None
-) -> Fragment:
+def _moved(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None) -> Fragment:
     """The tile in registers of other threads, through shared memory."""
     assert layout is not None
     return read_back(e, spilled(e, op, tile), layout)

@@ -113,7 +113,8 @@ def on_vectors(
 
 def _is_byte(type_: Attribute) -> bool:
     """Whether elements are floats of 8 bits."""
-    element: Any = type_.element_type if isinstance(type_, TensorType | VectorType) else type_
+    tile: Any = type_
+    element = tile.element_type if isinstance(type_, TensorType | VectorType) else tile
     return isinstance(element, AnyFloat) and bits_of(element) == 8
 
 

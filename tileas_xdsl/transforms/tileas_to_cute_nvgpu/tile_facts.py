@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
     PlainLayout,
@@ -44,7 +44,7 @@ class TileFacts:
     def of(kernel: func.FuncOp) -> TileFacts:
         """The facts about a kernel."""
         operations = list(kernel.walk())
-        sizes = [max(bits_of(_moved(op).element_type) // 8, 1) for op in _accesses(operations)]
+        sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
         return TileFacts(
             frozenset(_reduced(operations)),
             max(sizes, default=USUAL_BYTES),
@@ -55,7 +55,9 @@ class TileFacts:
         """The register layout of tiles of a shape; an error at `op` where there is none."""
         if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in shape):
             listed = "x".join(map(str, shape))
-            raise op_error(op, f"registers hold tiles whose extents are powers of two, not {listed}")
+            raise op_error(
+                op, f"registers hold tiles whose extents are powers of two, not {listed}"
+            )
         if shape in self.columns:
             return column_layout(shape, agent.warps)
         if len(shape) < 2:
@@ -71,12 +73,6 @@ def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
 
 def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStoreOp]:
     return [op for op in operations if isinstance(op, TiledLoadBase | TiledStoreOp)]
-
-
-def _moved(op: TiledLoadBase | TiledStoreOp) -> TensorType[Attribute]:
-    type_ = op.value.type if isinstance(op, TiledStoreOp) else op.loaded_type()
-    assert isinstance(type_, TensorType)
-    return type_
 
 
 def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:

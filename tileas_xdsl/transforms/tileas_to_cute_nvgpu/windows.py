@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
@@ -105,9 +105,7 @@ def _is_multiple(e: Emitter, value: SSAValue, count: int) -> SSAValue:
     return e.is_equal(e.remainder(value, count), 0)
 
 
-def _start(
-    e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int
-) -> SSAValue:
+def _start(e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int) -> SSAValue:
     """Coordinates count tiles from where the view begins, offsets count elements."""
     start = e.multiply(e.scalar(op.coords[axis]), shape[axis])
     if op.offsets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.synchronisation import guard_of
@@ -20,12 +20,22 @@ def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
             low.value(op.desc),
             [low.value(coordinate) for coordinate in op.coords],
             mbar.base,
-            multicast=guard_of(low, op.multicast_mask),
+            multicast=_mask(low, op.multicast_mask),
             offset=smem.offset,
             barrier_offset=mbar.offset,
             guard=guard_of(low, op.pred),
         )
     )
+
+
+def _mask(low: Lowering, mask: SSAValue | None) -> SSAValue | None:
+    """The blocks that a box goes to: in a register, once if it is a constant."""
+    if mask is None:
+        return None
+    value = low.value(mask)
+    if not isinstance(value.owner, ptx.ConstOp):
+        return value
+    return low.once(("mask", value), lambda: ptx.MovOp(value, "b16"))
 
 
 def _store(op: nvgpu.TmaStoreOp, low: Lowering) -> None:

@@ -160,8 +160,8 @@ def _select(op: cute.SelectFragmentOp, low: Lowering) -> None:
         return
     if form.bits == 8:
         raise low.error(f"elements of packed {form.element} are not selected one by one")
-    halves = [low.emit(ptx.SplitOp(value, "b16")) for value in (lhs, rhs)]
-    chosen = low.emit(ptx.SelpOp(*halves, mask, "b16"))
+    left, right = (low.emit(ptx.SplitOp(value, "b16")) for value in (lhs, rhs))
+    chosen = low.emit(ptx.SelpOp(left, right, mask, "b16"))
     low.define(op.result, low.emit(ptx.JoinOp(chosen, "b32")))
 
 

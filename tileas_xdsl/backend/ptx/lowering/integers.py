@@ -170,9 +170,7 @@ def _select(op: arith.SelectOp, low: Lowering) -> None:
     low.define(op.result, select(low, low.value(op.cond), lhs, rhs, low.form(op.result).kind))
 
 
-def select(
-    low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, kind: str
-) -> SSAValue:
+def select(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAValue:
     """`lhs` where the predicate holds, else `rhs`, both in registers of `kind`."""
     if lhs is rhs:
         return lhs

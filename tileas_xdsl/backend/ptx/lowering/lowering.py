@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import Pure
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
@@ -38,6 +41,23 @@ class Place:
         return self.base if self.root is None else self.root
 
 
+@lru_cache(maxsize=256)
+def _is_pure(kind: type[Operation]) -> bool:
+    return kind.has_trait(Pure)
+
+
+@dataclass
+class Loop:
+    """An innermost loop: the block before it, and what is computed inside."""
+
+    preheader: Block
+    inside: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def leaves_out(self, op: Operation) -> bool:
+        """Whether an operation may stand before the loop: no trap, no effect, nothing of inside."""
+        return _is_pure(type(op)) and self.inside.isdisjoint(op.operands)
+
+
 @dataclass
 class Lowering:
     """One kernel on its way."""
@@ -56,6 +76,7 @@ class Lowering:
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     location: LocationAttr = UNKNOWN_LOC
+    loop: Loop | None = None
     _derived: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )
@@ -76,14 +97,40 @@ class Lowering:
         return op_error(self.op, message)
 
     def emit(self, op: PtxOp) -> SSAValue:
-        """Put an operation at the end of the current block; its first result."""
-        self.act(op)
+        """Put an operation at the end of the current block, or before the loop if it may be there.
+
+        Gives the first result.
+        """
+        loop = self.loop
+        if loop is None or not loop.leaves_out(op):
+            self.act(op)
+        else:
+            op.location = self.location
+            end = loop.preheader.last_op
+            assert end is not None
+            loop.preheader.insert_op_before(op, end)
         return op.results[0]
 
     def act(self, op: PtxOp) -> None:
         """Put an operation at the end of the current block."""
         op.location = self.location
         self.block.add_op(op)
+        if self.loop is not None:
+            self.loop.inside.update(op.results)
+
+    @contextmanager
+    def looping(self, preheader: Block, *, innermost: bool) -> Generator[None]:
+        """Lower a loop behind `preheader`; what stays the same in an innermost one leaves it.
+
+        What an outer loop does not change stays in it: it would be in registers all along the
+        inner ones, where accumulators need them.
+        """
+        before = self.loop
+        self.loop = Loop(preheader) if innermost else None
+        try:
+            yield
+        finally:
+            self.loop = before
 
     def value(self, value: SSAValue) -> SSAValue:
         """The registers of a value."""
@@ -160,13 +207,19 @@ class Lowering:
                 assert block is not None
                 self._put(op, self._behind(owner), block)
             found = self._derived[source, *key] = op.results[0]
+            if self.loop is not None and source in self.loop.inside:
+                self.loop.inside.add(found)
         return found
 
     def here(self, key: tuple[object, ...], make: Callable[[], PtxOp]) -> SSAValue:
         """What `make` computes, once in the current block."""
         found = self._derived.get((self.block, *key))
+        if found is None and self.loop is not None:
+            found = self._derived.get((self.loop.preheader, *key))
         if found is None:
-            found = self._derived[self.block, *key] = self.emit(make())
+            op = make()
+            found = self.emit(op)
+            self._derived[op.parent, *key] = found
         return found
 
     def _behind(self, owner: Operation) -> Operation:
@@ -188,6 +241,8 @@ class Lowering:
         """Go on in a block, which comes behind all others."""
         self.region.add_block(block)
         self.block = block
+        if self.loop is not None:
+            self.loop.inside.update(block.args)
 
 
 def block_of(types: Sequence[Attribute] = ()) -> Block:

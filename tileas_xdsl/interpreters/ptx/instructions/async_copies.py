@@ -100,7 +100,7 @@ def _copy_lanes(
         cta.shared.data[places] = data
         cta.shared.writes += 1
 
-    operation = cluster.queue.add(run)
+    operation = cluster.queue.add(run, f.pc)
     for warp in warps_of(f.mask):
         gang.warp_states[warp].copies_open.append((operation, started.get(warp)))
 
@@ -177,7 +177,7 @@ def build_arrive(site: Site) -> Step:
                         known.join(more)
                 arrive(cluster, barrier, at, f"copies of {who}", count=1, known=known)
 
-            cluster.queue.add(run)
+            cluster.queue.add(run, f.pc)
 
     return step
 
@@ -284,7 +284,7 @@ def _bulk_store(
             data = how(old, data)
         cluster.memory.write(target, data.tobytes())
 
-    operation = cluster.queue.add(run, lane=("bulk", f.gang.agent(lane)))
+    operation = cluster.queue.add(run, f.pc, lane=("bulk", f.gang.agent(lane)))
     bulk.add(f, lane, bulk.BulkCopy(operation, started))
 
 
@@ -323,7 +323,7 @@ def _bulk_load(
             target.shared.writes += 1
             complete(cluster, rank, barrier, at, who, size, started)
 
-    cluster.queue.add(run)
+    cluster.queue.add(run, f.pc)
 
 
 def _bytes(cluster: Any, cta: Cta, space: str, origin: int, size: int) -> Array:

@@ -190,7 +190,7 @@ def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> No
             cta.shared.writes += 1
             _signal(cluster, target, rank, pc, who, box.size, started)
 
-    cluster.queue.add(run)
+    cluster.queue.add(run, pc)
 
 
 def _signal(
@@ -253,7 +253,7 @@ def _store(f: Fragment, lane: int, box: Box, at: list[int], offset: int, operati
         data = cta.shared.granules[granules].view(np.uint8).reshape(-1)
         box.write(cluster.memory, at, data, combine)
 
-    operation_ = cluster.queue.add(run, lane=("bulk", f.gang.agent(lane)))
+    operation_ = cluster.queue.add(run, pc, lane=("bulk", f.gang.agent(lane)))
     bulk.add(f, lane, bulk.BulkCopy(operation_, started))
 
 

@@ -134,7 +134,6 @@ def _producer(code, element, shared, warp, maps, place) -> None:
 
 def _consumer(code, element, shared, warp, out, n_extent, place) -> None:
     full, empty, count, zero, one = shared
-    code(nvgpu.SetMaxRegisterOp(232, increase=True))
     thread = code(nvgpu.ThreadIdxOp())
     in_group = code(arith.AndIOp(thread, code.number(127)))
     leader = code(arith.CmpiOp(in_group, zero, "eq"))
@@ -142,15 +141,14 @@ def _consumer(code, element, shared, warp, out, n_extent, place) -> None:
     body = Block(arg_types=[i32, i32, i32, i32, ACCUMULATOR, ACCUMULATOR])
     loop = scf.ForOp(zero, count, one, [zero, zero, zero, *undefined], body)
     code(loop)
-    _multiply(code_in(body), element, body, full, empty, leader, (zero, one))
+    _multiply(code_in(body), element, body, full, empty, leader, zero)
     wait = nvgpu.WgmmaWaitOp(0, loop.results[3:])
     code(wait)
     _store(code, wait.outs, in_group, out, n_extent, place)
     code(scf.YieldOp())
 
 
-def _multiply(code, element, body, full, empty, leader, numbers) -> None:
-    zero, one = numbers
+def _multiply(code, element, body, full, empty, leader, zero) -> None:
     step, stage, phase, before, *accumulators = body.args
     code(nvgpu.MbarrierWaitOp(code(cute.PtrAddOp(full, stage)), phase))
     a, b = (

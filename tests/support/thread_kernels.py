@@ -73,10 +73,8 @@ def elementwise(
 def kernel(arguments: str, lines: Sequence[str], attributes: str = "") -> str:
     """A kernel of one warp."""
     body = "\n".join(f"    {line.strip()}" for line in lines)
-    return (
-        f"func.func @k({arguments}) attributes {{cute.kernel, "
-        f"nvvm.reqntid = array<i32: {THREADS}, 1, 1>{attributes}}} {{\n{body}\n    func.return\n}}\n"
-    )
+    launch = f"{{cute.kernel, nvvm.reqntid = array<i32: {THREADS}, 1, 1>{attributes}}}"
+    return f"func.func @k({arguments}) attributes {launch} {{\n{body}\n    func.return\n}}\n"
 
 
 def _type(element: str, count: int) -> str:

@@ -103,6 +103,23 @@ def _ceil(x: Array, y: Array) -> Array:
     return _wrapped(-(-x.astype(object) // y.astype(object)), x.dtype)
 
 
+def _ordered_zeros(function: Callable[..., Array], combine: Callable[..., Array]) -> Any:
+    """A minimum or maximum for which -0 is below +0, as PTX has it and numpy leaves open."""
+
+    def computed(x: Array, y: Array) -> Array:
+        sign = np.where(combine(np.signbit(x), np.signbit(y)), -0.0, 0.0).astype(x.dtype)
+        return np.where((x == 0) & (y == 0), sign, function(x, y))
+
+    return computed
+
+
+_EXTREMES = {
+    "maximumf": _ordered_zeros(np.maximum, np.logical_and),
+    "minimumf": _ordered_zeros(np.minimum, np.logical_or),
+    "maxnumf": _ordered_zeros(np.fmax, np.logical_and),
+    "minnumf": _ordered_zeros(np.fmin, np.logical_or),
+}
+
 INTEGERS = [
     _binary(op, element, function, count)
     for op, function in {
@@ -179,10 +196,7 @@ FLOATS = [
         "subf": np.subtract,
         "mulf": np.multiply,
         "divf": np.divide,
-        "maximumf": np.maximum,
-        "minimumf": np.minimum,
-        "maxnumf": np.fmax,
-        "minnumf": np.fmin,
+        **_EXTREMES,
     }.items()
     for element, count in (("f32", 4), ("f16", 8), ("bf16", 8), ("f16", 1), ("bf16", 1))
 ] + [
@@ -293,6 +307,12 @@ def _saturated(target: str) -> Callable[[Array], Array]:
     return computed
 
 
+def _saturated_integers(x: Array) -> Array:
+    """What PTX gives where the IR leaves the result open: the nearest integer, 0 for NaN."""
+    wide = np.nan_to_num(np.trunc(x.astype(np.float64)), nan=0.0, posinf=2.0**40, neginf=-(2.0**40))
+    return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
+
+
 CONVERSIONS = [
     *(
         _conversion("truncf", "f32", target, count)
@@ -325,8 +345,8 @@ CONVERSIONS = [
     _conversion("trunci", "i64", "i32", 1),
     _conversion("trunci", "i32", "i16", 1),
     _conversion("trunci", "i32", "i8", 1),
-    _conversion("fptosi", "f32", "i32", 1, lambda x: np.trunc(x).astype(np.int32)),
-    _conversion("fptosi", "bf16", "i32", 1, lambda x: np.trunc(x.astype("f4")).astype("i4")),
+    _conversion("fptosi", "f32", "i32", 1, _saturated_integers),
+    _conversion("fptosi", "bf16", "i32", 1, _saturated_integers),
     _conversion("bitcast", "f32", "i32", 4, lambda x: x.view(np.int32)),
     _conversion("bitcast", "i16", "bf16", 1, lambda x: x.view(ml_dtypes.bfloat16)),
     _conversion("bitcast", "i64", "f64", 1, lambda x: x.view(np.float64)),
@@ -342,12 +362,8 @@ MIXED: Sequence[Meaning] = (
         lambda x, y: (x + y).astype(np.int32).astype(np.int64),
         1,
     ),
-    Meaning(
-        "negf", ("f32",), "f32", "%r = arith.negf %x0 : vector<4xf32>", np.negative
-    ),
-    Meaning(
-        "negf-packed", ("bf16",), "bf16", "%r = arith.negf %x0 : vector<4xbf16>", np.negative
-    ),
+    Meaning("negf", ("f32",), "f32", "%r = arith.negf %x0 : vector<4xf32>", np.negative),
+    Meaning("negf-packed", ("bf16",), "bf16", "%r = arith.negf %x0 : vector<4xbf16>", np.negative),
     Meaning(
         "fma",
         ("f32", "f32", "f32"),
@@ -432,9 +448,9 @@ MIXED: Sequence[Meaning] = (
         "bf16",
         "%c = arith.constant dense<[1.0, -2.5, 0.0, 3.25]> : vector<4xbf16>\n"
         "%r = arith.mulf %x0, %c : vector<4xbf16>",
-        lambda x: (
-            x.astype("f4") * np.tile(np.float32([1, -2.5, 0, 3.25]), len(x) // 4)
-        ).astype(x.dtype),
+        lambda x: (x.astype("f4") * np.tile(np.float32([1, -2.5, 0, 3.25]), len(x) // 4)).astype(
+            x.dtype
+        ),
     ),
     Meaning(
         "swapped-elements",

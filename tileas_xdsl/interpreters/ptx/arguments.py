@@ -1,0 +1,133 @@
+"""Arguments of a launch: arrays in global memory, scalars, and tensor maps."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.interpreters.ptx.errors import LaunchError
+from tileas_xdsl.interpreters.ptx.floats import FORMATS, encode_value
+from tileas_xdsl.interpreters.ptx.memory import Buffer, GlobalMemory
+from tileas_xdsl.interpreters.ptx.syntax import Kernel, Parameter
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
+
+
+@dataclass(frozen=True)
+class TensorMapArg:
+    """A tensor map over an array: an argument, or an array of its own.
+
+    The address in `tensor_map` counts bytes from the begin of the array.
+    """
+
+    tensor_map: TensorMap
+    array: NDArray[Any]
+
+
+@dataclass
+class Arguments:
+    """The bytes of all parameters, and the buffers of the arrays, by argument."""
+
+    parameters: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    buffers: list[Buffer | None] = field(default_factory=list[Buffer | None])
+    arrays: list[NDArray[Any] | None] = field(default_factory=list[NDArray[Any] | None])
+    _known: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
+
+    def results(self) -> list[NDArray[Any] | None]:
+        """What the arrays hold afterwards; None for scalars."""
+        found: list[NDArray[Any] | None] = []
+        for buffer, array in zip(self.buffers, self.arrays, strict=True):
+            if buffer is None or array is None:
+                found.append(None)
+                continue
+            data = buffer.data[: array.nbytes].copy()
+            found.append(data.view(array.dtype).reshape(array.shape))
+        return found
+
+
+def bind(kernel: Kernel, values: Sequence[Any], memory: GlobalMemory) -> Arguments:
+    """Put arrays into memory and arguments into parameters; `LaunchError` for what does not fit."""
+    if len(values) != len(kernel.parameters):
+        raise LaunchError(
+            f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments, not {len(values)}"
+        )
+    found = Arguments()
+    for number, (parameter, value) in enumerate(zip(kernel.parameters, values, strict=True)):
+        _bind_one(found, parameter, value, number, memory)
+    return found
+
+
+def _bind_one(
+    found: Arguments, parameter: Parameter, value: Any, number: int, memory: GlobalMemory
+) -> None:
+    what = f"argument {number} ('{parameter.name}')"
+    buffer: Buffer | None = None
+    array: NDArray[Any] | None = None
+    if isinstance(value, TensorMapArg):
+        array = value.array
+        buffer = _buffer(found, array, what, memory)
+        data = _map_bytes(value, buffer, what)
+    elif isinstance(value, bytes | bytearray):
+        data = bytes(value)
+    elif isinstance(value, np.ndarray) and value.ndim:
+        array = value
+        if parameter.size != 8:
+            raise LaunchError(f"{what} is an array; the parameter takes {parameter.size} bytes")
+        buffer = _buffer(found, array, what, memory)
+        data = struct.pack("<Q", buffer.base)
+    else:
+        data = _scalar(parameter, value, what)
+    if len(data) != parameter.size:
+        raise LaunchError(
+            f"{what} has {len(data)} bytes; the parameter takes {parameter.size}"
+        )
+    found.parameters[parameter.name] = data
+    found.buffers.append(buffer)
+    found.arrays.append(array)
+
+
+def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: GlobalMemory) -> Buffer:
+    """The buffer of an array; one array given twice is one buffer."""
+    known = found._known.get(id(array))  # pyright: ignore[reportPrivateUsage]
+    if known is None:
+        if array.dtype.hasobject:
+            raise LaunchError(f"{what} is an array of objects")
+        cells = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8).copy()
+        known = memory.add(f"the array of {what}", cells)
+        found._known[id(array)] = known  # pyright: ignore[reportPrivateUsage]
+    return known
+
+
+def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str) -> bytes:
+    try:
+        return encode(replace(value.tensor_map, address=buffer.base + value.tensor_map.address))
+    except TargetError as error:
+        raise LaunchError(f"{what}: {error}") from None
+
+
+def _scalar(parameter: Parameter, value: Any, what: str) -> bytes:
+    type_ = parameter.type
+    if parameter.is_array:
+        hint = f" (a tensor map is {SIZE} bytes)" if parameter.size == SIZE else ""
+        raise LaunchError(f"{what} needs {parameter.size} bytes{hint}, not {value!r}")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type_.kind == "float" or isinstance(value, float):
+        name = type_.name if type_.name in FORMATS else {16: "f16", 32: "f32", 64: "f64"}.get(
+            type_.bits, ""
+        )
+        if not name or not isinstance(value, int | float):
+            raise LaunchError(f"{what} is {value!r}; the parameter is .{type_.name}")
+        return encode_value(float(value), name).to_bytes(type_.size, "little")
+    if not isinstance(value, int):
+        raise LaunchError(f"{what} is {value!r}; the parameter is .{type_.name}")
+    low, high = -(1 << (type_.bits - 1)), (1 << type_.bits) - 1
+    if not low <= value <= high:
+        raise LaunchError(f"{what} is {value}; .{type_.name} holds {low}..{high}")
+    return (value & high).to_bytes(type_.size, "little")

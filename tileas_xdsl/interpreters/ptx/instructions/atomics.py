@@ -1,0 +1,172 @@
+"""Atomics and reductions in memory.  Source: PTX ISA 9.7.13.5 atom, 9.7.13.6 red."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.access import Group, groups, load, store
+from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at
+from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
+from tileas_xdsl.interpreters.ptx.instructions.memory import (
+    memory_modifiers,
+    put_rows,
+    vector_length,
+)
+from tileas_xdsl.interpreters.ptx.instructions.move import gathered
+from tileas_xdsl.interpreters.ptx.lanes import Array
+from tileas_xdsl.interpreters.ptx.reductions import Combine, combine
+from tileas_xdsl.interpreters.ptx.scalar_types import UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
+from tileas_xdsl.interpreters.ptx.state import Cta, Fragment
+
+OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
+
+TYPES_OF_ATOMICS = ("b16", "b32", "b64", "u32", "u64", "s32", "s64", "f16", "bf16", "f16x2",
+                    "bf16x2", "f32", "f64")  # fmt: skip
+
+PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
+
+
+def build_atom(site: Site) -> Step:
+    """`atom` and `red`: lanes one after the other, in order."""
+    returns = site.name == "atom"
+    type_ = site.type(TYPES_OF_ATOMICS)
+    operation = site.choose(OPERATIONS)
+    site.ignore(("noftz",))
+    space = memory_modifiers(site)
+    count = vector_length(site)
+    site.no_more()
+    first = int(returns)
+    values = 2 if operation == "cas" else 1
+    site.count(first + 1 + values, first + 2 + values)
+    dests: list[tuple[int, int]] = []
+    if returns:
+        dests = [(site.destination(p, type_), type_.bits) for p in site.vector(0, (count,))]
+    slot, offset = site.address(first)
+    slots = [
+        [site.source(p, type_) for p in site.vector(first + 1 + i, (count,))]
+        for i in range(values)
+    ]
+    function = _function(operation, type_)
+    size, dtype = type_.size, UNSIGNED[type_.bits]
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        columns = [gathered([r[s] for s in row], f.gang.lanes, dtype) for row in slots]
+        old = np.zeros((f.mask.bit_count(), count), dtype)
+        for group in groups(f, r[slot], offset, space):
+            rows = _apply(f, group, [c[group.lanes] for c in columns], size, function)
+            old[group.rows] = rows
+        if dests:
+            put_rows(f, old, type_, dests)
+
+    return step
+
+
+Update = tuple[str, Combine | None]
+
+
+def _function(operation: str, type_: ScalarType) -> Update:
+    if operation in ("cas", "exch"):
+        return operation, None
+    if type_.name in PACKED:
+        part = combine(operation, PACKED[type_.name])
+        half = np.dtype(np.uint16)
+        return operation, lambda a, b: part(a.view(half), b.view(half)).view(np.uint32)
+    name = type_.name
+    if name.startswith("b") and name != "bf16" and operation in ("min", "max", "add"):
+        name = f"u{type_.bits}"
+    return operation, combine(operation, name)
+
+
+def _apply(
+    f: Fragment, group: Group, operands: list[Array], size: int, update: Update
+) -> Array:
+    """The old values of all lanes; equal addresses are updated one lane after the other."""
+    operation, function = update
+    addresses = group.addresses
+    old = np.zeros_like(operands[0])
+    left = np.arange(len(addresses))
+    while left.size:
+        _, first = np.unique(addresses[left], return_index=True)
+        now = left[np.sort(first)]
+        part = Group(group.space, slice(None), group.lanes[now], addresses[now], group.cta)
+        found = load(f, part, size, old.shape[1], check=False)
+        old[now] = found
+        if operation == "cas":
+            new = np.where(found == operands[0][now], operands[1][now], found)
+        elif function is None:
+            new = operands[0][now]
+        else:
+            new = function(np.ascontiguousarray(found), np.ascontiguousarray(operands[0][now]))
+        _store_atomically(f, part, new.reshape(found.shape), size)
+        left = np.setdiff1d(left, now)
+    return old
+
+
+def _store_atomically(f: Fragment, group: Group, values: Array, size: int) -> None:
+    """Atomics on one place are no race, so the checker is not told of them."""
+    if group.space != "shared":
+        store(f, group, values, size)
+        return
+    cta = group.cta
+    assert cta is not None
+    cta.shared.views[size][cta.shared.places(group.addresses, size, values.shape[1])] = values
+    cta.shared.writes += 1
+    cluster = cta.cluster
+    cluster.events += 1
+    if cluster.checker is not None:
+        cluster.checker.atomics(cta, f.gang, group.lanes, group.addresses, size, f.pc)
+
+
+def build_st_async(site: Site) -> Step:
+    """`st.async`: a store into a CTA of the cluster that tells a barrier there."""
+    type_ = site.type(("b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64"))
+    count = vector_length(site)
+    site.ignore(("weak", "shared::cluster", "mbarrier::complete_tx::bytes"))
+    site.no_more()
+    site.count(3)
+    slot, offset = site.address(0)
+    slots = [site.source(p, type_) for p in site.vector(1, (count,))]
+    bar, bar_offset = site.address(2)
+    size, dtype = type_.size, UNSIGNED[type_.bits]
+
+    def step(f: Fragment) -> None:
+        columns = gathered([f.r[s] for s in slots], f.gang.lanes, dtype)
+        barriers = dict(lane_addresses(f, bar, bar_offset, "shared::cluster"))
+        for lane, address in lane_addresses(f, slot, offset, "shared::cluster"):
+            cta, place = f.gang.cta.cluster.cta_of(address), address & OFFSET_MASK
+            cta.shared.check(place, size * count, size * count)
+            _send(f, lane, cta, place, columns[lane].tobytes(), barriers[lane])
+
+    return step
+
+
+def _send(f: Fragment, lane: int, cta: Cta, place: int, data: bytes, signal: int) -> None:
+    cluster, at = f.gang.cta.cluster, f.pc
+    checker = cluster.checker
+    started: Started | None = None
+    if checker is not None:
+        started = checker.clocks.start_copy(f.gang.agent(lane), at)
+        checker.copy_generic(cta, np.array([place]), len(data), started, at)
+    who = f"st.async of {lane_name(f, lane)}"
+
+    def run() -> None:
+        cta.shared.data[place : place + len(data)] = np.frombuffer(data, np.uint8)
+        cta.shared.writes += 1
+        known = None
+        if checker is not None and started is not None:
+            known = checker.clocks.knowledge_of(started)
+        _, barrier = barrier_at(cluster, signal)
+        arrive(cluster, barrier, at, who, delivered=len(data), known=known)
+
+    cluster.queue.add(run, at)
+
+
+TABLE = (
+    Form("atom", build_atom),
+    Form("red", build_atom),
+    Form("st.async", build_st_async, (8, 1), 90),
+)

@@ -1,0 +1,134 @@
+"""Changing tensor maps.  Source: PTX ISA 9.7.9.28 tensormap.replace.
+
+The places of the fields are those of `tileas_xdsl.target.tensor_map_bytes`, as the assembler writes
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.access import Space, groups
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Integer
+
+SIZE = 128
+
+Replace = Callable[[int, int, int], int]
+"""The word of a map, a dimension and a value, to the new word (of 1024 bits, little endian)."""
+
+
+def _field(low: int, width: int, step: int = 0) -> Replace:
+    """`width` bits at bit `low`, or `step` bits further on for each dimension."""
+
+    def replace(word: int, dimension: int, value: int) -> int:
+        at = low + step * dimension
+        mask = ((1 << width) - 1) << at
+        return word & ~mask | (value << at & mask)
+
+    return replace
+
+
+def _stride(word: int, dimension: int, value: int) -> int:
+    word = _field(0x0C * 8, 32, 32)(word, dimension, value >> 4)
+    return _field(0x1C * 8, 4, 4)(word, dimension, value >> 36)
+
+
+def _box(word: int, dimension: int, value: int) -> int:
+    if dimension == 0:
+        return _field(0x34 * 8 + 24, 8)(word, 0, value - 1)
+    return _field(0x38 * 8, 8, 8)(word, dimension - 1, value - 1)
+
+
+FIELDS: Mapping[str, tuple[Replace, bool]] = {
+    "global_address": (_field(0, 64), False),
+    "rank": (_field(0x08 * 8 + 4, 3), False),
+    "box_dim": (_box, True),
+    "global_dim": (lambda w, d, v: _field(0x20 * 8, 32, 32)(w, d, v - 1), True),
+    "global_stride": (_stride, True),
+    "element_stride": (lambda w, d, v: _field(0x34 * 8, 3, 3)(w, d, v - 1), True),
+    "elemtype": (_field(0x08 * 8 + 7, 4), False),
+    "interleave_layout": (_field(0x08 * 8 + 11, 2), False),
+    "swizzle_mode": (_field(0x08 * 8 + 13, 2), False),
+    "fill_mode": (_field(0x08 * 8 + 15, 1), False),
+    "swizzle_atomicity": (_field(0x08 * 8 + 19, 3), False),
+}
+"""How each field is replaced, and whether it belongs to a dimension."""
+
+
+def build_replace(site: Site) -> Step:
+    """`tensormap.replace.tile.FIELD`."""
+    site.choose(("tile",))
+    name = site.choose(FIELDS)
+    space = site.choose(("global", "shared::cta"), "")
+    site.choose(("b1024",))
+    type_ = site.type(("b32", "b64"))
+    site.no_more()
+    function, has_dimension = FIELDS[name]
+    site.count(3 if has_dimension else 2)
+    slot, offset = site.address(0)
+    dimension = site.immediate(1) if has_dimension else 0
+    operand = site.operands[2 if has_dimension else 1]
+    value = site.source(operand, TYPES["b64"] if isinstance(operand, Integer) else type_)
+    kinds: Mapping[str, Space] = {"global": "global", "shared::cta": "shared"}
+    kind = kinds.get(space, "generic")
+
+    def step(f: Fragment) -> None:
+        cluster = f.gang.cta.cluster
+        number = f.value(value)
+        for group in groups(f, f.r[slot], offset, kind):
+            address = int(group.addresses[0])
+            if group.space == "global":
+                old = cluster.memory.read(address, SIZE)
+            elif group.cta is not None:
+                group.cta.shared.check(address, SIZE, 64)
+                old = group.cta.shared.data[address : address + SIZE].tobytes()
+            else:
+                raise Fault("invalid", "a tensor map cannot be in local memory")
+            word = function(int.from_bytes(old, "little"), dimension, number)
+            _put(f, group.cta, address, _without_tail(word.to_bytes(SIZE, "little")))
+
+    return step
+
+
+def _without_tail(data: bytes) -> bytes:
+    """No instruction keeps the numbers that only the driver writes at the end."""
+    return data[:64].ljust(SIZE, b"\0")
+
+
+def _put(f: Fragment, cta: object, address: int, data: bytes) -> None:
+    cluster = f.gang.cta.cluster
+    if cta is None:
+        cluster.memory.write(address, data)
+        return
+    shared = f.gang.cta.shared
+    shared.data[address : address + SIZE] = np.frombuffer(data, np.uint8)
+    shared.writes += 1
+
+
+def build_cp_fenceproxy(site: Site) -> Step:
+    """`tensormap.cp_fenceproxy`: a map from shared to global memory."""
+    site.modifiers = []
+    site.count(3)
+    dst, dst_offset = site.address(0)
+    src, src_offset = site.address(1)
+
+    def step(f: Fragment) -> None:
+        source = (f.value(src) + src_offset) & 0xFF_FFFF
+        shared = f.gang.cta.shared
+        shared.check(source, SIZE, 64)
+        data = shared.data[source : source + SIZE].tobytes()
+        f.gang.cta.cluster.memory.write(f.value(dst) + dst_offset, data)
+
+    return step
+
+
+TABLE = (
+    Form("tensormap.replace", build_replace, (8, 3), 90),
+    Form("tensormap.cp_fenceproxy", build_cp_fenceproxy, (8, 3), 90),
+)

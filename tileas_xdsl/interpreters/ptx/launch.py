@@ -1,0 +1,288 @@
+"""Launching a kernel of a module, and what comes of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
+from tileas_xdsl.interpreters.ptx.barriers import ClusterBarrier
+from tileas_xdsl.interpreters.ptx.checker import Checker
+from tileas_xdsl.interpreters.ptx.errors import LaunchError
+from tileas_xdsl.interpreters.ptx.findings import Finding, Findings, FindingsError
+from tileas_xdsl.interpreters.ptx.lanes import WARP
+from tileas_xdsl.interpreters.ptx.layout_of_variables import Variables
+from tileas_xdsl.interpreters.ptx.machine import Machine
+from tileas_xdsl.interpreters.ptx.memory import GlobalMemory
+from tileas_xdsl.interpreters.ptx.parser import parse
+from tileas_xdsl.interpreters.ptx.processes import execute
+from tileas_xdsl.interpreters.ptx.program import Program
+from tileas_xdsl.interpreters.ptx.register_file import LaunchShape
+from tileas_xdsl.interpreters.ptx.shared_memory import SharedMemory
+from tileas_xdsl.interpreters.ptx.state import WARPGROUP, Cluster, Cta, Fragment, Gang, Order
+from tileas_xdsl.interpreters.ptx.syntax import Kernel, PtxModule
+
+Shape = int | Sequence[int]
+Progress = Callable[[int, int], None]
+"""Told how many CTAs of how many are done."""
+
+MAX_THREADS = 1024
+REGISTERS = 65_536
+MAX_CLUSTER = 16
+
+
+@dataclass
+class Report:
+    """What a run gave: the arrays afterwards (None for scalars), findings and its size."""
+
+    arrays: list[NDArray[Any] | None]
+    findings: list[Finding]
+    instructions: int
+    """Steps of gangs: an instruction that a warpgroup executes together counts once."""
+    finished: bool = True
+    """Whether all CTAs came to their end."""
+
+
+def load(text: str, name: str = "<ptx>") -> PtxModule:
+    """The module that a text is; `PtxError` says where it is none."""
+    return parse(text, name)
+
+
+@dataclass
+class Launch:
+    """A launch that is ready to run."""
+
+    module: PtxModule
+    kernel: Kernel
+    shape: LaunchShape
+    memory: GlobalMemory
+    arguments: Arguments
+    program: Program
+    order: Order
+    seed: int
+    checks: bool
+    limit: float
+    findings: Findings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.findings = Findings(self.module, self.kernel.code, self.kernel.place)
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters the grid has."""
+        return prod(self.shape.grid) // prod(self.shape.cluster)
+
+    def execute(self, numbers: Sequence[int], progress: Progress | None = None) -> tuple[int, bool]:
+        """Run clusters by number: instructions, and whether they came to their end."""
+        total, done = prod(self.shape.grid), 0
+
+        def tell(ctas: int) -> None:
+            nonlocal done
+            done += ctas
+            if progress is not None:
+                progress(done, total)
+
+        machine = Machine(self.program.steps, self.findings, self.make_cluster, limit=self.limit)
+        with np.errstate(all="ignore"):
+            finished = machine.run(iter(numbers), tell)
+        return machine.instructions, finished
+
+    def make_cluster(self, number: int) -> Cluster:
+        """The cluster of a number, at its first instruction."""
+        shape = self.shape
+        rng = random.Random(f"{self.seed}:{number}")
+        threads = prod(shape.block)
+        warps = -(-threads // WARP)
+        size = prod(shape.cluster)
+        checker = None
+        if self.checks:
+            granules = SharedMemory(self.program.variables.shared_size).data.size // 16
+            checker = Checker(warps * size, size, granules, self.findings)
+        cluster = Cluster(self.program, self.memory, self.order, rng, checker)
+        cluster.barrier = ClusterBarrier(threads * size)
+        counts = [g // c for g, c in zip(shape.grid, shape.cluster, strict=True)]
+        at = (number % counts[0], number // counts[0] % counts[1], number // counts[0] // counts[1])
+        for rank in range(size):
+            inside = _place(rank, shape.cluster)
+            index = tuple(a * c + i for a, c, i in zip(at, shape.cluster, inside, strict=True))
+            cluster.ctas.append(self._make_cta(cluster, rank, (index[0], index[1], index[2])))
+        for gang in cluster.gangs:
+            registers = self.program.slots.fill(gang, shape)
+            gang.fragments.append(Fragment(gang, gang.full, 0, registers))
+        cluster.gangs_left = cluster.gangs
+        return cluster
+
+    def _make_cta(self, cluster: Cluster, rank: int, index: tuple[int, int, int]) -> Cta:
+        cta = Cta(cluster, rank, index, SharedMemory(self.program.variables.shared_size))
+        threads = prod(self.shape.block)
+        cta.threads = threads
+        cta.warp_count = -(-threads // WARP)
+        registers = _registers_at_entry(self.kernel, threads)
+        blocks = max(self.kernel.min_blocks or 1, 1)
+        cta.register_pool = REGISTERS // blocks - registers * cta.warp_count * WARP
+        for first in range(0, cta.warp_count, WARPGROUP):
+            count = min(WARPGROUP, cta.warp_count - first)
+            lanes = min(count * WARP, threads - first * WARP)
+            gang = Gang(cta, first, count, (1 << lanes) - 1)
+            for state in gang.warp_states:
+                state.registers = registers
+            if self.program.variables.local_size:
+                size = self.program.variables.local_size
+                gang.local = np.zeros((gang.lanes, size), np.uint8)
+            cta.gangs.append(gang)
+        return cta
+
+
+def _place(rank: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
+    x, y, _ = extents
+    return rank % x, rank // x % y, rank // (x * y)
+
+
+def _registers_at_entry(kernel: Kernel, threads: int) -> int:
+    """Registers of a thread before any setmaxnreg, as the assembler's limits give them."""
+    if kernel.max_registers:
+        return kernel.max_registers
+    whole = -(-threads // WARP) * WARP
+    return min(REGISTERS // max(kernel.min_blocks or 1, 1) // whole // 8 * 8, 256)
+
+
+def run(
+    module: PtxModule,
+    kernel: str | None,
+    args: Sequence[Any],
+    grid: Shape,
+    block: Shape | None = None,
+    cluster: Shape | None = None,
+    *,
+    target: str | None = None,
+    dynamic_shared: int = 0,
+    order: Order = "eager",
+    seed: int = 0,
+    checks: bool = True,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    limit: float = inf,
+    raise_on_findings: bool = False,
+) -> Report:
+    """Run a kernel (the only one, if `kernel` is None) and report what it did.
+
+    `args` are arrays (pointers to global memory), numbers for scalars, `TensorMapArg` or 128 bytes
+    for tensor maps.  `block` and `cluster` default to what the kernel requires.  `order` says when
+    asynchronous operations complete.  Raises `PtxError` for instructions that are not supported, and
+    `LaunchError` for arguments and sizes that do not fit; what is wrong with the program itself is
+    in the report's findings.
+    """
+    launch = prepare(
+        module,
+        kernel,
+        args,
+        grid,
+        block,
+        cluster,
+        target=target,
+        dynamic_shared=dynamic_shared,
+        order=order,
+        seed=seed,
+        checks=checks,
+        limit=limit,
+    )
+    instructions, finished = execute(launch, jobs, progress)
+    found = launch.findings.all()
+    if found and raise_on_findings:
+        raise FindingsError(found)
+    return Report(launch.arguments.results(), found, instructions, finished)
+
+
+def prepare(
+    module: PtxModule,
+    kernel: str | None,
+    args: Sequence[Any],
+    grid: Shape,
+    block: Shape | None = None,
+    cluster: Shape | None = None,
+    *,
+    target: str | None = None,
+    dynamic_shared: int = 0,
+    order: Order = "eager",
+    seed: int = 0,
+    checks: bool = True,
+    limit: float = inf,
+) -> Launch:
+    """A launch with its arguments in memory."""
+    if order not in ("eager", "lazy", "random"):
+        raise LaunchError(f"order '{order}' is unknown; known: eager, lazy, random")
+    entry = _pick(module, kernel)
+    sizes = _sizes(entry, grid, block, cluster)
+    memory = GlobalMemory()
+    arguments = bind(entry, args, memory)
+    variables = Variables(module, entry, memory, arguments.parameters, dynamic_shared)
+    program = Program(module, entry, variables, target or module.target)
+    shape = LaunchShape(
+        *sizes, entry.required_cluster is not None or cluster is not None,
+        dynamic_shared, variables.shared_size,
+    )  # fmt: skip
+    return Launch(
+        module, entry, shape, memory, arguments, program, order, seed, checks, limit
+    )
+
+
+def _pick(module: PtxModule, kernel: str | None) -> Kernel:
+    names = ", ".join(module.kernels) or "none"
+    if kernel is None:
+        if len(module.kernels) != 1:
+            raise LaunchError(f"say which kernel to run; the module has: {names}")
+        return next(iter(module.kernels.values()))
+    if kernel not in module.kernels:
+        raise LaunchError(f"there is no kernel '{kernel}'; the module has: {names}")
+    return module.kernels[kernel]
+
+
+Three = tuple[int, int, int]
+
+
+def _three(value: Shape, what: str) -> Three:
+    values = (value,) if isinstance(value, int) else tuple(value)
+    if not 1 <= len(values) <= 3 or any(v < 1 for v in values):
+        raise LaunchError(f"{what} {value} is not one to three positive sizes")
+    x, y, z = (*values, 1, 1)[:3]
+    return x, y, z
+
+
+def _sizes(
+    kernel: Kernel, grid: Shape, block: Shape | None, cluster: Shape | None
+) -> tuple[Three, Three, Three]:
+    blocks = _three(grid, "grid")
+    limit = kernel.required_threads or kernel.max_threads
+    if block is None and limit is None:
+        raise LaunchError(f"say the block size: kernel '{kernel.name}' does not")
+    threads = _three(block if block is not None else limit or 1, "block")
+    _check_block(kernel, threads)
+    required = kernel.required_cluster
+    together = _three(cluster if cluster is not None else required or 1, "cluster")
+    if required is not None and together != _three(required, "cluster"):
+        raise LaunchError(f"cluster {together} is not the {required} that the kernel requires")
+    if prod(together) > MAX_CLUSTER:
+        raise LaunchError(f"a cluster of {prod(together)} CTAs has more than {MAX_CLUSTER}")
+    if any(g % c for g, c in zip(blocks, together, strict=True)):
+        raise LaunchError(f"grid {blocks} is no multiple of cluster {together}")
+    return blocks, threads, together
+
+
+def _check_block(kernel: Kernel, threads: Three) -> None:
+    count = prod(threads)
+    if count > MAX_THREADS:
+        raise LaunchError(f"a block of {count} threads has more than {MAX_THREADS}")
+    required = kernel.required_threads
+    if required is not None and threads != _three(required, "block"):
+        raise LaunchError(f"block {threads} is not the {required} that the kernel requires")
+    if kernel.max_threads is not None and count > prod(kernel.max_threads):
+        raise LaunchError(
+            f"a block of {count} threads has more than the {prod(kernel.max_threads)} that kernel "
+            f"'{kernel.name}' allows"
+        )

@@ -1,0 +1,193 @@
+"""`tileas compile`: a kernel to IR of threads, PTX or machine code."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tileas_xdsl.tools.console import fail
+from tileas_xdsl.tools.kernel_options import Input, KernelOption, known_target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.utils.arg_spec import ArgSpec
+
+    from tileas_xdsl.backend.ptxas import Assembled
+    from tileas_xdsl.compiler import CompiledKernel, Stage
+
+
+SPIN = 8
+"""A loop of so few instructions only waits for a barrier."""
+
+
+class Emit(StrEnum):
+    """What is written."""
+
+    IR = "ir"
+    PTX = "ptx"
+    CUBIN = "cubin"
+
+
+def compile(
+    input_file: Input,
+    kernel: KernelOption = None,
+    target: Annotated[
+        str, typer.Option(callback=known_target, help="The GPU that the kernel is for.")
+    ] = "sm_90a",
+    emit: Annotated[
+        Emit, typer.Option(help="The IR after the last pass, PTX, or what ptxas makes of it.")
+    ] = Emit.PTX,
+    out: Annotated[
+        str, typer.Option("-o", "--out", metavar="FILE", help="The file to write; - is stdout.")
+    ] = "-",
+    passes: Annotated[
+        str, typer.Option("-p", "--passes", metavar="PASSES", help="The passes, or a pipeline.")
+    ] = "tileas-to-ptx",
+    facts: Annotated[
+        bool,
+        typer.Option("--facts", help="Say on stderr what ptxas and the machine code tell."),
+    ] = False,
+    time_passes: Annotated[
+        bool, typer.Option("--time-passes", help="Say on stderr how long each pass took.")
+    ] = False,
+    print_ir_after_all: Annotated[
+        bool, typer.Option("--print-ir-after-all", help="Print the IR after each pass to stderr.")
+    ] = False,
+    print_ir_after: Annotated[
+        list[str],
+        typer.Option(metavar="PASS", help="Print the IR after this pass to stderr."),
+    ] = [],  # noqa: B006
+) -> None:
+    """Compile a kernel of tiles for a GPU.
+
+    What is not lowered is an error at the operation, and nothing is written.  With ptxas (the extra
+    'ptxas') cubins can be written, and spills and products that ptxas serialises are errors.
+    """
+    from tileas_xdsl.backend.nvidia_tools import MissingToolError
+    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.tools.programs import reported_errors
+
+    if emit is Emit.CUBIN and out == "-" and sys.stdout.isatty():
+        fail("a cubin is no text for a terminal: name a file with -o", 2)
+    with reported_errors():
+        specs = _specs(passes, print_ir_after)
+        shown = None if print_ir_after_all else frozenset(print_ir_after)
+        compiled = with_deep_stack(lambda: _compile(input_file, target, kernel, specs, shown))
+        if time_passes:
+            _print_times(compiled)
+        try:
+            assembled = compiled.assemble() if facts or emit is Emit.CUBIN else None
+            if facts and assembled is not None:
+                _print_facts(compiled, assembled)
+        except MissingToolError as error:
+            fail(str(error))
+        content = _content(compiled, emit, assembled)
+    _write(out, content)
+
+
+def _specs(text: str, shown: list[str]) -> Sequence[ArgSpec]:
+    """The passes that `-p` names, among which those of `--print-ir-after` are."""
+    from xdsl.universe import Universe
+
+    from tileas_xdsl.diagnostics.pass_specs import UsageError, parse_passes
+    from tileas_xdsl.pipelines import PIPELINES
+
+    specs = [
+        made.pipeline_pass_spec()
+        for made in parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
+    ]
+    known = {spec.name: None for spec in specs}
+    for name in shown:
+        if name not in known:
+            names = ", ".join(known)
+            raise UsageError(f"--print-ir-after: no pass '{name}' runs; there are {names}")
+    return specs
+
+
+def _compile(
+    path: str,
+    target: str,
+    kernel: str | None,
+    specs: Sequence[ArgSpec],
+    shown: frozenset[str] | None,
+) -> CompiledKernel:
+    """Compile, and print the IR after the passes of these names, or after all of them."""
+    from tileas_xdsl.compiler import compile_module
+    from tileas_xdsl.tools.programs import Program, load_program
+
+    program = load_program(path)
+
+    def after(stage: Stage, module: ModuleOp) -> None:
+        if shown is None or stage.name in shown:
+            text = Program(module, program.ctx, {}).text()
+            typer.echo(f"// IR after {stage.name}\n{text}", err=True)
+
+    return compile_module(
+        program.module, program.ctx, target, kernel=kernel, passes=specs, after_pass=after
+    )
+
+
+def _print_times(compiled: CompiledKernel) -> None:
+    from tileas_xdsl.tools.console import table_text
+
+    total = sum(stage.seconds for stage in compiled.stages)
+    rows = [(stage.name, f"{1000 * stage.seconds:.1f}") for stage in compiled.stages]
+    typer.echo(table_text(("pass", "ms"), [*rows, ("all", f"{1000 * total:.1f}")]), err=True)
+
+
+def _print_facts(compiled: CompiledKernel, assembled: Assembled) -> None:
+    from tileas_xdsl.backend.nvidia_tools import find_tool
+    from tileas_xdsl.tools.console import table_text
+
+    used = assembled.entries[compiled.name]
+    rows = [
+        ("threads", str(compiled.abi.threads)),
+        ("registers", str(used.registers)),
+        ("shared memory", f"{compiled.abi.shared_bytes} bytes"),
+        ("spills", f"{used.spills} bytes"),
+        ("barriers", str(used.barriers)),
+    ]
+    if find_tool("nvdisasm") is not None:
+        rows += _loops(compiled.name, assembled.cubin)
+    typer.echo(table_text((f"@{compiled.name}", compiled.target), rows), err=True)
+    typer.echo(compiled.abi.shared_map, err=True)
+
+
+def _loops(name: str, cubin: bytes) -> list[tuple[str, str]]:
+    """The loops of the machine code, with their most frequent instructions."""
+    from tileas_xdsl.backend.sass import disassemble
+
+    rows: list[tuple[str, str]] = []
+    loops = [loop for loop in disassemble(cubin)[name].loops if len(loop.instructions) > SPIN]
+    for number, loop in enumerate(loops):
+        counts = loop.counts
+        common = ", ".join(f"{count} {opcode}" for opcode, count in counts.most_common(6))
+        rows.append((f"loop {number}", f"{sum(counts.values())} instructions: {common}"))
+    return rows
+
+
+def _content(compiled: CompiledKernel, emit: Emit, assembled: Assembled | None) -> bytes:
+    if emit is Emit.CUBIN and assembled is not None:
+        return assembled.cubin
+    text = compiled.ptx if emit is Emit.PTX else compiled.lowered_ir
+    return text.encode()
+
+
+def _write(name: str, content: bytes) -> None:
+    if name == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    from tileas_xdsl.tools.array_files import Drafts
+
+    try:
+        with Drafts() as drafts:
+            drafts.bytes(Path(name), content)
+    except OSError as error:
+        fail(f"cannot write '{error.filename}': {error.strerror}")
