@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
     from tileas_xdsl.backend.ptxas import Assembled
     from tileas_xdsl.interpreters.tile.launch import Simulation
+    from tileas_xdsl.runtime.emulation import Emulation
 
 TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
@@ -126,6 +127,13 @@ class CompiledKernel:
         from tileas_xdsl.interpreters.tile.launch import simulate
 
         return simulate(self.source, args, kernel=self.name, grid=grid, **options)
+
+
+    def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
+        """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`."""
+        from tileas_xdsl.runtime.emulation import emulate
+
+        return emulate(self.ptx, self.abi, args, grid, **options)
 
 
 AfterPass: TypeAlias = Callable[[Stage, ModuleOp], None]

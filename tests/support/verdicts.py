@@ -19,7 +19,7 @@ from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE
 NEWEST = ".version 9.0"
 
 
-def made(operation, operands, results, **properties):
+def made(operation, operands, results, /, **properties):
     """An operation that need not be right, as no constructor would make it."""
     op = operation.__new__(operation)
     PtxOp.__init__(op, operands, results, **properties)
@@ -80,7 +80,7 @@ def differences(ops_of, arch, monkeypatch):
             wrongly_accepted.add(f"{shown(op)}: {said}")
         if not fits and said is None:
             wrongly_refused.add(shown(op))
-    assert len(verdicts) > 10
+    assert len(verdicts) > 10, "too few cases to mean anything"
     return sorted(wrongly_accepted), sorted(wrongly_refused), text
 
 

@@ -26,16 +26,17 @@ func.func @copies(%d: !cute_nvgpu.tma_descriptor_tiled, %i: i32) attributes {cut
 // CHECK-NEXT:    %0 = ptx.address {variable = @dynamic_shared} -> !ptx.reg<b32>
 // CHECK-NEXT:    %1 = ptx.const {value = 3 : i64} -> !ptx.reg<b16>
 // CHECK-NEXT:    %2 = ptx.const {value = -1 : i64} -> !ptx.reg<b32>
-// CHECK-NEXT:    %3 = ptx.param_address %d : !ptx.param<b8, 128, align 64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %4 = ptx.ld_param %i {type = "u32"} : !ptx.param<u32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %5, %6 = ptx.elect_sync %2 : !ptx.reg<b32> -> !ptx.reg<b32>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.prefetch_tensormap %3 guard(%6) : !ptx.reg<b64>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.tensor_load %0, %3, %0 coordinates(%4, %4) {mode = "tile", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tensor_load %0, %3, %0 coordinates(%4, %4, %4) multicast(%1) guard(%6) {mode = "tile", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b16>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.tensor_store %3, %0 coordinates(%4, %4) guard(%6) {mode = "tile", offset = 1024 : i64} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.tensor_reduce %3, %0 coordinates(%4) {mode = "tile", operation = "add", offset = 1024 : i64} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>
-// CHECK-NEXT:    ptx.cp_async_bulk.commit_group guard(%6) : !ptx.reg<pred>
-// CHECK-NEXT:    ptx.cp_async_bulk.wait_group guard(%6) {pending = 1 : i64, read} : !ptx.reg<pred>
+// CHECK-NEXT:    %3 = ptx.mov %1 {type = "b16"} : !ptx.reg<b16> -> !ptx.reg<b16>
+// CHECK-NEXT:    %4 = ptx.param_address %d : !ptx.param<b8, 128, align 64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %5 = ptx.ld_param %i {type = "u32"} : !ptx.param<u32> -> !ptx.reg<b32>
+// CHECK-NEXT:    %6, %7 = ptx.elect_sync %2 : !ptx.reg<b32> -> !ptx.reg<b32>, !ptx.reg<pred>
+// CHECK-NEXT:    ptx.prefetch_tensormap %4 guard(%7) : !ptx.reg<b64>, !ptx.reg<pred>
+// CHECK-NEXT:    ptx.tensor_load %0, %4, %0 coordinates(%5, %5) {mode = "tile", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tensor_load %0, %4, %0 coordinates(%5, %5, %5) multicast(%3) guard(%7) {mode = "tile", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b16>, !ptx.reg<pred>
+// CHECK-NEXT:    ptx.tensor_store %4, %0 coordinates(%5, %5) guard(%7) {mode = "tile", offset = 1024 : i64} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<pred>
+// CHECK-NEXT:    ptx.tensor_reduce %4, %0 coordinates(%5) {mode = "tile", operation = "add", offset = 1024 : i64} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>
+// CHECK-NEXT:    ptx.cp_async_bulk.commit_group guard(%7) : !ptx.reg<pred>
+// CHECK-NEXT:    ptx.cp_async_bulk.wait_group guard(%7) {pending = 1 : i64, read} : !ptx.reg<pred>
 // CHECK-NEXT:    ptx.cp_async_bulk.wait_group {pending = 0 : i64}
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }

@@ -153,3 +153,170 @@ func.func @room() {
   %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<256x256xf16, #smem>, tensor<256x256xf16, #smem>, tensor<256x256xf32> -> tensor<256x256xf32>
   func.return
 }
+
+// -----
+
+func.func @quotients(%n: index) {
+  %t = arith.constant dense<7> : tensor<4xi32>
+  // expected-error@+1 {{'arith.ceildivui' op rounds the quotients of tiles up, which is not lowered to threads yet}}
+  %u = arith.ceildivui %t, %t : tensor<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @two_tiles() {
+  %t = arith.constant dense<7> : tensor<4xi32>
+  // expected-error@+1 {{'arith.mului_extended' op gives 2 tiles, which is not lowered to threads yet}}
+  %u, %v = arith.mului_extended %t, %t : tensor<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @strong(%m: memref<?xf32>) {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %m : memref<?xf32> -> !nv_tileas.tiled_view<4xf32, gmem>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op is relaxed; only weak accesses are lowered yet}}
+  %t = nv_tileas.tiled_load %v[%zero] relaxed gpu {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<4xf32, gmem> -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @ranks(%m: memref<?x?xf32>) {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %m : memref<?x?xf32> -> !nv_tileas.tiled_view<4xf32, gmem>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op moves a tile of rank 1 of an array of rank 2}}
+  %t = nv_tileas.tiled_load %v[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<4xf32, gmem> -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @row_values(%m: memref<?x?xf32>) {
+  %zero = arith.constant 0 : index
+  %c = arith.constant dense<1.0> : tensor<2x4x8xf32>
+  %s = nv_tileas.reduce %c {axis = 2 : i32} : tensor<2x4x8xf32> -> tensor<2x4xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.addf %a, %b : f32
+    nv_tileas.yield %r : f32
+  }
+  %v = nv_tileas.view %m : memref<?x?xf32> -> !nv_tileas.tiled_view<2x4xf32, gmem>
+  // expected-error@+1 {{'nv_tileas.tiled_store' op moves the values of rows as a tile of several dimensions}}
+  nv_tileas.tiled_store %s, %v[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<2x4xf32>, !nv_tileas.tiled_view<2x4xf32, gmem>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @inside() {
+  %one = arith.constant 1 : index
+  %t = nv_tileas.alloc_tensor : tensor<8x64xf16, #smem>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op accesses a place in shared memory that is not its beginning}}
+  %l = nv_tileas.tiled_load %t[%one, %one] {atom = #nv_tileas<atom unknown_copy>} : tensor<8x64xf16, #smem> -> tensor<8x64xf16>
+  func.return
+}
+
+// -----
+
+func.func @any_body() {
+  %c = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{'nv_tileas.reduce' op the body combines its arguments by one of arith.addf, arith.addi}}
+  %s = nv_tileas.reduce %c {axis = 1 : i32} : tensor<4x8xf32> -> tensor<4xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.subf %a, %b : f32
+    nv_tileas.yield %r : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @middle() {
+  %c = arith.constant dense<1.0> : tensor<2x4x8xf32>
+  // expected-error@+1 {{'nv_tileas.reduce' op reduces dimension 1 of 3; of more than two only the last one is lowered to threads yet}}
+  %s = nv_tileas.reduce %c {axis = 1 : i32} : tensor<2x4x8xf32> -> tensor<2x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.addf %a, %b : f32
+    nv_tileas.yield %r : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @indices() {
+  %c = arith.constant dense<1> : tensor<4x8xindex>
+  // expected-error@+1 {{'nv_tileas.reduce' op combines elements of index, which lanes cannot exchange}}
+  %s = nv_tileas.reduce %c {axis = 1 : i32} : tensor<4x8xindex> -> tensor<4xindex> {
+  ^bb0(%a: index, %b: index):
+    %r = arith.addi %a, %b : index
+    nv_tileas.yield %r : index
+  }
+  func.return
+}
+
+// -----
+
+func.func @flags(%i: index) {
+  %g = nv_tileas.generate : tensor<64xi1> {
+  ^bb0(%k: index):
+    %p = arith.cmpi slt, %k, %i : index
+    nv_tileas.yield %p : i1
+  }
+  // expected-error@+1 {{'tensor.extract' op threads exchange elements that memory holds, not i1}}
+  %e = tensor.extract %g[%i] : tensor<64xi1>
+  func.return
+}
+
+// -----
+
+func.func @under_a_condition(%m: memref<?xf32>, %p: i1) {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %m : memref<?xf32> -> !nv_tileas.tiled_view<64xf32, gmem>
+  %t = nv_tileas.tiled_load %v[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64xf32, gmem> -> tensor<64xf32>
+  %g = nv_tileas.generate : tensor<64xf32> {
+  ^bb0(%k: index):
+    %x = scf.if %p -> (f32) {
+      // expected-error@+1 {{'tensor.extract' op takes an element under a condition, which is not lowered to threads yet}}
+      %y = tensor.extract %t[%k] : tensor<64xf32>
+      scf.yield %y : f32
+    } else {
+      %z = arith.constant 0.0 : f32
+      scf.yield %z : f32
+    }
+    nv_tileas.yield %x : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @to_shared() {
+  %c = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{'nv_tileas.convert_layout' op moves a tile to tensor<4x8xf32, #nv_tileas<space smem>>, which is not lowered to threads yet}}
+  %s = nv_tileas.convert_layout %c : tensor<4x8xf32> -> tensor<4x8xf32, #nv_tileas<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @splat(%x: f32, %n: index) {
+  // expected-error@+1 {{'tensor.splat' op fills tiles of constant extents, not tensor<?xf32>}}
+  %s = tensor.splat %x[%n] : tensor<?xf32>
+  func.return
+}
+
+// -----
+
+func.func @part(%m: memref<?x?xf32>) {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %m : memref<?x?xf32> -> !nv_tileas.tiled_view<8x64xf32, gmem>
+  %t = nv_tileas.tiled_load %v[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<8x64xf32, gmem> -> tensor<8x64xf32>
+  // expected-error@+1 {{'nv_tileas.extract_slice' op takes a part of a tile in registers that are not accumulators}}
+  %s = nv_tileas.extract_slice %t[0, 0][8, 32][1, 1] : tensor<8x64xf32> -> tensor<8x32xf32>
+  func.return
+}

@@ -78,6 +78,9 @@ class UpdateOp(GuardedOp):
 
     def _check_vector(self, count: int) -> None:
         type = self.text("type")
+        halves = type in ("f16", "bf16", "f16x2", "bf16x2")
+        if count == 1 and halves and self.text("operation") in ("min", "max"):
+            raise self.error(f"takes vectors of {type} for {self.text('operation')}")
         if count == 1:
             return
         if self.text("space") != "global" or count not in ATOMIC_VECTORS.get(type, ()):

@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.ptx_isa.arithmetic import COMPARISONS, SELECTIONS
 from tileas_xdsl.target.ptx_isa.conversions import CONVERSIONS, PACKINGS, SATFINITE, Conversion
 from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 @irdl_op_definition
@@ -211,11 +211,18 @@ def _check_modifiers(op: CvtOp | CvtPackOp, form: Conversion, where: str) -> Non
     check_word(op, "saturation", op.text("saturation"), form.saturations, where)
     allowed = ("ftz",) * form.ftz + ("relu",) * form.relu
     check_flags(op, ("ftz", "relu"), allowed, where)
+    if op.flag("relu") and op.text("rounding") == "rna":
+        raise op.error("has either relu or rounding rna")
+    for flag, saturation in (("relu", "sat"), ("ftz", "satfinite")):
+        if op.flag(flag) and op.text("saturation") == saturation:
+            raise op.error(f"has either {flag} or {saturation}")
 
 
 def _requirement(op: CvtOp | CvtPackOp) -> Requirement:
-    late = op.text("saturation") == "satfinite" and not op.text("to").startswith("e")
-    return SATFINITE if late else ANYWHERE
+    to = op.text("to")
+    if op.text("saturation") != "satfinite" or to.startswith("e"):
+        return ANYWHERE
+    return BLACKWELL if to == "tf32" and op.text("rounding") != "rna" else SATFINITE
 
 
 def _kinds(type: str) -> tuple[str, ...]:

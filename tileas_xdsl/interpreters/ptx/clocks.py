@@ -61,11 +61,11 @@ class Clocks:
         self.agents = 3 * warps
         self.nobody = self.agents
         shape = (warps, self.agents + 1)
-        self.seen = np.zeros(shape, np.int64)
+        self.seen = np.full(shape, TICK, np.int64)
         self.seen[:, self.nobody] = FOREVER
         own = np.arange(warps)
         self.seen[own, own] = 2 * TICK
-        self.visible = np.zeros(shape, np.int64)
+        self.visible = np.full(shape, TICK, np.int64)
         self.visible[:, self.nobody] = FOREVER
         self.tensor = self.visible.copy()
         """What a warp's own tensor-core instructions may rely on."""

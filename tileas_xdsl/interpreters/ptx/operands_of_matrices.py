@@ -21,7 +21,7 @@ from tileas_xdsl.interpreters.ptx.state import Cta
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.smem_descriptor import SmemDescriptor, decode
+from tileas_xdsl.target.smem_descriptor import decode
 
 WIDTHS: Mapping[str, int] = {"none": 1, "32B": 2, "64B": 4, "128B": 8, "128B_BASE32B": 8}
 """Granules in a row of the pattern of each mode."""
@@ -53,8 +53,31 @@ class OperandShape:
     major: str
 
 
-def read_descriptor(word: int, target: Target, what: str) -> SmemDescriptor:
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """Where an operand begins in shared memory, and the bytes between its parts."""
+
+    mode: str
+    address: int
+    leading: int
+    stride: int
+
+    def __str__(self) -> str:
+        return (
+            f"address {self.address:#x}, leading offset {self.leading}, stride offset "
+            f"{self.stride}, swizzle {self.mode}"
+        )
+
+
+_read: dict[tuple[int, str], Descriptor] = {}
+
+
+def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
     """The descriptor that a word is; a fault for one that is none or is not modelled."""
+    key = (word, target.name)
+    known = _read.get(key)
+    if known is not None:
+        return known
     try:
         found = decode(word, target)
     except TargetError as error:
@@ -63,14 +86,19 @@ def read_descriptor(word: int, target: Target, what: str) -> SmemDescriptor:
         raise Fault("descriptor", f"{what}: a base offset of {found.base_offset} is not modelled")
     if found.absolute_leading_address:
         raise Fault("descriptor", f"{what}: absolute leading addresses are not modelled")
-    return found
+    if len(_read) > 1 << 16:
+        _read.clear()
+    _read[key] = Descriptor(
+        found.mode, found.address, found.leading_byte_offset, found.stride_byte_offset
+    )
+    return _read[key]
 
 
 @lru_cache(maxsize=8192)
-def granules_of(
-    mode: str, start: int, leading: int, stride: int, shape: OperandShape
-) -> Array:
+def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
     """The granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
+    mode, start = descriptor.mode, descriptor.address
+    leading, stride = descriptor.leading, descriptor.stride
     width = WIDTHS[mode]
     row = GRANULE * width
     if shape.major == "k":
@@ -90,7 +118,7 @@ def granules_of(
     return found
 
 
-def operand(cta: Cta, descriptor: SmemDescriptor, shape: OperandShape) -> Array:
+def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
     """The operand as numbers (rows, K): singles, or doubles for integers."""
     shared = cta.shared
     if cta.operand_version != shared.writes:
@@ -99,18 +127,10 @@ def operand(cta: Cta, descriptor: SmemDescriptor, shape: OperandShape) -> Array:
     key = (descriptor, shape)
     found = cta.operands.get(key)
     if found is None:
-        granules = granules_for(descriptor, shape)
+        granules = granules_of(descriptor, shape)
         shared.check_granules(granules)
         found = cta.operands[key] = numbers(shared.granules[granules], shape)
     return found
-
-
-def granules_for(descriptor: SmemDescriptor, shape: OperandShape) -> Array:
-    """The granules that a descriptor names."""
-    d = descriptor
-    return granules_of(
-        d.mode, d.address, d.leading_byte_offset, d.stride_byte_offset, shape
-    )
 
 
 def numbers(granules: Array, shape: OperandShape) -> Array:

@@ -14,7 +14,7 @@ from tileas_xdsl.interpreters.ptx.register_file import RegisterFile
 from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.state import Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Instruction, Kernel, PtxModule, Register
-from tileas_xdsl.interpreters.ptx.wrapping import guarded, moved_lazily, touching
+from tileas_xdsl.interpreters.ptx.wrapping import after_loads, guarded, moved_lazily, touching
 
 _TARGET = re.compile(r"sm_(\d+)([af]?)$")
 
@@ -38,6 +38,7 @@ class Program:
         self.watched: set[int] = set()
         """Registers of matrix instructions."""
         self._held: set[int] = set()
+        self._loaded: set[int] = set()
         self._forms: list[Form] = []
         self._sites: list[Site] = []
         steps = [self._build(i, at) for at, i in enumerate(kernel.code)]
@@ -62,6 +63,10 @@ class Program:
         self._held.update(home)
         self.watched.update(home)
         self.watched.update(operands)
+
+    def watch_loads(self, registers: Sequence[int]) -> None:
+        """Registers that `tcgen05.ld` fills some time before `tcgen05.wait::ld`."""
+        self._loaded.update(registers)
 
     def _build(self, instruction: Instruction, at: int) -> Step:
         form = find_form(instruction.parts)
@@ -122,6 +127,9 @@ class Program:
                 step = moved_lazily(site.read[0], site.written[0], step)
             elif reads or writes:
                 step = touching(step, sorted(reads & self._held), sorted(writes))
+        loaded = self._loaded & {*site.read, *site.written}
+        if loaded:
+            step = after_loads(step, frozenset(loaded))
         guard = instruction.guard
         if guard is None:
             return step

@@ -165,13 +165,12 @@ def skip_location(cursor: Cursor) -> None:
     for _ in range(3):
         cursor.integer("a number of .loc")
     while cursor.accept(","):
-        while cursor.token.kind in ("word", "int") or cursor.token.text == "+":
-            if cursor.token.kind == "word" and cursor.token.text not in (
-                "function_name",
-                "inlined_at",
-            ):
-                cursor.take()
-                if cursor.token.text not in ("+", ","):
-                    return
-                continue
-            cursor.take()
+        if cursor.accept("function_name"):
+            cursor.word("a label after function_name")
+            if cursor.accept("+"):
+                cursor.integer("an offset after the label")
+        elif cursor.accept("inlined_at"):
+            for _ in range(3):
+                cursor.integer("a number of inlined_at")
+        else:
+            cursor.fail(f"expected function_name or inlined_at, found {cursor.shown()}")

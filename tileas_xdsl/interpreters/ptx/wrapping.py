@@ -119,3 +119,28 @@ def moved_lazily(source: int, target: int, step: Step) -> Step:
         return ordinary(f)
 
     return run
+
+
+def after_loads(step: Step, registers: frozenset[int]) -> Step:
+    """An instruction that accesses registers which `tcgen05.ld` fills."""
+
+    def run(f: Fragment) -> int | None:
+        gang = f.gang
+        for state in gang.warp_states:
+            if state.tensor_loads and not registers.isdisjoint(state.tensor_loads):
+                _tell_unwaited(f)
+                state.tensor_loads.clear()
+        return step(f)
+
+    return run
+
+
+def _tell_unwaited(f: Fragment) -> None:
+    checker = f.gang.cta.cluster.checker
+    if checker is not None:
+        checker.findings.add(
+            "tcgen05-wait",
+            f.pc,
+            "registers of tcgen05.ld are used before tcgen05.wait::ld",
+            ["hint: tcgen05.wait::ld.sync.aligned comes before their first use"],
+        )

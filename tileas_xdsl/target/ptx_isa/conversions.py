@@ -36,11 +36,23 @@ Rows = Iterator[tuple[tuple[str, str], Conversion]]
 def _integers() -> Rows:
     for source in _INTEGERS:
         for to in _INTEGERS:
-            yield (to, source), Conversion(saturations=(NONE, "sat"))
-        for to in (*_WIDTHS, "bf16"):
-            yield (to, source), Conversion(ROUNDINGS)
+            clamps = (NONE,) if _holds(to, source) else (NONE, "sat")
+            yield (to, source), Conversion(saturations=clamps)
+        for to in _WIDTHS:
             flushes = to == "f32"
+            yield (to, source), Conversion(ROUNDINGS, (NONE, "sat"), ftz=flushes)
             yield (source, to), Conversion(TO_INTEGERS, (NONE, "sat"), ftz=flushes)
+        if int(source[1:]) > 8:
+            yield ("bf16", source), Conversion(ROUNDINGS)
+            yield (source, "bf16"), Conversion(TO_INTEGERS)
+
+
+def _holds(to: str, source: str) -> bool:
+    """Whether every number of `source` is one of `to`: nothing to clamp."""
+    wider = int(to[1:]) - int(source[1:])
+    if to[0] == source[0]:
+        return wider >= 0
+    return to[0] == "s" and wider > 0
 
 
 def _floats() -> Rows:
@@ -55,7 +67,7 @@ def _floats() -> Rows:
     yield ("f16", "f32"), halves
     yield ("bf16", "f32"), Conversion(("rn", "rz"), (NONE, "satfinite"), relu=True)
     yield ("f32", "bf16"), Conversion()
-    yield ("tf32", "f32"), Conversion(("rna",), (NONE, "satfinite"))
+    yield ("tf32", "f32"), Conversion(("rna", "rn", "rz"), (NONE, "satfinite"), relu=True)
 
 
 def _packed() -> Rows:

@@ -86,6 +86,8 @@ class Emitter:
     """The operation that is being lowered."""
     stage: tuple[Stages, StageIndex] | None = None
     """The stage whose body is written."""
+    touched: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Arrays in global memory that some code before this accesses, and some stores to."""
     arguments: Block | None = None
     """The first block of the kernel, which takes hidden arguments."""
     _facts: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])

@@ -26,13 +26,14 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, strip
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import load_tile, store_tile
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import load_tile, order, store_tile
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     column_of_accumulator,
     row_of_accumulator,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     AccumulatorLayout,
     Fragment,
@@ -43,6 +44,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     PendingTile,
     Scalar,
     SharedTile,
+    StoreToken,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
@@ -163,12 +165,21 @@ def _columns(
 
 def tiled_load(e: Emitter, op: TiledLoadOp) -> Sequence[Lowered]:
     """A tile from memory into registers."""
+    _await(e, op)
     return [load_tile(e, op), *_token(op)]
 
 
 def async_tiled_load(e: Emitter, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
     """The same: the hardware waits where registers are used."""
+    _await(e, op)
     return [LoadToken(load_tile(e, op)), *_token(op)]
+
+
+def _await(e: Emitter, op: TiledLoadBase | TiledStoreOp) -> None:
+    """What comes after a bulk store waits for it; all else is in order as it is written."""
+    token = None if op.token is None else e.get(op.token)
+    if isinstance(token, StoreToken):
+        wait_for_store(e, token)
 
 
 def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
@@ -177,12 +188,14 @@ def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
 
 def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
     """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
+    _await(e, op)
     fragment = e.get(op.value)
     if not isinstance(fragment, Fragment) or isinstance(fragment.layout, PlainLayout):
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)
     if isinstance(target, GlobalView):
+        order(e, op)
         _store_global(e, op, fragment, target)
     else:
         _store_shared(e, op, fragment, e.shared_tile(op.view))

@@ -41,7 +41,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout, RowsLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin, runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
     GlobalView,
@@ -90,8 +90,9 @@ class Accesses:
         """Accesses where `guard` holds."""
         if len(window.shape) > 1 and not isinstance(layout, RowsLayout):
             raise op_error(op, "moves the values of rows as a tile of several dimensions")
-        firsts = {piece.block: piece for piece in reversed(list(pieces(e, layout)))}
-        rows = [_row(e, window, firsts[block], guard) for block in range(layout.blocks)]
+        firsts = [piece for piece in pieces(e, layout) if piece.register == 0]
+        column = window.scaled(e, -1, e.add(window.starts[-1], firsts[0].column))
+        rows = [_row(e, window, piece, column, guard) for piece in firsts]
         return Accesses(e, window, layout, tuple(rows), mask)
 
     def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
@@ -142,11 +143,9 @@ class Accesses:
         return list(e.insert(made).results)
 
 
-def _row(e: Emitter, window: Window, piece: Piece, guard: SSAValue | None) -> Row:
-    """The row of a block whose first piece is given."""
-    exists = guard
-    offset = window.scaled(e, -1, e.add(window.starts[-1], piece.column))
-    left = piece.row
+def _row(e: Emitter, window: Window, piece: Piece, column: SSAValue, guard: SSAValue | None) -> Row:
+    """The row of a block whose first piece is given; `column` is the offset along it."""
+    exists, offset, left = guard, column, piece.row
     for axis in reversed(range(len(window.shape) - 1)):
         assert left is not None
         position = left if axis == 0 else e.remainder(left, window.shape[axis])
@@ -165,7 +164,7 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
     if not isinstance(source, GlobalView):
         _check_whole(e, op)
         return in_registers(e, op, op.view, layout)
-    _order(e, op)
+    order(e, op)
     window = Window.of(e, op, source, shape)
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     guard = is_counted_warp(e, layout) if isinstance(layout, RowsLayout) else None
@@ -207,7 +206,7 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
         e.insert(FenceProxyAsyncOp("shared::cta"))
         e.meet()
         return
-    _order(e, op)
+    order(e, op)
     window = Window.of(e, op, target, layout.shape)
     accesses = Accesses.of(e, op, window, layout, guard=is_first_holder(e, layout))
 
@@ -229,10 +228,14 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
     accesses.chosen(wide, single)
 
 
-def _order(e: Emitter, op: TiledOp) -> None:
+def order(e: Emitter, op: TiledOp) -> None:
     """Other threads may have written what this one reads, or read what it writes."""
-    if origin(op.view) in e.tiles.rewritten:
+    array = origin(op.view)
+    if array not in e.tiles.rewritten:
+        return
+    if array in e.touched or runs_again(op):
         e.meet()
+    e.touched.add(array)
 
 
 def _check_whole(e: Emitter, op: TiledOp) -> None:

@@ -26,6 +26,8 @@ class Window:
 
     view: GlobalView
     shape: tuple[int, ...]
+    strides: tuple[SSAValue | int, ...]
+    """In elements, `i64`."""
     starts: tuple[SSAValue, ...]
     """By dimension, the element of the array that the tile begins at, `i32`; maybe outside."""
     factors: tuple[int, ...]
@@ -47,6 +49,7 @@ class Window:
         return Window(
             view,
             shape,
+            tuple(_as_int64(e, stride) for stride in view.strides),
             tuple(e.as_type(start, i32) for start in starts),
             tuple(e.factor(start) for start in starts),
             _checked(op, len(shape)),
@@ -61,10 +64,7 @@ class Window:
 
     def scaled(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue:
         """The elements that an index is away from the beginning of the array, `i64`."""
-        stride, wide = self.view.strides[axis], e.widen(coordinate)
-        if isinstance(stride, int):
-            return e.multiply(wide, stride)
-        return e.multiply(wide, e.widen(as_int32(e, stride)))
+        return e.multiply(e.widen(coordinate), self.strides[axis])
 
     def is_aligned(self, e: Emitter, count: int) -> bool | SSAValue:
         """Whether aligned groups of so many elements of a row are in bounds or out as a whole,
@@ -122,3 +122,7 @@ def _checked(op: TiledOp, rank: int) -> tuple[bool, ...]:
 def as_int32(e: Emitter, number: Number) -> SSAValue:
     """An extent or a stride as a value."""
     return e.int32(number) if isinstance(number, int) else e.as_type(number, i32)
+
+
+def _as_int64(e: Emitter, number: Number) -> Number:
+    return number if isinstance(number, int) else e.widen(as_int32(e, number))

@@ -29,7 +29,7 @@ def _descriptor(op: nvgpu.MakeGmmaSmemDescOp, low: Lowering) -> None:
     leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
     fields = SmemDescriptor(HOPPER, op.swizzle.data, 0, leading, stride).encode()
     terms, distance = _terms(place)
-    if distance % UNIT or any(scale % UNIT for _, scale in terms):
+    if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
         low.places[op.result] = Place(_with_address(low, low.at(place), fields))
         return
     base = _with_address(low, place.start, fields)
@@ -43,6 +43,11 @@ def _moved(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAVal
     factor = low.constant(scale)
     make = lambda: ptx.MadOp(value, factor, base, "s32", mode="wide")  # noqa: E731
     return low.here(("moved", base, value, scale), make)
+
+
+def _is_odd(low: Lowering, value: SSAValue, scale: int) -> bool:
+    """Whether a term is no multiple of what descriptors count by, or has 64 bits."""
+    return scale % UNIT != 0 or low.form(value).bits != 32
 
 
 def _terms(place: Place) -> tuple[list[tuple[SSAValue, int]], int]:

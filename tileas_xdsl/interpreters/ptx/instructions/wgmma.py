@@ -26,8 +26,9 @@ from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Ste
 from tileas_xdsl.interpreters.ptx.lanes import Array, Value, spread
 from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
     ELEMENT_BITS,
+    Descriptor,
     OperandShape,
-    granules_for,
+    granules_of,
     operand,
     read_descriptor,
     values_of,
@@ -36,7 +37,6 @@ from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.interpreters.ptx.state import Fragment, Gang
 from tileas_xdsl.interpreters.ptx.syntax import Vector
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.target.smem_descriptor import SmemDescriptor
 
 HOPPER = get_target("sm_90a")
 
@@ -228,7 +228,7 @@ def _tell_unfenced(f: Fragment, state: WgmmaState) -> None:
     )
 
 
-def _descriptor(f: Fragment, slot: int, name: str) -> SmemDescriptor:
+def _descriptor(f: Fragment, slot: int, name: str) -> Descriptor:
     word = f.r[slot]
     if isinstance(word, np.ndarray):
         if not (word == word[0]).all():
@@ -239,7 +239,7 @@ def _descriptor(f: Fragment, slot: int, name: str) -> SmemDescriptor:
 
 def check_operand(
     gang: Gang,
-    descriptor: SmemDescriptor,
+    descriptor: Descriptor,
     shape: OperandShape,
     started: Started,
     at: int,
@@ -249,22 +249,17 @@ def check_operand(
     cta = gang.cta
     checker = cta.cluster.checker
     assert checker is not None
-    granules = granules_for(descriptor, shape)
+    granules = granules_of(descriptor, shape)
     cta.shared.check_granules(granules)
     checker.copy(cta, granules.ravel(), started, at, write=False)
-    key = (descriptor.address, descriptor.mode, descriptor.leading_byte_offset,
-           descriptor.stride_byte_offset, shape)  # fmt: skip
+    key = (descriptor, shape)
     wrong = checker.tags[cta.rank].judge(key, granules, descriptor.mode, shape.major)
     if wrong is not None:
-        d = descriptor
         checker.findings.add(
             "descriptor",
             at,
             f"the descriptor of {name} {wrong}",
-            [
-                f"it says: address {d.address:#x}, leading offset {d.leading_byte_offset}, "
-                f"stride offset {d.stride_byte_offset}, swizzle {d.mode}, {shape.major.upper()}-major"
-            ],
+            [f"it says: {descriptor}, {shape.major.upper()}-major"],
         )
 
 
@@ -317,7 +312,7 @@ def _compute(
     product: Product,
     accumulator: Accumulator,
     a_of: Callable[[], Array],
-    b_descriptor: SmemDescriptor,
+    b_descriptor: Descriptor,
     keeps: bool,
 ) -> Callable[[], None]:
     cta = gang.cta

@@ -1,0 +1,81 @@
+"""A compiled kernel on the PTX emulator, with the arguments of the kernel of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.backend.ptx.abi import BoundTensorMap, KernelAbi
+from tileas_xdsl.interpreters.ptx import Finding, Report, TensorMapArg, load, run
+from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
+from tileas_xdsl.interpreters.ptx.state import Order
+
+Array: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """What a run of PTX gave."""
+
+    arrays: Sequence[Any]
+    """The arguments afterwards; scalars as they were."""
+    findings: Sequence[Finding]
+    """What is wrong with the program; nothing if it is right."""
+    instructions: int
+    """Of gangs: one that a warpgroup executes together counts once."""
+    finished: bool
+    """Whether all blocks came to their end."""
+
+
+def emulate(
+    ptx: str,
+    abi: KernelAbi,
+    args: Sequence[Any],
+    grid: Shape = 1,
+    *,
+    order: Order = "eager",
+    seed: int = 0,
+    checks: bool = True,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Emulation:
+    """Run PTX that was compiled from a kernel of tiles; the arrays stay as they are.
+
+    `order` says when asynchronous operations complete: eager, lazy, or random by `seed`.  Raises
+    `LaunchError` for what does not fit, `PtxError` for instructions the emulator does not know.
+    """
+    own = [np.ascontiguousarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    report = run(
+        load(ptx, f"{abi.name}.ptx"),
+        abi.name,
+        [_argument(value, own) for value in abi.bind(own)],
+        grid,
+        dynamic_shared=abi.shared_bytes,
+        order=order,
+        seed=seed,
+        checks=checks,
+        jobs=jobs,
+        progress=progress,
+    )
+    arrays = _arrays(report, abi, own)
+    return Emulation(arrays, report.findings, report.instructions, report.finished)
+
+
+def _argument(value: Any, args: Sequence[Any]) -> Any:
+    if isinstance(value, BoundTensorMap):
+        return TensorMapArg(value.tensor_map, args[value.argument])
+    return value
+
+
+def _arrays(report: Report, abi: KernelAbi, args: Sequence[Any]) -> Sequence[Any]:
+    """What the parameters hold, by the arguments they came from."""
+    found = list(args)
+    for name, array in zip(abi.parameters, report.arrays, strict=True):
+        kind, position, *_ = [*name.split(), ""]
+        if kind == "ptr" and array is not None:
+            found[int(position)] = array
+    return found
