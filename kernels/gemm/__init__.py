@@ -1,7 +1,7 @@
-"""C = A * B by one producer and two consumers: every variant is filled into one text.
+"""C = A * B by one producer and one or two consumers: every variant is filled into one text.
 
-The parts are files: the frame (`kernel.mlir`), the two forms of the agents, the loads with and
-without multicast, the two epilogues.
+The parts are files: the frame (`kernel.mlir`), where a block finds its tiles, the two forms of the
+agents' loops over K, the loads with and without multicast, the two epilogues.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ FORMS = ("region", "scalar")
 EPILOGUES = ("plain", "tma")
 TARGETS: Mapping[str, str] = {"wgmma": "sm_90a", "tcgen05": "sm_100a"}
 """By matrix instruction, the target that has it."""
+WARPS_OF_AGENT = 4
+PIECES = 2
+"""Parts of a tile's columns that a TMA epilogue stores one after another."""
+REGISTERS: Mapping[int, Sequence[int]] = {1: (40, 232), 2: (40, 232, 232)}
+"""By the number of consumers, the registers of a thread of each agent."""
 
 
 @dataclass(frozen=True)
 class Gemm(Kernel):
-    """A block computes a tile of `bm` x `bn`; each consumer has half of its rows.
+    """A block computes tiles of `bm` x `bn`; each consumer has an equal part of their rows.
 
     TMA wants rows of A and B that are multiples of 16 bytes, in memory and in tiles; sizes are free
     otherwise.
@@ -35,12 +40,20 @@ class Gemm(Kernel):
     element: str = "f16"
     """Of A and B."""
     output: str = "f32"
+    b: str = "kn"
+    """How B lies: `kn` as K x N, or `nk` as N x K, K-major as wgmma needs elements of 8 bits."""
     form: str = "region"
     """`region` (produce_one_async, consume_one) or `scalar` (acquire, write, commit, ...)."""
     epilogue: str = "plain"
     """`plain` stores, or `tma` through shared memory."""
     cluster: int = 1
     """Blocks along x that share the tiles of A by multicast, 1 or 2."""
+    consumers: int = 2
+    """Agents that multiply, 1 or 2."""
+    persistent: int = 0
+    """Blocks that are launched and share the tiles among them; 0 for a block for each tile."""
+    group: int = 8
+    """Rows of tiles in a band, through which persistent blocks go column by column."""
     instruction: str = "wgmma"
     """`wgmma` or `tcgen05`."""
     stages: int = 3
@@ -52,10 +65,19 @@ class Gemm(Kernel):
         """Refuse a variant that does not exist."""
         if self.form not in FORMS or self.epilogue not in EPILOGUES:
             raise ValueError(f"no gemm has form {self.form!r} and epilogue {self.epilogue!r}")
+        if self.b not in ("kn", "nk"):
+            raise ValueError(f"B of a gemm is kn or nk, not {self.b}")
         if self.instruction not in TARGETS:
             raise ValueError(f"a gemm multiplies by {' or '.join(TARGETS)}, not {self.instruction}")
         if self.cluster not in (1, 2):
             raise ValueError(f"a cluster of this gemm has 1 or 2 blocks, not {self.cluster}")
+        if self.consumers not in REGISTERS:
+            raise ValueError(f"this gemm has 1 or 2 consumers, not {self.consumers}")
+        if self.persistent < 0 or self.persistent % self.cluster or self.group < 1:
+            raise ValueError(
+                f"no gemm has {self.persistent} persistent blocks in clusters of {self.cluster} "
+                f"and bands of {self.group} rows of tiles"
+            )
 
     @property
     def target(self) -> str:
@@ -67,34 +89,75 @@ class Gemm(Kernel):
         form = {"region": "pipelines with bodies", "scalar": "pipelines step by step"}[self.form]
         store = {"plain": "plain stores", "tma": "a TMA store"}[self.epilogue]
         shared = ", A by multicast" if self.cluster > 1 else ""
-        return f"{form}, {store}{shared}"
+        persistent = ", persistent" if self.persistent else ""
+        transposed = ", B as N x K" if self.b == "nk" else ""
+        return f"{form}, {store}{shared}{transposed}{persistent}"
 
     def text(self) -> str:
-        facts = self._facts()
-        loads = "loads_multicast" if self.cluster > 1 else "loads"
-        producer = fill(
-            f"gemm/producer_{self.form}.mlir",
-            {**facts, "LOADS": fill(f"gemm/{loads}.mlir", facts)},
-        )
+        facts, kind = self._facts(), self._kind
+        consumers = [self._consumer(index, facts) for index in range(self.consumers)]
+        setup = fill("gemm/setup_tma.mlir", facts) if self.epilogue == "tma" else ""
         return fill(
             "gemm/kernel.mlir",
             {
                 **facts,
+                "PLACE": fill(f"gemm/place_{kind}.mlir", facts),
                 "STORE_TYPES": fill(f"gemm/types_{self.epilogue}.mlir", facts),
-                "STORE_SETUP": fill(f"gemm/setup_{self.epilogue}.mlir", facts),
-                "PRODUCER": producer,
-                "CONSUMER_0": self._consumer(0, facts),
-                "CONSUMER_1": self._consumer(1, facts),
+                "STORE_SETUP": setup,
+                "PRODUCER": self._producer(facts),
+                "CONSUMER_AGENTS": "".join(consumers),
             },
         )
 
+    @property
+    def _kind(self) -> str:
+        return "persistent" if self.persistent else "block"
+
+    def _producer(self, facts: Mapping[str, str | int]) -> str:
+        token, iterator = ("pt", "it") if self.persistent else ("p0", "i0")
+        loads = fill(f"gemm/loads{'_multicast' if self.cluster > 1 else ''}.mlir", facts)
+        mine = {**facts, "TOKEN": token, "ITERATOR": iterator, "LOADS": loads}
+        tile = fill(f"gemm/producer_{self.form}.mlir", mine)
+        order = fill("gemm/order.mlir", facts)
+        return fill(f"gemm/producer_{self._kind}.mlir", {"ORDER": order, "TILE": tile})
+
     def _consumer(self, index: int, facts: Mapping[str, str | int]) -> str:
-        mine = {**facts, "INDEX": index, "FIRST_ROW": index * self.bm // 2}
-        epilogue = fill(f"gemm/epilogue_{self.epilogue}.mlir", mine)
-        return fill(f"gemm/consumer_{self.form}.mlir", {**mine, "EPILOGUE": epilogue})
+        token, iterator = ("ct", "jt") if self.persistent else ("c0", "j0")
+        own = {"INDEX": index, "FIRST_ROW": index * self.bm // self.consumers}
+        mine = {**facts, **own, "TOKEN": token, "ITERATOR": iterator}
+        body = fill(
+            f"gemm/consumer_{self._kind}.mlir",
+            {
+                "STAGING": fill("gemm/staging_tma.mlir", mine) if self.epilogue == "tma" else "",
+                "ORDER": fill("gemm/order.mlir", facts),
+                "TILE": fill(f"gemm/consumer_{self.form}.mlir", mine),
+                "EPILOGUE": self._epilogue(mine),
+            },
+        )
+        return fill("gemm/consumer_agent.mlir", {"AGENT": index + 1, "BODY": body})
+
+    def _epilogue(self, facts: Mapping[str, str | int]) -> str:
+        if self.epilogue == "plain":
+            return fill("gemm/epilogue_plain.mlir", facts)
+        if self.persistent:
+            pieces = "".join(self._piece(q, facts) for q in range(PIECES))
+        else:
+            piece = self._piece(None, facts)
+            pieces = fill("gemm/pieces_block.mlir", {"MOVE": piece})
+        return fill("gemm/epilogue_tma.mlir", {**facts, "MOVE": pieces})
+
+    def _piece(self, number: int | None, facts: Mapping[str, str | int]) -> str:
+        """The store of one piece of a tile; None for the piece that a loop is at."""
+        mine: Mapping[str, str | int] = {"Q": "", "COLUMN": "%column"}
+        begin = ""
+        if number is not None:
+            mine = {"Q": number, "COLUMN": number * (self.bn // PIECES)}
+            begin = f"%q{number} = arith.constant {number} : index\n"
+        rounding = {**facts, **mine, **self._rounding_facts(mine["Q"])}
+        return begin + fill("gemm/piece_tma.mlir", rounding)
 
     def _facts(self) -> Mapping[str, str | int]:
-        element, half, piece = ELEMENTS[self.element], self.bm // 2, self.bn // 2
+        element, piece = ELEMENTS[self.element], self.bn // PIECES
         box_a = self.bm // self.cluster
         return {
             "VARIANT": self.variant,
@@ -104,16 +167,61 @@ class Gemm(Kernel):
             "BM": self.bm,
             "BN": self.bn,
             "BK": self.bk,
-            "HALF": half,
             "PIECE": piece,
-            "PIECES": self.bn // piece,
+            "PIECES": PIECES,
             "STAGES": self.stages,
             "SLOT": self.bm * self.bk + self.bk * self.bn,
             "BOX_A": box_a,
             "BYTES_A": box_a * self.bk * element.bits // 8,
             "BYTES_B": self.bk * self.bn * element.bits // 8,
+            **self._operand_facts(),
+            **self._consumer_facts(),
+            **self._place_facts(),
             **self._cluster_facts(),
             **self._rounding_facts(),
+        }
+
+    def _operand_facts(self) -> Mapping[str, str]:
+        """The tiles of B in memory, and how a product reads them."""
+        if self.b == "kn":
+            return {
+                "B": "!b",
+                "B_TYPES": "",
+                "B_ENCODING": "",
+                "BOX_B": f"{self.bn}, {self.bk}",
+                "BOX_OF_B": "%bn, %bk",
+                "AT_B": "%k, %n",
+                "TRANSPOSED_B": "",
+                "OF_B": "sb",
+            }
+        return {
+            "B": "!bt",
+            "B_TYPES": f"!bt = tensor<{self.bn}x{self.bk}x{ELEMENTS[self.element].ir}>",
+            "B_ENCODING": f", #nv_tileas.shared<({self.bk},{self.bn}),(1,{self.bk})>",
+            "BOX_B": f"{self.bk}, {self.bn}",
+            "BOX_OF_B": "%bk, %bn",
+            "AT_B": "%n, %k",
+            "TRANSPOSED_B": "%of_rows = nv_tileas.view %sb : !bt -> !b",
+            "OF_B": "of_rows",
+        }
+
+    def _consumer_facts(self) -> Mapping[str, str | int]:
+        halves = "agents 1 and 2 each multiply half of the rows."
+        return {
+            "CONSUMERS": self.consumers,
+            "SHARES": halves if self.consumers > 1 else "agent 1 multiplies.",
+            "ROWS": self.bm // self.consumers,
+            "WARPS": WARPS_OF_AGENT * (1 + self.consumers),
+            "REGISTERS": ", ".join(map(str, REGISTERS[self.consumers])),
+        }
+
+    def _place_facts(self) -> Mapping[str, str | int]:
+        persistent = "A block goes on to other tiles, as many further on as there are blocks"
+        return {
+            "PLACES": persistent if self.persistent else "Block x is the column of tiles, y the row",
+            "GROUP": self.group,
+            "CLUSTER_SIZE": self.cluster,
+            "CLUSTER_COLUMNS": self.cluster * self.bn,
         }
 
     def _cluster_facts(self) -> Mapping[str, str]:
@@ -124,8 +232,8 @@ class Gemm(Kernel):
             "CLUSTER": f", cluster_dim = [{self.cluster}, 1, 1]" if shared else "",
         }
 
-    def _rounding_facts(self) -> Mapping[str, str]:
-        """Sums of f32 are stored as they are; others are rounded first."""
+    def _rounding_facts(self, piece: str | int = "") -> Mapping[str, str]:
+        """Sums of f32 are stored as they are; others are rounded first.  `piece` ends names."""
         output = ELEMENTS[self.output]
         rounds = output is not F32
         return {
@@ -133,23 +241,26 @@ class Gemm(Kernel):
             "ROUND": "%rounded = arith.truncf %acc : !acc to !out" if rounds else "",
             "RESULT": "rounded" if rounds else "acc",
             "PART": "part" if rounds else "stored",
-            "ROUND_PIECE": "%stored = arith.truncf %part : !part to !piece" if rounds else "",
-            "RESULT_PIECE": "stored",
+            "ROUND_PIECE": f"%stored{piece} = arith.truncf %part{piece} : !part to !piece" if rounds else "",
         }
 
     def make_inputs(self, rng: np.random.Generator, sizes: Sizes) -> Sequence[Array]:
         element, (m, n, k) = ELEMENTS[self.element], (sizes["m"], sizes["n"], sizes["k"])
         a, b = element.random(rng, (m, k)), element.random(rng, (k, n))
+        b = b if self.b == "kn" else np.ascontiguousarray(b.T)
         return (a, b, ELEMENTS[self.output].unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
         """Products of two elements are exact in f32, so that only sums and the result round."""
         a, b = (matrix.astype(np.float64) for matrix in inputs[:2])
+        b = b if self.b == "kn" else b.T
         exact, output = a @ b, ELEMENTS[self.output]
         error = accumulated(a.shape[1], np.abs(a) @ np.abs(b))
         rounded = output.rounding(np.abs(exact) + error) if output is not F32 else 0.0
         return {2: Reference(exact, error + rounded)}
 
     def grid(self, sizes: Sizes) -> Grid:
+        if self.persistent:
+            return (self.persistent, 1, 1)
         columns = tiles_of(sizes["n"], self.bn)
         return (tiles_of(columns, self.cluster) * self.cluster, tiles_of(sizes["m"], self.bm), 1)

@@ -1,5 +1,5 @@
-!piece = tensor<${HALF}x${PIECE}x${C}>
-!part = tensor<${HALF}x${PIECE}xf32>
-!staging = !nv_tileas.tiled_view<${HALF}x${PIECE}x${C}, smem>
+!piece = tensor<${ROWS}x${PIECE}x${C}>
+!part = tensor<${ROWS}x${PIECE}xf32>
+!staging = !nv_tileas.tiled_view<${ROWS}x${PIECE}x${C}, smem>
 #sts = #nv_tileas<atom unknown_copy>
-#store_c = #nv_tileas<atom tma_store_2d<box = [${PIECE}, ${HALF}]>>
+#store_c = #nv_tileas<atom tma_store_2d<box = [${PIECE}, ${ROWS}]>>

@@ -7,10 +7,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from support.assembling import needs_ptxas
+from support.emulating import emulate
 from support.meanings import ALL, DTYPES, Array, Meaning
 from support.thread_kernels import THREADS, compiled, elementwise
 
-from tileas_xdsl.interpreters import ptx as emulator
+from tileas_xdsl.backend.ptxas import assemble
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 65504.0, 1e-8, 3.5, 448.0, -57344.0)
 EDGES = (0, 1, -1, 2, 7, -7, 64, -64)
@@ -51,15 +53,6 @@ def _random(rng: np.random.Generator, dtype: Any, size: int) -> Array:
     return values
 
 
-def emulate(text: str, arrays: list[Array]) -> Array:
-    """Run kernel `k` on the arrays; what the last of them holds afterwards."""
-    report = emulator.run(emulator.load(text), "k", arrays, 1)
-    assert report.findings == []
-    result = report.arrays[-1]
-    assert result is not None
-    return result
-
-
 def same(found: Array, expected: Array, tolerance: float) -> None:
     """Equal bits, but for the payload of NaNs; or as close as an approximation comes."""
     if np.issubdtype(expected.dtype, np.integer):
@@ -77,15 +70,28 @@ def same(found: Array, expected: Array, tolerance: float) -> None:
     np.testing.assert_allclose(near[both], wanted[both], rtol=tolerance, atol=smallest)
 
 
+def kernel_of(meaning: Meaning) -> str:
+    """The kernel around the operations."""
+    return elementwise(
+        meaning.inputs, meaning.output, meaning.body, meaning.count, meaning.out_count
+    )
+
+
 @pytest.mark.parametrize("meaning", ALL, ids=lambda m: m.name)
 def test_means_what_numpy_says(meaning: Meaning) -> None:
     rng = np.random.default_rng(sum(map(ord, meaning.name)))
     arrays = inputs_of(meaning, rng)
     count = meaning.out_count or meaning.count
     out = np.zeros(THREADS * count, DTYPES[meaning.output])
-    text = compiled(
-        elementwise(meaning.inputs, meaning.output, meaning.body, meaning.count, meaning.out_count)
-    )
+    text = compiled(kernel_of(meaning))
     with np.errstate(all="ignore"):
         expected = np.asarray(meaning.expected(*arrays)).astype(out.dtype)
-    same(emulate(text, [*arrays, out]), expected, meaning.tolerance)
+    same(emulate(text, [*arrays, out])[-1], expected, meaning.tolerance)
+
+
+@needs_ptxas
+def test_ptxas_takes_all_of_them_without_a_word() -> None:
+    kernels = [kernel_of(m).replace("@k(", f"@k{number}(") for number, m in enumerate(ALL)]
+    assembled = assemble(compiled("\n".join(kernels)), "sm_90a")
+    assert assembled.messages == ()
+    assert len(assembled.entries) == len(ALL)

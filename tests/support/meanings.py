@@ -201,6 +201,7 @@ FLOATS = [
     for element, count in (("f32", 4), ("f16", 8), ("bf16", 8), ("f16", 1), ("bf16", 1))
 ] + [
     _binary("addf", "f64", np.add, 2),
+    _binary("maxnumf", "f64", _EXTREMES["maxnumf"], 2),
     _binary("divf", "f64", np.divide, 1),
 ]
 
@@ -313,6 +314,11 @@ def _saturated_integers(x: Array) -> Array:
     return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
 
 
+def _saturated_unsigned(x: Array) -> Array:
+    wide = np.nan_to_num(np.trunc(x.astype(np.float64)), nan=0.0, posinf=2.0**40, neginf=-1.0)
+    return np.clip(wide, 0, 2**32 - 1).astype(np.uint32).view(np.int32)
+
+
 CONVERSIONS = [
     *(
         _conversion("truncf", "f32", target, count)
@@ -347,6 +353,11 @@ CONVERSIONS = [
     _conversion("trunci", "i32", "i8", 1),
     _conversion("fptosi", "f32", "i32", 1, _saturated_integers),
     _conversion("fptosi", "bf16", "i32", 1, _saturated_integers),
+    _conversion(
+        "fptosi", "f32", "i8", 1, lambda x: np.clip(np.nan_to_num(x), -128, 127).astype("i1")
+    ),
+    _conversion("fptoui", "f16", "i32", 1, _saturated_unsigned),
+    _conversion("uitofp", "i8", "f32", 1, lambda x: x.view(np.uint8).astype(np.float32)),
     _conversion("bitcast", "f32", "i32", 4, lambda x: x.view(np.int32)),
     _conversion("bitcast", "i16", "bf16", 1, lambda x: x.view(ml_dtypes.bfloat16)),
     _conversion("bitcast", "i64", "f64", 1, lambda x: x.view(np.float64)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ def emulate(
     `order` says when asynchronous operations complete: eager, lazy, or random by `seed`.  Raises
     `LaunchError` for what does not fit, `PtxError` for instructions the emulator does not know.
     """
-    own = [np.ascontiguousarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    own = [_contiguous(arg) for arg in args]
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,
@@ -63,6 +63,10 @@ def emulate(
     )
     arrays = _arrays(report, abi, own)
     return Emulation(arrays, report.findings, report.instructions, report.finished)
+
+
+def _contiguous(value: Any) -> Any:
+    return np.ascontiguousarray(cast("Array", value)) if isinstance(value, np.ndarray) else value
 
 
 def _argument(value: Any, args: Sequence[Any]) -> Any:

@@ -40,6 +40,14 @@ def read_array(path: str, element: Attribute) -> Array:
     raise ArrayFileError(message)
 
 
+def read_plain_array(path: str) -> Array:
+    """The array in a `.npy` file, of whatever numbers; raises `ArrayFileError`."""
+    stored = _load(path)
+    if not _is_numpys_own(stored.dtype) or stored.dtype.hasobject:
+        raise ArrayFileError(f"'{path}' holds {stored.dtype}, which are no numbers")
+    return stored
+
+
 def _exact(values: Array, element: Attribute) -> Array:
     """Only tf32 and i4 are stored in more bits than they have."""
     known = float_format(element)

@@ -28,7 +28,8 @@ MOST_BLOCKS = 1 << 22
 """More than that would run for hours."""
 
 
-def _grid(text: str) -> Grid:
+def extents(text: str) -> Grid:
+    """What `X[,Y[,Z]]` says; anything else is a wrong command line."""
     parts = text.split(",")
     numbers = [int(p) for p in parts if p.isascii() and p.isdigit() and len(p) <= 10]
     if len(numbers) != len(parts) or len(parts) > 3 or 0 in numbers:
@@ -52,6 +53,21 @@ def known_target(name: str | None) -> str | None:
 def _specs(texts: list[str]) -> list[str]:
     for text in texts:
         _spec(text)
+    return texts
+
+
+def _ptx_specs(texts: list[str]) -> list[str]:
+    from tileas_xdsl.tools.arguments import SpecError
+    from tileas_xdsl.tools.ptx_runs import check_ptx_spec
+
+    try:
+        for text in texts:
+            if text.startswith("map:"):
+                check_ptx_spec(text)
+            else:
+                _spec(text)
+    except SpecError as error:
+        raise typer.BadParameter(str(error)) from None
     return texts
 
 
@@ -79,37 +95,54 @@ def _mlir_file(name: str) -> str:
     if not name:
         raise typer.BadParameter("the name of the file is empty")
     if not name.endswith(".mlir"):
-        raise typer.BadParameter(f"'{name}' is no .mlir file, and nothing else can be run")
+        raise typer.BadParameter(f"'{name}' is no .mlir file")
     return name
+
+
+def _runnable_file(name: str) -> str:
+    return name if name.endswith(".ptx") else _mlir_file(name)
 
 
 Input = Annotated[
     str, typer.Argument(metavar="INPUT", callback=_mlir_file, help="An .mlir file with a kernel.")
 ]
+RunnableInput = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT", callback=_runnable_file, help="An .mlir or .ptx file with a kernel."
+    ),
+]
 GridOption = Annotated[
-    Grid, typer.Option("--grid", parser=_grid, metavar="X[,Y[,Z]]", help="Blocks of the grid.")
+    Grid, typer.Option("--grid", parser=extents, metavar="X[,Y[,Z]]", help="Blocks of the grid.")
 ]
 ClusterOption = Annotated[
     Grid | None,
     typer.Option(
         "--cluster",
-        parser=_grid,
+        parser=extents,
         metavar="X[,Y[,Z]]",
         help="Blocks of a cluster, instead of what the kernel says.",
     ),
 ]
+_ARG_HELP = (
+    "The next argument of the kernel: @file.npy (the file stays as it is), an array "
+    "f16:128x64:random[:NUMBER], or a scalar i32:128. Elements: f64 f32 tf32 f16 bf16 e4m3 "
+    "e5m2 ue8m0 e2m3 e3m2 e2m1 i64 i32 i16 i8 i4 i1 index, and MLIR's names. Fills: random is "
+    "uniform in [-1, 1) for floats, over all values for integers, below 2^31 for indices; "
+    "normal is the standard normal distribution; iota counts 0, 1, 2, ... row by row; zeros; "
+    "ones. random and normal take a number, by default the argument's position."
+)
 ArgOption = Annotated[
+    list[str], typer.Option("--arg", metavar="SPEC", callback=_specs, help=_ARG_HELP)
+]
+RunnableArgOption = Annotated[
     list[str],
     typer.Option(
         "--arg",
         metavar="SPEC",
-        callback=_specs,
-        help="The next argument of the kernel: @file.npy (the file stays as it is), an array "
-        "f16:128x64:random[:NUMBER], or a scalar i32:128. Elements: f64 f32 tf32 f16 bf16 e4m3 "
-        "e5m2 ue8m0 e2m3 e3m2 e2m1 i64 i32 i16 i8 i4 i1 index, and MLIR's names. Fills: random is "
-        "uniform in [-1, 1) for floats, over all values for integers, below 2^31 for indices; "
-        "normal is the standard normal distribution; iota counts 0, 1, 2, ... row by row; zeros; "
-        "ones. random and normal take a number, by default the argument's position.",
+        callback=_ptx_specs,
+        help=f"{_ARG_HELP} Kernels of .ptx files take map:ARGUMENT:BOX[:SWIZZLE] too: a tensor map "
+        "over an array before it.",
     ),
 ]
 KernelOption = Annotated[

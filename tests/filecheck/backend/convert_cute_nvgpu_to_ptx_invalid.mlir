@@ -310,6 +310,119 @@ func.func @k(%n: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1,
 
 // -----
 
+// Loops count in registers of 32 or 64 bits.
+
+func.func @k(%n: i16) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = arith.constant 0 : i16
+  %1 = arith.constant 1 : i16
+  // expected-error@+1 {{'scf.for' op counts in 32 or 64 bits, not in i16}}
+  scf.for %i = %0 to %n step %1 : i16 {
+    cute_nvgpu.arch.barrier id 0
+  }
+  func.return
+}
+
+// -----
+
+// There is no minimum of f64 that PTX takes NaN for.
+
+func.func @k(%a: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.minimumf' op PTX has no minimum or maximum of f64 that a NaN goes through}}
+  %0 = arith.minimumf %a, %a : f64
+  func.return
+}
+
+// -----
+
+// Floats become integers that registers hold.
+
+func.func @k(%a: f32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.fptosi' op floats do not become i1: convert them to i32 first}}
+  %0 = arith.fptosi %a : f32 to i1
+  func.return
+}
+
+// -----
+
+// 64 bits are not rounded to 8 by way of 32.
+
+func.func @k(%i: i64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.sitofp' op i64 would be rounded twice on its way to e5m2}}
+  %0 = arith.sitofp %i : i64 to f8E5M2
+  func.return
+}
+
+// -----
+
+// Bytes are not put together from single ones.
+
+func.func @k(%i: i8) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'cute.fragment.make' op fragments of i8 are not put together from elements}}
+  %0 = cute.fragment.make %i, %i, %i, %i : i8, i8, i8, i8 -> vector<4xi8>
+  func.return
+}
+
+// -----
+
+// Nor put into others.
+
+func.func @k(%p: !cute.ptr<i8, gmem, align<4>>, %i: i8) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = cute.ptr.load %p : !cute.ptr<i8, gmem, align<4>> -> vector<4xi8>
+  // expected-error@+1 {{'vector.insert' op elements are not put into fragments of i8}}
+  %1 = vector.insert %i, %0[0] : i8 into vector<4xi8>
+  func.return
+}
+
+// -----
+
+// Nor selected.
+
+func.func @k(%p: !cute.ptr<i8, gmem, align<4>>, %c: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %z = arith.constant 0 : i32
+  %b = arith.cmpi eq, %c, %z : i32
+  %m = cute.fragment.make %b, %b, %b, %b : i1, i1, i1, i1 -> vector<4xi1>
+  %0 = cute.ptr.load %p : !cute.ptr<i8, gmem, align<4>> -> vector<4xi8>
+  // expected-error@+1 {{'cute.fragment.select' op elements of packed i8 are not selected one by one}}
+  %1 = cute.fragment.select %m, %0, %0 : vector<4xi1>, vector<4xi8>, vector<4xi8> -> vector<4xi8>
+  func.return
+}
+
+// -----
+
+// A broadcast repeats one element.
+
+func.func @k(%p: !cute.ptr<f32, gmem>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = cute.ptr.load %p : !cute.ptr<f32, gmem> -> vector<2xf32>
+  // expected-error@+1 {{'vector.broadcast' op repeats one element}}
+  %1 = vector.broadcast %0 : vector<2xf32> to vector<4xf32>
+  func.return
+}
+
+// -----
+
+// A shuffle leaves nothing out.
+
+func.func @k(%p: !cute.ptr<f32, gmem>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = cute.ptr.load %p : !cute.ptr<f32, gmem> -> vector<2xf32>
+  // expected-error@+1 {{'vector.shuffle' op leaves no element undefined}}
+  %1 = vector.shuffle %0, %0 [0, -1] : vector<2xf32>, vector<2xf32>
+  func.return
+}
+
+// -----
+
+// Bits of predicates are no bits of memory.
+
+func.func @k(%p: !cute.ptr<f32, gmem>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = cute.ptr.load %p : !cute.ptr<f32, gmem> -> f32
+  %1 = cute.fragment.make %0 : f32 -> vector<1xf32>
+  // expected-error@+1 {{'vector.bitcast' op bits of f32 are not read as i1}}
+  %2 = vector.bitcast %1 : vector<1xf32> to vector<32xi1>
+  func.return
+}
+
+// -----
+
 // Bits are compared for equality.
 
 func.func @k(%a: i32, %b: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {

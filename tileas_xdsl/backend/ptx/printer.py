@@ -24,12 +24,13 @@ def ptx_text(module: ModuleOp, target: str = "sm_90a", *, locations: bool = True
     """
     arch = get_target(target)
     files: dict[str, int] = {}
+    variables: list[str] = []
     body: list[str] = []
     version = arch.ptx_version
     for op in module.body.ops:
         match op:
             case SharedOp():
-                body.append(_shared(op))
+                variables.append(_shared(op))
             case EntryOp():
                 writer = EntryWriter(op, arch, files, locations=locations)
                 body += _entry(op, writer)
@@ -38,7 +39,7 @@ def ptx_text(module: ModuleOp, target: str = "sm_90a", *, locations: bool = True
                 raise op_error(op, "is not of a PTX module: it has ptx.entry and ptx.shared")
     header = [f".version {version[0]}.{version[1]}", f".target {arch.name}", ".address_size 64", ""]
     table = [f'.file {number} "{_quoted(name)}"' for name, number in files.items()]
-    return "\n".join((*header, *body, *table, ""))
+    return "\n".join((*header, *variables, *body, *table, ""))
 
 
 def _quoted(name: str) -> str:

@@ -53,8 +53,8 @@ class EntryWriter:
         self._targets = {
             target: f"$L{index}"
             for index, target in enumerate(self._blocks)
-            if index and target.predecessors()
         }
+        self._jumps: set[str] = set()
 
     # What operations use.
 
@@ -108,11 +108,11 @@ class EntryWriter:
         for index, block in enumerate(self._blocks):
             following = self._blocks[index + 1] if index + 1 < len(self._blocks) else None
             self._write_block(block, following)
-        return [*self._declarations(), *self._lines]
+        unused = {f"{label}:" for label in self._targets.values() if label not in self._jumps}
+        return [*self._declarations(), *(line for line in self._lines if line not in unused)]
 
     def _write_block(self, block: Block, following: Block | None) -> None:
-        if block in self._targets:
-            self.place(self._targets[block])
+        self.place(self._targets[block])
         for op in block.ops:
             if op.__class__ in FREE:
                 continue
@@ -173,7 +173,13 @@ class EntryWriter:
         for target, values in edges(last):
             self._write_moves(self._copies(values, target.args))
             if target is not following:
-                self.line(f"bra {self._targets[target]}")
+                self.line(f"bra {self._jump_to(target)}")
+
+    def _jump_to(self, target: Block) -> str:
+        """The label of a block, which somebody jumps to now."""
+        label = self._targets[target]
+        self._jumps.add(label)
+        return label
 
     def _write_conditional(self, op: CondBraOp, following: Block | None) -> None:
         then, other = op.then_target, op.else_target
@@ -182,10 +188,10 @@ class EntryWriter:
         condition, uniform = self.register(op.condition), ".uni" * op.flag("uniform")
         negated = f"!{condition}"
         if not then_moves and (else_moves or then is not following):
-            self.line(f"@{condition} bra{uniform} {self._targets[then]}")
+            self.line(f"@{condition} bra{uniform} {self._jump_to(then)}")
             self._write_jump(else_moves, other, following)
         elif not else_moves:
-            self.line(f"@{negated} bra{uniform} {self._targets[other]}")
+            self.line(f"@{negated} bra{uniform} {self._jump_to(other)}")
             self._write_jump(then_moves, then, following)
         else:
             split = self.label()
@@ -197,7 +203,7 @@ class EntryWriter:
     def _write_jump(self, moves: Moves, target: Block, following: Block | None) -> None:
         self._write_moves(moves)
         if target is not following:
-            self.line(f"bra {self._targets[target]}")
+            self.line(f"bra {self._jump_to(target)}")
 
     def _write_moves(self, moves: Moves) -> None:
         self._lines += [f"    {head} {to}, {source};" for head, to, source in moves]

@@ -77,7 +77,7 @@ class CpAsyncOp(GuardedOp):
             raise self.error(f"copies {known} bytes with {cache}, not {size}")
         for name in ("offset", "source_offset"):
             if self.number(name) % size:
-                raise self.error(f"needs a {name} that is a multiple of {size}")
+                raise self.error(f"needs '{name}' to be a multiple of {size}")
         check_address(self, "the destination", self.destination, "shared")
         check_address(self, "the source", self.source, "global")
         check_words(self, ("the size", self.source_size, "b32"), ("the policy", self.policy, "b64"))

@@ -36,7 +36,7 @@ from tileas_xdsl.target.ptx_isa.asynchronous import (
     BARRIER_SPACES,
     MAX_ARRIVALS,
     MAX_TRANSACTION,
-    RELAXED_WAIT,
+    RELAXED,
     WAIT_SEMANTICS,
 )
 from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
@@ -109,6 +109,9 @@ class SynchronizingOp(GuardedOp):
     scope = opt_prop_def(StringAttr)
     space = prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
+
+    def requirement(self) -> Requirement:
+        return RELAXED if self.text("semantics") == "relaxed" else ANYWHERE
 
     def check_barrier(self, barrier: SSAValue, semantics: Sequence[str]) -> None:
         """Space, order and address of the barrier."""
@@ -282,6 +285,9 @@ class TransactionOp(SynchronizingOp):
             negate=negate,
         )
 
+    def requirement(self) -> Requirement:
+        return ANYWHERE
+
     def check(self) -> None:
         self.check_barrier(self.barrier, ("relaxed",))
         check_words(self, ("the number of bytes", self.bytes, "b32"))
@@ -319,9 +325,6 @@ class PhaseOp(SynchronizingOp):
         check_words(self, ("the time", getattr(self, "hint", None), "b32"))
         for result in self.results:
             check_predicate(self, "its result", result)
-
-    def requirement(self) -> Requirement:
-        return RELAXED_WAIT if self.text("semantics") == "relaxed" else ANYWHERE
 
     def phase_text(self, out: Writer, mnemonic: str, result: str) -> str:
         """The instruction, with its predicate `result`."""

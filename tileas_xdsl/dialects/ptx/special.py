@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.ir import Operation
 from xdsl.irdl import (
     base,
     irdl_op_definition,
@@ -88,6 +89,8 @@ class AddressOp(PtxOp):
     def check(self) -> None:
         check_kind(self, "its result", self.result, "b32", "b64")
         check_count(self, "its result", self.result, 1)
+        if not _has_symbols(self):
+            return
         variable = SymbolTable.lookup_symbol(self, self.variable)
         if not isinstance(variable, SharedOp):
             raise self.error(f"names no ptx.shared variable: @{self.variable.string_value()}")
@@ -98,6 +101,14 @@ class AddressOp(PtxOp):
         result = self.results[0]
         symbol = self.variable.string_value()
         out.line(f"mov.{kind_of(result)} {out.name(result)}, {symbol}{tail}")
+
+
+def _has_symbols(op: Operation) -> bool:
+    """Whether an operation is in a module yet."""
+    parent = op.parent_op()
+    while parent is not None and not parent.has_trait(SymbolTable):
+        parent = parent.parent_op()
+    return parent is not None
 
 
 @irdl_op_definition

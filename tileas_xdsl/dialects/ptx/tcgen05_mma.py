@@ -36,6 +36,7 @@ from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL, Requirement
 from tileas_xdsl.target.ptx_isa.tensor_cores import (
     BLOCK_VECTORS,
     COLLECTORS,
+    NVFP4,
     TENSOR_KINDS,
     TMEM_COPIES,
     TMEM_FORMATS,
@@ -217,7 +218,9 @@ class Tcgen05MmaOp(GuardedOp):
         )
 
     def requirement(self) -> Requirement:
-        return BLOCK_VECTORS if self.text("scale_vector").startswith("block") else BLACKWELL
+        if self.text("scale_vector").startswith("block"):
+            return BLOCK_VECTORS
+        return NVFP4 if self.text("kind") == "mxf4nvf4" else BLACKWELL
 
     def check(self) -> None:
         check_group(self)

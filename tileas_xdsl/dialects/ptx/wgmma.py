@@ -41,6 +41,7 @@ from tileas_xdsl.target.ptx_isa.tensor_cores import (
     WGMMA_COLUMNS,
     WGMMA_INTEGER_COLUMNS,
     WGMMA_K,
+    WGMMA_MIXED,
     WGMMA_TYPES,
 )
 
@@ -185,7 +186,8 @@ class WgmmaOp(PtxOp):
         return count_of(self._operands[1]) == 4
 
     def requirement(self) -> Requirement:
-        return HOPPER
+        mixed = self.text("type") == "s32" and self.text("a_type") != self.text("b_type")
+        return WGMMA_MIXED if mixed else HOPPER
 
     def check(self) -> None:
         types = self.text("a_type"), self.text("b_type")

@@ -1,7 +1,7 @@
 """An emulator of PTX text that judges it: races, proxies, barriers, deadlocks.
 
-`load` reads anyone's PTX, `run` executes a kernel of it on arrays of numpy.  It knows nothing of the
-code that emits PTX in this project.
+`load` reads anyone's PTX, `run` executes a kernel of it on arrays of numpy.  It knows nothing of
+the code that emits PTX in this project.
 """
 
 from tileas_xdsl.interpreters.ptx.arguments import TensorMapArg

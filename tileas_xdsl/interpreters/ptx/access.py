@@ -1,7 +1,7 @@
 """Generic memory accesses of a fragment: which space an address is in, and what is there.
 
-Addresses of one instruction may be uniform or differ by lane; the lanes that execute it are those of
-the fragment's mask.
+Addresses of one instruction may be uniform or differ by lane; the lanes that execute it are those
+of the fragment's mask.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Group:
 def addresses_of(f: Fragment, value: Value, offset: int) -> tuple[Array, Array]:
     """The active lanes and the address of each, as int64."""
     lanes = indices(f.mask)
-    if isinstance(value, np.ndarray):
+    if value.__class__ is np.ndarray:
         found = value[lanes].astype(np.int64)
         return lanes, found + offset if offset else found
     return lanes, np.full(len(lanes), value + offset, np.int64)
@@ -89,9 +89,7 @@ def _generic(f: Fragment, lanes: Array, addresses: Array) -> Iterator[Group]:
             yield Group("global", rows, lanes[rows], mine)
 
 
-def _shared(
-    f: Fragment, rows: Array | slice, lanes: Array, addresses: Array
-) -> Iterator[Group]:
+def _shared(f: Fragment, rows: Array | slice, lanes: Array, addresses: Array) -> Iterator[Group]:
     ranks = addresses >> RANK_SHIFT
     first = int(ranks[0])
     if bool((ranks == first).all()):

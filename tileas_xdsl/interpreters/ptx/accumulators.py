@@ -47,6 +47,8 @@ class Accumulator:
     """Instructions that were issued and not waited for."""
     shared: bool = False
     """Whether moves have copied registers of it."""
+    intact: bool = True
+    """Whether all registers of its home still hold it."""
     values: list[Array] | None = None
 
     def registers(self) -> list[Array]:
@@ -153,6 +155,7 @@ def settle(f: Fragment, slot: int, report: Callable[[Fragment], None]) -> None:
     while state.undone and accumulator.pending:
         state.compute()
     values = accumulator.registers()
+    accumulator.intact = False
     for home in accumulator.home:
         mine = f.r[home]
         if mine.__class__ is Held and mine.accumulator is accumulator:

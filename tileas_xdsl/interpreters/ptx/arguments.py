@@ -69,14 +69,15 @@ def _bind_one(
     what = f"argument {number} ('{parameter.name}')"
     buffer: Buffer | None = None
     array: NDArray[Any] | None = None
+    number_like = isinstance(value, np.generic) or getattr(value, "ndim", 0) == 0
     if isinstance(value, TensorMapArg):
         array = value.array
         buffer = _buffer(found, array, what, memory)
         data = _map_bytes(value, buffer, what)
     elif isinstance(value, bytes | bytearray):
         data = bytes(value)
-    elif isinstance(value, np.ndarray) and value.ndim:
-        array = value
+    elif not number_like:
+        array = _array(value, what)
         if parameter.size != 8:
             raise LaunchError(f"{what} is an array; the parameter takes {parameter.size} bytes")
         buffer = _buffer(found, array, what, memory)
@@ -84,12 +85,16 @@ def _bind_one(
     else:
         data = _scalar(parameter, value, what)
     if len(data) != parameter.size:
-        raise LaunchError(
-            f"{what} has {len(data)} bytes; the parameter takes {parameter.size}"
-        )
+        raise LaunchError(f"{what} has {len(data)} bytes; the parameter takes {parameter.size}")
     found.parameters[parameter.name] = data
     found.buffers.append(buffer)
     found.arrays.append(array)
+
+
+def _array(value: Any, what: str) -> NDArray[Any]:
+    if value.__class__ is not np.ndarray:
+        raise LaunchError(f"{what} is {value!r}, neither an array nor a number")
+    return value
 
 
 def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: GlobalMemory) -> Buffer:
@@ -116,11 +121,13 @@ def _scalar(parameter: Parameter, value: Any, what: str) -> bytes:
     if parameter.is_array:
         hint = f" (a tensor map is {SIZE} bytes)" if parameter.size == SIZE else ""
         raise LaunchError(f"{what} needs {parameter.size} bytes{hint}, not {value!r}")
-    if isinstance(value, np.generic):
+    if hasattr(value, "item"):
         value = value.item()
     if type_.kind == "float" or isinstance(value, float):
-        name = type_.name if type_.name in FORMATS else {16: "f16", 32: "f32", 64: "f64"}.get(
-            type_.bits, ""
+        name = (
+            type_.name
+            if type_.name in FORMATS
+            else {16: "f16", 32: "f32", 64: "f64"}.get(type_.bits, "")
         )
         if not name or not isinstance(value, int | float):
             raise LaunchError(f"{what} is {value!r}; the parameter is .{type_.name}")

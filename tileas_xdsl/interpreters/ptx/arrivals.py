@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileas_xdsl.interpreters.ptx.clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.clocks import TICK, Knowledge
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.explain import barrier_story
 from tileas_xdsl.interpreters.ptx.mbarrier import MAX_COUNT, MBarrier
@@ -83,3 +83,23 @@ def check_fenced(cluster: Cluster, barrier: MBarrier, at: int, who: str) -> None
         ["hint: fence.mbarrier_init.release.cluster after mbarrier.init, then a barrier"],
     )
     barrier.fenced = True
+
+
+def check_made(cluster: Cluster, barrier: MBarrier, agent: int, at: int) -> None:
+    """Whether a warp knows that a barrier has been initialised."""
+    checker, made = cluster.checker, barrier.made_by
+    if checker is None or made is None:
+        return
+    if made[1] < checker.clocks.seen[agent, made[0]]:
+        return
+    barrier.made_by = None
+    checker.findings.add(
+        "barrier-init",
+        at,
+        f"{cluster.warp_name(agent)} uses {barrier.name} while {cluster.warp_name(made[0])} may "
+        "still initialise it",
+        [
+            f"initialised at {checker.findings.line_of(made[1] % TICK)}",
+            "hint: a barrier of the block or cluster comes between",
+        ],
+    )

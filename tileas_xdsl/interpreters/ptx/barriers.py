@@ -21,6 +21,10 @@ class NamedBarrier:
     arrived: int = 0
     generation: int = 0
     known: Knowledge | None = None
+    before: dict[int, int] = field(default_factory=dict[int, int])
+    """Who came to the last generation: by warp, its clock then."""
+    now: dict[int, int] = field(default_factory=dict[int, int])
+    """Who has come to this one."""
     waiting: list[int] = field(default_factory=list[int])
     """Warps (of the cluster) that wait for it to fill."""
     came: list[str] = field(default_factory=list[str])
@@ -44,6 +48,7 @@ class NamedBarrier:
         self.result = (sum(n for n, _ in self.votes), sum(yes for _, yes in self.votes))
         self.arrived = self.expected = 0
         self.known = None
+        self.before, self.now = self.now, {}
         self.waiting = []
         self.came = []
         self.votes = []

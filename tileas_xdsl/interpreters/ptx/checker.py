@@ -34,7 +34,15 @@ class Checker:
     # Shared memory
 
     def lanes(
-        self, cta: Cta, gang: Gang, active: Array, offsets: Array, size: int, at: int, *, write: bool
+        self,
+        cta: Cta,
+        gang: Gang,
+        active: Array,
+        offsets: Array,
+        size: int,
+        at: int,
+        *,
+        write: bool,
     ) -> None:
         """Generic accesses of `size` bytes, one a lane of `active`, at offsets of a CTA."""
         if cta.mbarriers and write:
@@ -67,7 +75,7 @@ class Checker:
     ) -> None:
         """Atomics are never in a race with one another: only accesses of others are compared."""
         clocks = self.clocks
-        for warp in np.unique(active // WARP).tolist():
+        for warp in sorted({int(lane) // WARP for lane in active}):
             agent = gang.agents[warp]
             limits = clocks.seen[agent].copy()
             access = Access(agent, clocks.stamp(agent, at), limits, atomic=True)
@@ -99,9 +107,7 @@ class Checker:
         if found is not None:
             self._tell(cta, found, at)
 
-    def copy_generic(
-        self, cta: Cta, offsets: Array, size: int, started: Started, at: int
-    ) -> None:
+    def copy_generic(self, cta: Cta, offsets: Array, size: int, started: Started, at: int) -> None:
         """Writes of a copy through the generic proxy (`cp.async`)."""
         access = Access(started.agent, started.stamp, started.limits)
         granules = _whole_granules(offsets, size)
@@ -135,6 +141,12 @@ class Checker:
         limits[own] = clocks.seen[agent][own]
         access = Access(agent, clocks.stamp(agent, at), limits)
         self._tensor(cta, places, access, agent, at, write=write)
+
+    def tensor_free(self, cta: Cta, agent: int, places: Array, at: int) -> None:
+        """Columns that a warp frees: everybody else is done with them."""
+        clocks = self.clocks
+        access = Access(agent, clocks.stamp(agent, at), clocks.seen[agent])
+        self._tensor(cta, places, access, agent, at, write=True)
 
     def tensor_operation(
         self, cta: Cta, places: Array, started: Started, agent: int, at: int, *, write: bool

@@ -1,12 +1,12 @@
 """Vector clocks: what every warp knows of the accesses of all agents of its cluster.
 
-Agents are the warps, for each warp the copies it started (the asynchronous proxy), and for each warp
-its tensor-core instructions.  An access is remembered as a stamp, `clock << 20 | instruction`; what
-a warp knows is one limit an agent: accesses with a stamp below it happened before now.
+Agents are the warps, for each warp the copies it started (the asynchronous proxy), and for each
+warp its tensor-core instructions.  An access is remembered as a stamp, `clock << 20 | instruction`;
+what a warp knows is one limit an agent: accesses with a stamp below it happened before now.
 
 Three kinds of knowledge travel together: `seen` (happens before), `visible` (which generic writes
-the asynchronous proxy may see: only `fence.proxy.async` adds to it), and `tensor` (which tensor-core
-accesses are ordered: `tcgen05.fence` adds to it).
+the asynchronous proxy may see: only `fence.proxy.async` adds to it), and `tensor` (which
+tensor-core accesses are ordered: `tcgen05.fence` adds to it).
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class Clocks:
         self.nobody = self.agents
         shape = (warps, self.agents + 1)
         self.seen = np.full(shape, TICK, np.int64)
-        self.seen[:, self.nobody] = FOREVER
+        self.seen[:, self.nobody] = 0
         own = np.arange(warps)
         self.seen[own, own] = 2 * TICK
         self.visible = np.full(shape, TICK, np.int64)
-        self.visible[:, self.nobody] = FOREVER
+        self.visible[:, self.nobody] = 0
         self.tensor = self.visible.copy()
         """What a warp's own tensor-core instructions may rely on."""
         self.tensor_heard = self.visible.copy()
@@ -147,9 +147,7 @@ class Clocks:
         return Knowledge(started.done.copy(), self._none(), tensor)
 
     def _none(self) -> Array:
-        none = np.zeros(self.agents + 1, np.int64)
-        none[self.nobody] = FOREVER
-        return none
+        return np.zeros(self.agents + 1, np.int64)
 
     def describe(self, agent: int) -> tuple[int, str]:
         """The warp (in the cluster) behind an agent and what of it the agent is."""

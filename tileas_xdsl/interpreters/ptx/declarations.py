@@ -96,9 +96,7 @@ def _extents(cursor: Cursor) -> list[int]:
     return found
 
 
-def parse_variables(
-    cursor: Cursor, space: str, *, extern: bool
-) -> list[Variable]:
+def parse_variables(cursor: Cursor, space: str, *, extern: bool) -> list[Variable]:
     """Variables after `.shared`, `.global`, `.const` or `.local`."""
     align = _alignment(cursor)
     lanes = VECTORS.get(cursor.token.text, 0)

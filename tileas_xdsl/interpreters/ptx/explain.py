@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tileas_xdsl.interpreters.ptx.blocks import NamedWait, PhaseWait, Together
 from tileas_xdsl.interpreters.ptx.clocks import TICK
 from tileas_xdsl.interpreters.ptx.mbarrier import Event, MBarrier
 from tileas_xdsl.interpreters.ptx.shadow import Conflict
@@ -103,31 +104,48 @@ def _event(cluster: Cluster, event: Event) -> str:
     )
 
 
+MAX_WAITS = 8
+MAX_BARRIERS = 4
+"""How much of a deadlock is told."""
+
+
 def deadlock_story(cluster: Cluster, stuck: list[Fragment]) -> tuple[str, list[str], int]:
-    """Message, story and instruction of a run in which nobody can go on."""
+    """Message, story and instruction of a run in which nobody can go on.
+
+    Those who only wait for lanes of their own warp are told last: they are not the cause.
+    """
+    causes = [f for f in stuck if f.block is not None and not isinstance(f.block, Together)]
+    causes.sort(key=lambda f: not isinstance(f.block, PhaseWait))
+    told = causes or stuck
     lines: list[str] = []
-    told: set[int] = set()
-    for fragment in stuck:
-        block = fragment.block
-        if block is None:
-            continue
-        line = cluster.program.code[fragment.pc].place.line
-        lines.append(f"{who(fragment)} waits at line {line} {block.why()}")
-        barrier = getattr(block, "barrier", None)
-        if isinstance(barrier, MBarrier) and id(barrier) not in told:
-            told.add(id(barrier))
-            lines += barrier_story(cluster, barrier)
-    names = ", ".join(dict.fromkeys(who(f) for f in stuck[:6]))
-    more = f" and {len(stuck) - 6} more" if len(stuck) > 6 else ""
-    return f"deadlock: {names}{more} wait forever", lines[:60], stuck[0].pc
+    seen: set[int] = set()
+    for fragment in told[:MAX_WAITS]:
+        lines += _wait_story(cluster, fragment, seen)
+    if len(told) > MAX_WAITS:
+        lines.append(f"... and {len(told) - MAX_WAITS} more wait")
+    names = [*dict.fromkeys(who(f) for f in told)]
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"deadlock: {', '.join(names[:4])}{more} wait forever", lines, told[0].pc
+
+
+def _wait_story(cluster: Cluster, fragment: Fragment, seen: set[int]) -> list[str]:
+    """Why a fragment waits, and what became of its barrier, once for each barrier."""
+    block = fragment.block
+    if block is None:
+        return []
+    at = fragment.pc - isinstance(block, NamedWait)
+    place = cluster.program.code[at].place
+    lines = [f"{who(fragment)} waits at line {place.line} {block.why()}"]
+    if isinstance(block, PhaseWait) and id(block.barrier) not in seen and len(seen) < MAX_BARRIERS:
+        seen.add(id(block.barrier))
+        lines += barrier_story(cluster, block.barrier)
+    return lines
 
 
 def who(fragment: Fragment) -> str:
     """The warps of a fragment as a story calls them."""
     gang = fragment.gang
-    warps = [
-        w for w in range(gang.warps) if fragment.mask >> 32 * w & 0xFFFF_FFFF
-    ]
+    warps = [w for w in range(gang.warps) if fragment.mask >> 32 * w & 0xFFFF_FFFF]
     first = gang.first_warp + warps[0]
     if len(warps) == 1:
         return f"{gang.cta.name} warp {first}"

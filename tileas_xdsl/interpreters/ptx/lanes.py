@@ -64,20 +64,20 @@ def first_lane(mask: int) -> int:
 
 def predicate_mask(value: Value, mask: int) -> int:
     """The lanes of `mask` where a predicate holds."""
-    if isinstance(value, np.ndarray):
+    if value.__class__ is np.ndarray:
         return mask_of(value) & mask
     return mask if value else 0
 
 
 def spread(value: Value, lanes: int, dtype: np.dtype[Any]) -> Array:
     """A value as one entry a lane."""
-    if isinstance(value, np.ndarray):
+    if value.__class__ is np.ndarray:
         return value
     return np.full(lanes, value, dtype)
 
 
 def collapse(value: Value) -> Value:
     """An array of equal entries as an integer."""
-    if isinstance(value, np.ndarray) and bool((value == value[0]).all()):
+    if value.__class__ is np.ndarray and bool((value == value[0]).all()):
         return value[0].item()
     return value

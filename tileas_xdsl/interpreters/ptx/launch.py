@@ -174,7 +174,7 @@ def run(
 
     `args` are arrays (pointers to global memory), numbers for scalars, `TensorMapArg` or 128 bytes
     for tensor maps.  `block` and `cluster` default to what the kernel requires.  `order` says when
-    asynchronous operations complete.  Raises `PtxError` for instructions that are not supported, and
+    asynchronous operations complete.  Raises `PtxError` for instructions that are not supported,
     `LaunchError` for arguments and sizes that do not fit; what is wrong with the program itself is
     in the report's findings.
     """
@@ -227,9 +227,7 @@ def prepare(
         *sizes, entry.required_cluster is not None or cluster is not None,
         dynamic_shared, variables.shared_size,
     )  # fmt: skip
-    return Launch(
-        module, entry, shape, memory, arguments, program, order, seed, checks, limit
-    )
+    return Launch(module, entry, shape, memory, arguments, program, order, seed, checks, limit)
 
 
 def _pick(module: PtxModule, kernel: str | None) -> Kernel:

@@ -102,14 +102,10 @@ class Variables:
     def _place_global(self, variable: Variable, memory: GlobalMemory) -> None:
         data = np.zeros(max(variable.size, 1), np.uint8)
         data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
-        buffer = memory.add(
-            f"'{variable.name}'", data, read_only=variable.space == "const"
-        )
+        buffer = memory.add(f"'{variable.name}'", data, read_only=variable.space == "const")
         self._places[variable.name] = ("global", buffer.base)
 
-    def _place_parameters(
-        self, parameters: Sequence[Parameter], memory: GlobalMemory
-    ) -> None:
+    def _place_parameters(self, parameters: Sequence[Parameter], memory: GlobalMemory) -> None:
         data = b""
         offsets: dict[str, int] = {}
         for p in parameters:

@@ -69,9 +69,7 @@ class Machine:
 
     def _help(self, active: list[Cluster], numbers: Iterator[int]) -> bool:
         """Start another cluster if somebody may wait for it; else tell the deadlock."""
-        spins = any(
-            isinstance(f.block, Spin) for c in active for g in c.gangs for f in g.fragments
-        )
+        spins = any(isinstance(f.block, Spin) for c in active for g in c.gangs for f in g.fragments)
         if spins and self._start(active, numbers):
             return True
         self._tell_deadlock(active[0])
@@ -185,15 +183,11 @@ class Machine:
         if not stuck:
             return
         message, story, at = deadlock_story(cluster, stuck)
-        apart = [f for f in stuck if isinstance(f.block, Together)]
-        others = [f for f in stuck if not isinstance(f.block, Together)]
-        kind = "deadlock"
-        if apart and not others:
-            kind, at = "diverged", apart[0].pc
+        if all(isinstance(f.block, Together) for f in stuck):
             message = "lanes that have to execute this together never come together"
-        elif others:
-            at = others[0].pc
-        self.findings.add(kind, at, message, story)
+            self.findings.add("diverged", at, message, story)
+            return
+        self.findings.add("deadlock", at, message, story)
 
 
 def _runnable(gang: Gang) -> Fragment | None:
@@ -239,7 +233,7 @@ def _look(
 def _same(a: Value, b: Value) -> bool:
     if a is b:
         return True
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+    if a.__class__ is np.ndarray or b.__class__ is np.ndarray:
         return bool(np.array_equal(a, b))
     return a == b
 

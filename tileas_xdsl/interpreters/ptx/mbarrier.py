@@ -1,7 +1,7 @@
 """The mbarrier: phases, pending arrivals and transaction bytes.
 
-Source: PTX ISA 9.7.13.15, mbarrier.  A phase ends when no arrival is pending and the bytes announced
-equal the bytes delivered; `phase` counts the phases that have ended.
+Source: PTX ISA 9.7.13.15, mbarrier.  A phase ends when no arrival is pending and the bytes
+announced equal the bytes delivered; `phase` counts the phases that have ended.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class MBarrier:
         "events",
         "fenced",
         "heard",
+        "made_by",
         "name",
         "next_count",
         "offset",
@@ -55,6 +56,8 @@ class MBarrier:
         self.bytes = 0
         self.phase = 0
         self.fenced = False
+        self.made_by: tuple[int, int] | None = None
+        """The warp that initialised it and the stamp of that."""
         self.current: Knowledge | None = None
         self.ended: Knowledge | None = None
         """What the arrivals of the phase that ended last handed on."""

@@ -1,13 +1,12 @@
 """Memory by address: global memory, and the windows of the other spaces in generic addresses.
 
-Kernel parameters and constants are buffers of global memory too.  Source: PTX ISA 5.1, state spaces;
-the places of windows are ours.
+Kernel parameters and constants are buffers of global memory too.  Source: PTX ISA 5.1, state
+spaces; the places of windows are ours.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-
 
 import numpy as np
 
@@ -143,5 +142,3 @@ def check_aligned(addresses: Array, offsets: Array, size: int) -> None:
         raise Fault(
             "misaligned-address", f"an access of {size} bytes at {bad:#x} is not aligned to {size}"
         )
-
-

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.accumulators import Held, settle_all
-from tileas_xdsl.interpreters.ptx.lanes import Value, bools
+from tileas_xdsl.interpreters.ptx.instructions.compare import select
+from tileas_xdsl.interpreters.ptx.lanes import bools
 from tileas_xdsl.interpreters.ptx.scalar_types import UNSIGNED
 from tileas_xdsl.interpreters.ptx.state import Fragment, Gang
 
@@ -38,22 +39,17 @@ def _may_merge(a: Fragment, b: Fragment) -> bool:
 def _join(first: Fragment, other: Fragment, widths: Sequence[int]) -> None:
     chosen = bools(other.mask, first.gang.lanes)
     a, b = first.r, other.r
-    if any(x is not y and (x.__class__ is Held or y.__class__ is Held) for x, y in zip(a, b, strict=True)):
+    if any(
+        x is not y and (x.__class__ is Held or y.__class__ is Held)
+        for x, y in zip(a, b, strict=True)
+    ):
         settle_all(first)
         settle_all(other)
     for slot, (x, y) in enumerate(zip(a, b, strict=True)):
         if x is y:
             continue
-        if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray) and x == y:
+        if x.__class__ is not np.ndarray and y.__class__ is not np.ndarray and x == y:
             continue
-        a[slot] = _chosen(chosen, y, x, widths[slot])
+        a[slot] = select(chosen, y, x, UNSIGNED[widths[slot]])
     first.mask |= other.mask
     first.block = None
-
-
-def _chosen(chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], y: Value, x: Value,
-            width: int) -> Value:  # fmt: skip
-    dtype = UNSIGNED[width]
-    new = y if isinstance(y, np.ndarray) else dtype.type(y)
-    old = x if isinstance(x, np.ndarray) else dtype.type(x)
-    return np.where(chosen, new, old)

@@ -153,3 +153,15 @@ def values_of(matrix: Array, element: str) -> Array:
     if element == "u8":
         return matrix.astype(np.float64)
     return np.ascontiguousarray(singles(np.ascontiguousarray(matrix), element))
+
+
+CHUNK = 64
+"""Rows that are multiplied at once: the library behind numpy starts threads for larger products,
+which costs more than these products do."""
+
+
+def product(a: Array, b: Array) -> Array:
+    """`a` (M, K) times the transpose of `b` (N, K)."""
+    if a.shape[0] <= CHUNK:
+        return a @ b.T
+    return np.concatenate([a[i : i + CHUNK] @ b.T for i in range(0, a.shape[0], CHUNK)])

@@ -175,12 +175,14 @@ def _tuning(cursor: Cursor) -> dict[str, Any]:
         if text in TUNING:
             read = readers.get(text, cursor.integers)
             found[TUNING[text]] = read(f"a number of {text}")
-        elif text == ".pragma":
-            cursor.take()
-            cursor.accept(";")
         else:
-            while cursor.token.kind in ("int", "word") or cursor.token.text == ",":
-                cursor.take()
+            _skip_values(cursor)
     if cursor.token.text != "{":
         cursor.fail(f"expected '{{' at the begin of a kernel, found {cursor.shown()}")
     return found
+
+
+def _skip_values(cursor: Cursor) -> None:
+    """What follows a directive that only guides the assembler."""
+    while cursor.token.kind in ("int", "word", "string") or cursor.token.text in (",", ";"):
+        cursor.take()

@@ -44,7 +44,7 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     product, lost = _exact_product(a, b)
     if _moderate(a, b).all():
         return product, np.sign(lost)
-    return product, _exactly(lambda x, y: Fraction(x) * Fraction(y), product, a, b)
+    return product, _exactly(_times, product, a, b)
 
 
 def quotient(a: Array, b: Array) -> tuple[Array, Array]:
@@ -56,7 +56,7 @@ def quotient(a: Array, b: Array) -> tuple[Array, Array]:
 def square_root(a: Array) -> tuple[Array, Array]:
     """The square root and the sign of what it lost."""
     value = np.sqrt(a)
-    left = _exactly(lambda x, r: Fraction(x) - Fraction(r) ** 2, np.zeros_like(value), a, value)
+    left = _exactly(_beyond_square, np.zeros_like(value), a, value)
     return value, left
 
 
@@ -68,7 +68,7 @@ def fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     if narrow:
         return two_sum(product, c)
     value = _each(_fused, plain, a, b, c)
-    left = _exactly(lambda x, y, z: Fraction(x) * Fraction(y) + Fraction(z), value, a, b, c)
+    left = _exactly(_times_plus, value, a, b, c)
     return value, left
 
 
@@ -80,6 +80,18 @@ def _fused(a: float, b: float, c: float) -> float:
         return float(exact)
     except OverflowError:
         return math.copysign(math.inf, exact)
+
+
+def _times(a: float, b: float) -> Fraction:
+    return Fraction(a) * Fraction(b)
+
+
+def _times_plus(a: float, b: float, c: float) -> Fraction:
+    return Fraction(a) * Fraction(b) + Fraction(c)
+
+
+def _beyond_square(a: float, root: float) -> Fraction:
+    return Fraction(a) - Fraction(root) ** 2
 
 
 def _fraction(a: float, b: float) -> Fraction:

@@ -47,7 +47,16 @@ class Conflict:
 class Plane:
     """Who touched each of `size` parts of a memory last; `nobody` is no agent."""
 
-    __slots__ = ("atomic", "clock", "generic", "nobody", "readers", "size", "writer")
+    __slots__ = (
+        "_any_generic",
+        "atomic",
+        "clock",
+        "generic",
+        "nobody",
+        "readers",
+        "size",
+        "writer",
+    )
 
     def __init__(self, size: int, nobody: int) -> None:
         self.size = size
@@ -55,6 +64,7 @@ class Plane:
         self.writer = np.full(size, nobody, np.int64)
         self.clock = np.zeros(size, np.int64)
         self.generic = np.zeros(size, np.bool_)
+        self._any_generic = False
         self.atomic: Array | None = None
         """Where the last write was an atomic; None while there was none."""
         self.readers: dict[int, Array] = {}
@@ -62,11 +72,12 @@ class Plane:
     def read(self, at: Places, access: Access) -> Conflict | None:
         """Remember a read; the first conflict, if any."""
         writer, clock = self.writer[at], self.clock[at]
-        found = self._unordered(at, writer, clock, access, "RAW")
-        if found is None and bool((writer == self.nobody).any()):
-            found = self._conflict("uninitialised", at, writer == self.nobody, writer, clock)
-        if found is None:
-            found = self._unseen(at, writer, clock, access)
+        found: Conflict | None = None
+        bad = clock >= access.limits[writer]
+        if bad.any():
+            found = self._bad_read(at, bad, writer, clock)
+        if found is None and access.visible is not None:
+            found = self._unseen(at, writer, clock, access.visible)
         reader = self.readers.get(access.agent)
         if reader is None:
             reader = self.readers[access.agent] = np.zeros(self.size, np.int64)
@@ -76,14 +87,18 @@ class Plane:
     def write(self, at: Places, access: Access) -> Conflict | None:
         """Remember a write; the first conflict, if any."""
         writer, clock = self.writer[at], self.clock[at]
-        found = self._unordered(at, writer, clock, access, "WAW")
+        found: Conflict | None = None
+        bad = clock >= access.limits[writer]
+        if bad.any():
+            found = self._bad_write(at, bad, writer, clock, access)
         if found is None:
             found = self._readers_left(at, access)
-        if found is None:
-            found = self._unseen(at, writer, clock, access)
+        if found is None and access.visible is not None:
+            found = self._unseen(at, writer, clock, access.visible)
         self.writer[at] = access.agent
         self.clock[at] = access.stamp
         self.generic[at] = access.visible is None
+        self._any_generic = self._any_generic or access.visible is None
         self._mark_atomic(at, access)
         return found
 
@@ -93,13 +108,19 @@ class Plane:
         if self.atomic is not None:
             self.atomic[at] = access.atomic
 
-    def _unordered(
-        self, at: Places, writer: Array, clock: Array, access: Access, kind: str
+    def _bad_read(self, at: Places, bad: Array, writer: Array, clock: Array) -> Conflict:
+        """A write that is not ordered before; or none at all, which no limit lets pass."""
+        fresh = bad & (writer == self.nobody)
+        kind = "uninitialised" if fresh.any() else "RAW"
+        return self._conflict(kind, at, fresh if fresh.any() else bad, writer, clock)
+
+    def _bad_write(
+        self, at: Places, bad: Array, writer: Array, clock: Array, access: Access
     ) -> Conflict | None:
-        bad = clock >= access.limits[writer]
+        bad &= writer != self.nobody
         if access.atomic and self.atomic is not None:
             bad &= ~self.atomic[at]
-        return self._conflict(kind, at, bad, writer, clock) if bad.any() else None
+        return self._conflict("WAW", at, bad, writer, clock) if bad.any() else None
 
     def _readers_left(self, at: Places, access: Access) -> Conflict | None:
         for agent, reader in self.readers.items():
@@ -110,24 +131,26 @@ class Plane:
                 return self._conflict("WAR", at, bad, others, stamps)
         return None
 
-    def _unseen(
-        self, at: Places, writer: Array, clock: Array, access: Access
-    ) -> Conflict | None:
+    def _unseen(self, at: Places, writer: Array, clock: Array, visible: Array) -> Conflict | None:
         """Generic writes that no proxy fence made visible."""
-        if access.visible is None:
+        if not self._any_generic:
             return None
         generic = self.generic[at]
         if not generic.any():
             return None
-        bad = generic & (clock >= access.visible[writer])
+        bad = generic & (clock >= visible[writer])
         return self._conflict("unfenced", at, bad, writer, clock) if bad.any() else None
 
-    def _conflict(
-        self, kind: str, at: Places, bad: Array, writer: Array, clock: Array
-    ) -> Conflict:
+    def _conflict(self, kind: str, at: Places, bad: Array, writer: Array, clock: Array) -> Conflict:
         first = int(np.flatnonzero(bad)[0])
         place = at.start + first if isinstance(at, slice) else int(at[first])
         return Conflict(kind, place, int(writer[first]), int(clock[first]), is_byte=False)
+
+
+def _indices(at: Places) -> Array:
+    if isinstance(at, slice):
+        return np.arange(int(at.start), int(at.stop))
+    return at
 
 
 class Shadow:
@@ -181,7 +204,7 @@ class Shadow:
 
     def _apart(self, at: Places) -> tuple[Array, Array]:
         """The granules that are whole, and the bytes of the others."""
-        places = np.arange(at.start, at.stop) if isinstance(at, slice) else at
+        places = _indices(at)
         fine = self._fine[places]
         return places[~fine], (places[fine][:, None] * 16 + GRANULE_BYTES).ravel()
 

@@ -41,7 +41,7 @@ class SharedMemory:
 
     def check(self, offset: int, size: int, alignment: int = 1) -> None:
         """Refuse bytes outside of the window, or misaligned ones."""
-        if not RESERVED <= offset or offset + size > self.end:
+        if not offset >= RESERVED or offset + size > self.end:
             raise Fault("illegal-address", self._outside(offset, size))
         if offset % alignment:
             raise Fault(

@@ -52,6 +52,14 @@ def accumulator_places(m: int, n: int, ctas: int, base: int) -> Array:
     return places_of(accumulator_cells(m, n, ctas) + base)
 
 
+@cache
+def accumulator_columns(m: int, n: int, ctas: int, base: int) -> Array:
+    """A cell in each column of an accumulator that begins at a cell, and its last one."""
+    cells = (accumulator_cells(m, n, ctas) + base).ravel()
+    _, first = np.unique(cells % TENSOR_COLUMNS, return_index=True)
+    return np.concatenate([cells[first], [cells.max()]])
+
+
 def check_cells(f: Fragment, cta: Cta, cells: Array, what: str) -> None:
     """Refuse cells outside of tensor memory; tell of columns that nobody allocated."""
     low, high = int(cells.min()), int(cells.max())

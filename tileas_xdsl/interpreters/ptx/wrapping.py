@@ -28,7 +28,7 @@ def guarded(
         p = f.r[slot]
         if p.__class__ is bool:
             return step(f) if p != negated else None
-        if not isinstance(p, np.ndarray):
+        if p.__class__ is not np.ndarray:
             return step(f) if bool(p) != negated else None
         bits = mask_of(p) & f.mask
         if negated:

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import (
 )
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp, SlicingOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.interpreters.tile.elementwise import Meaning
 from tileas_xdsl.interpreters.tile.encodings import check_encoding
 from tileas_xdsl.interpreters.tile.faults import fault
@@ -81,7 +82,10 @@ def view(op: ViewOp, operands: Sequence[Value]) -> tuple[Array]:
     end = start + prod(shape)
     if start < 0 or end > source.size:
         raise fault(op, f"shows elements {start} to {end - 1} of a tile of {source.size} elements")
-    return (source.reshape(-1)[start:end].reshape(shape),)
+    elements = source.reshape(-1)[start:end]
+    if is_transposed(op.result.type) and not is_transposed(op.source.type):
+        return (elements.reshape(shape[::-1]).T,)
+    return (elements.reshape(shape),)
 
 
 def _start(op: ViewOp, source: Array, indices: Sequence[int]) -> int:

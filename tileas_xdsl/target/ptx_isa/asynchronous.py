@@ -66,8 +66,8 @@ BULK_REDUCTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 BARRIER_SPACES = ("shared::cta", "shared::cluster")
 ARRIVE_SEMANTICS = ("", "release", "relaxed")
 WAIT_SEMANTICS = ("", "acquire", "relaxed")
-RELAXED_WAIT = Requirement((8, 0))
-"""Waits without an order."""
+RELAXED = Requirement((8, 6))
+"""Arrivals and waits without an order."""
 BARRIER_SCOPES = ("cta", "cluster")
 MAX_TRANSACTION = 2**20 - 1
 """Bytes that a phase can wait for."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL, Requirement
+from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL, HOPPER, Requirement
 
 WGMMA_K: Mapping[str, int] = MappingProxyType(
     {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
@@ -29,6 +29,9 @@ WGMMA_TYPES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     }
 )
 """By types of A and B: those of D."""
+
+WGMMA_MIXED = Requirement((8, 4), HOPPER.targets)
+"""Products of signed by unsigned bytes."""
 
 WGMMA_COLUMNS = tuple(range(8, 257, 8))
 WGMMA_INTEGER_COLUMNS = (8, 16, 24, *range(32, 257, 16))
@@ -124,6 +127,8 @@ TENSOR_KINDS: Mapping[str, TensorKind] = MappingProxyType(
         "mxf4nvf4": TensorKind(("2X", "4X", "block16", "block32")),
     }
 )
+NVFP4 = Requirement((8, 7), BLACKWELL.targets)
+"""The kind mxf4nvf4."""
 BLOCK_VECTORS = Requirement((8, 8), BLACKWELL.targets)
 """Names of block scales by their length came later than those by columns."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from tileas_xdsl.tools.console import fail, print_facts, print_table
+from tileas_xdsl.tools.console import fail, print_facts
 from tileas_xdsl.tools.kernel_options import (
-    ArgOption,
     ClusterOption,
     Grid,
     GridOption,
-    Input,
     JobsOption,
     KernelOption,
+    RunnableArgOption,
+    RunnableInput,
     SchedulesOption,
     TargetOption,
     ToleranceOption,
+    extents,
     parse_specs,
 )
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.numerics import Array
     from tileas_xdsl.interpreters.tile.trace import Trace
     from tileas_xdsl.tools.array_files import Drafts
+    from tileas_xdsl.tools.ptx_runs import OrderOfEvents
     from tileas_xdsl.tools.runs import Bar, FailedRunError, Launch, UnequalRunError
 
 
@@ -40,6 +42,14 @@ class Level(StrEnum):
 
     TILE = "tile"
     PTX = "ptx"
+
+
+class EventOrder(StrEnum):
+    """When asynchronous operations of PTX complete."""
+
+    EAGER = "eager"
+    LAZY = "lazy"
+    RANDOM = "random"
 
 
 class PolicyName(StrEnum):
@@ -102,13 +112,14 @@ def _named_path(name: str) -> Path:
 
 
 def simulate(
-    input_file: Input,
+    input_file: RunnableInput,
     grid: GridOption,
-    arg: ArgOption = [],  # noqa: B006
+    arg: RunnableArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
     level: Annotated[
-        Level, typer.Option(help="The level of IR to run; only tile runs so far.")
-    ] = Level.TILE,
+        Level | None,
+        typer.Option(help="Run the tiles, or the PTX that they are compiled to; .ptx files: ptx."),
+    ] = None,
     target: TargetOption = None,
     cluster: ClusterOption = None,
     policy: Annotated[
@@ -121,6 +132,22 @@ def simulate(
         int | None,
         typer.Option(min=0, help="Which random schedule; with --schedules, the first of them."),
     ] = None,
+    order: Annotated[
+        EventOrder | None,
+        typer.Option(help="With PTX: asynchronous operations complete at once, late, or randomly."),
+    ] = None,
+    block: Annotated[
+        Grid | None,
+        typer.Option(
+            "--block",
+            parser=extents,
+            metavar="X[,Y[,Z]]",
+            help="With .ptx files: threads of a block, if the kernel does not say.",
+        ),
+    ] = None,
+    shared: Annotated[
+        int, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
+    ] = 0,
     schedules: SchedulesOption = None,
     tolerance: ToleranceOption = 0.0,
     out: Annotated[
@@ -147,17 +174,70 @@ def simulate(
     told with the command that repeats it.  Arrays of .npy files are copied: results go to --out.
     """
     from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.ptx_runs import TextLaunch
+    from tileas_xdsl.tools.ptx_simulation import run_ptx
 
-    if level is Level.PTX:
-        fail("--level ptx: nothing runs PTX yet, only --level tile", 2)
     outputs = _Outputs(out, trace, timeline)
+    is_text = input_file.endswith(".ptx")
     with reported_errors():
+        _check_outputs(outputs)
+        if is_text or level is Level.PTX:
+            _refuse(
+                "--level ptx",
+                {
+                    "--level tile": level is Level.TILE,
+                    "--policy": policy is not None,
+                    "--trace": trace is not None,
+                    "--timeline": timeline is not None,
+                    "--block": block is not None and not is_text,
+                    "--cluster": cluster is not None and not is_text,
+                    "--shared": shared > 0 and not is_text,
+                },
+            )
+            orders = _orders(schedules, order, seed)
+            launch = TextLaunch(kernel, grid, block, cluster, target, shared)
+            run_ptx(input_file, arg, launch, orders, tolerance, jobs, out)
+            return
+        _refuse(
+            "--level tile",
+            {
+                "--order": order is not None,
+                "--block": block is not None,
+                "--shared": shared > 0,
+                "--arg map:": any(text.startswith("map:") for text in arg),
+            },
+        )
         chosen = _schedules(schedules, policy, seed)
         request = _Request(
             input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs
         )
-        _check_outputs(outputs)
         _simulate(request)
+
+
+def _refuse(level: str, given: Mapping[str, bool]) -> None:
+    """Options that mean nothing at a level are wrong."""
+    from tileas_xdsl.diagnostics.pass_specs import UsageError
+
+    for option, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{option} has no meaning with {level}")
+
+
+def _orders(
+    count: int | None, order: EventOrder | None, seed: int | None
+) -> Sequence[OrderOfEvents]:
+    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.tools.ptx_runs import OrderOfEvents, orders_of
+
+    if count is not None and order is not None:
+        raise UsageError("--schedules runs every order, --order chooses one: give one of them")
+    if count is not None:
+        return orders_of(count, seed or 0)
+    if seed is not None and order not in (None, EventOrder.RANDOM):
+        raise UsageError(f"--seed chooses a random order, {order} has none")
+    if order is None and seed is None:
+        return (OrderOfEvents("eager"),)
+    return (OrderOfEvents((order or EventOrder.RANDOM).value, seed or 0),)
 
 
 def _schedules(
@@ -309,28 +389,12 @@ def _print_run(done: _Done, schedules: int) -> None:
 def _print_arrays(done: _Done) -> None:
     import numpy as np
 
-    from tileas_xdsl.tools.comparison import differing
+    from tileas_xdsl.tools.array_table import Shown, print_arrays
 
-    rows: list[tuple[str, ...]] = []
-    for number, after in _arrays(done):
-        before = np.asarray(done.launch.args[number])
-        count = int(np.count_nonzero(differing(before, after)))
-        changed = f"{count} of {after.size}" if count else "no"
-        parameter = done.launch.parameters[number]
-        row = (f"arg{number}", parameter.name, str(parameter.type), changed, *_statistics(after))
-        rows.append(row)
-    if rows:
-        typer.echo()
-        print_table(("array", "name", "type", "changed", "min", "max", "mean"), rows)
-
-
-def _statistics(array: Array) -> tuple[str, str, str]:
-    """Least, largest and mean element; NaN if there is one, nothing of an empty array."""
-    import numpy as np
-
-    if not array.size:
-        return ("", "", "")
-    with np.errstate(invalid="ignore", over="ignore"):
-        wide = array.astype(np.float64)
-        numbers = (wide.min(), wide.max(), wide.mean())
-    return (f"{numbers[0]:.6g}", f"{numbers[1]:.6g}", f"{numbers[2]:.6g}")
+    given, parameters = done.launch.args, done.launch.parameters
+    print_arrays(
+        [
+            Shown(n, parameters[n].name, str(parameters[n].type), np.asarray(given[n]), after)
+            for n, after in _arrays(done)
+        ]
+    )

@@ -29,9 +29,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
-    ColumnLayout,
     PlainLayout,
     RowsLayout,
+    column_layout,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import on_vectors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import Scratch, spilled
@@ -86,9 +86,8 @@ class Generation:
             return True
         if tuple(op.indices) == arguments:
             return tile.layout == layout
-        of_rows = isinstance(tile.layout, ColumnLayout) and isinstance(layout, RowsLayout)
-        same_rows = of_rows and shape == layout.shape[:-1]
-        return same_rows and tuple(op.indices) == arguments[:-1]
+        of_rows = isinstance(layout, RowsLayout) and tile.layout == column_layout(layout)
+        return of_rows and tuple(op.indices) == arguments[:-1]
 
     def row(self, block: int) -> SSAValue:
         """The registers of one block."""

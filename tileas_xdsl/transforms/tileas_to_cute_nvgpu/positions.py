@@ -62,24 +62,31 @@ def row_of_block(e: Emitter, layout: PlainLayout, block: int) -> SSAValue | None
     """The row that a block of registers is of; None for a line."""
     if not isinstance(layout, RowsLayout):
         return None
-    return e.add(_warp_of(e, layout), layout.warps * block)
+    return e.add(group_of_warp(e, layout), layout.groups * block)
 
 
 def column_of_thread(e: Emitter, layout: PlainLayout) -> SSAValue:
     """The column of the first register of a thread."""
     if isinstance(layout, ColumnLayout):
-        return _warp_of(e, layout)
+        return group_of_warp(e, layout)
     lane = e.lane if layout.lanes == LANES else e.remainder(e.lane, layout.lanes)
-    if isinstance(layout, RowsLayout) or layout.warps == 1:
+    sharing = layout.group if isinstance(layout, RowsLayout) else layout.warps
+    if sharing == 1:
         return e.multiply(lane, layout.vector)
-    thread = e.add(e.multiply(_warp_of(e, layout), LANES), lane)
+    thread = e.add(e.multiply(_first_warps(e, sharing), LANES), lane)
     return e.multiply(thread, layout.vector)
 
 
-def _warp_of(e: Emitter, layout: PlainLayout) -> SSAValue:
-    if layout.warps == 1:
+def group_of_warp(e: Emitter, layout: PlainLayout) -> SSAValue:
+    """The number of the group, of those that have different rows."""
+    if layout.groups == 1:
         return e.int32(0)
-    return e.warp if layout.warps == e.agent.warps else e.remainder(e.warp, layout.warps)
+    return e.divide(_first_warps(e, layout.warps), layout.group)
+
+
+def _first_warps(e: Emitter, count: int) -> SSAValue:
+    """The number of the warp, which begins again after `count`, a power of two."""
+    return e.warp if count == e.agent.warps else e.remainder(e.warp, count)
 
 
 def is_first_holder(e: Emitter, layout: RegisterLayout) -> SSAValue | None:
@@ -87,7 +94,10 @@ def is_first_holder(e: Emitter, layout: RegisterLayout) -> SSAValue | None:
     if isinstance(layout, AccumulatorLayout):
         return None
     lane = None if layout.lanes == LANES else e.is_less(e.lane, e.int32(layout.lanes))
-    return e.both(lane, is_counted_warp(e, layout))
+    holds = e.both(lane, is_counted_warp(e, layout))
+    if not isinstance(layout, ColumnLayout) or layout.group == 1:
+        return holds
+    return e.both(holds, e.is_equal(e.remainder(e.warp, layout.group), 0))
 
 
 def is_counted_warp(e: Emitter, layout: PlainLayout) -> SSAValue | None:

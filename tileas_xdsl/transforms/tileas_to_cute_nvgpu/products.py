@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Use
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -21,9 +21,13 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
@@ -52,6 +56,25 @@ TRANSPOSED_BITS = 16
 def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
     """Begin a product; its registers are read after a wait."""
     return [DotToken(_issue(e, op))]
+
+
+def operand(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
+    """A tile whose rows are the columns of B, or a view of any other kind.
+
+    The tile stays as it is: its type tells the product, and nothing else may use it.
+    """
+    if not is_transposed(op.result.type):
+        return view(e, op)
+    source = e.shared_tile(op.source)
+    if not op.is_whole or shape_of(op.result.type) != source.shape[::-1]:
+        raise op_error(op, f"transposes a tile of {'x'.join(map(str, source.shape))} as a whole")
+    if is_transposed(op.source.type) or not all(_is_b(use) for use in op.result.uses):
+        raise op_error(op, "a transposed tile is B of a product; other uses are not lowered yet")
+    return [source]
+
+
+def _is_b(use: Use) -> bool:
+    return isinstance(use.operation, DotOp | AsyncDotOp) and use.index == 1
 
 
 def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
@@ -85,17 +108,18 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     """The instructions of a product, as one group."""
     a, b = e.shared_tile(op.a), e.shared_tile(op.b)
     _check_atom(op)
-    layout = AccumulatorLayout(a.height, b.layout.columns, e.agent.groups)
+    layout = AccumulatorLayout(*op.c.type.get_shape(), e.agent.groups)
     _check_shape(e, op, layout)
     start = in_registers(e, op, op.c, layout)
-    if b.layout.bits != TRANSPOSED_BITS:
+    is_mn_major = not is_transposed(op.b.type)
+    if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
             op,
             f"wgmma reads elements of {b.layout.bits} bits K-major only, and B lies with its "
             f"columns adjacent",
         )
     left = a.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
-    right = b.layout.canonical(op, b.height, e.plan.target, transposed=True)
+    right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
     first = _descriptors_of_a(e, a, left, layout)
     other = _descriptor(e, b, right, 0)
     e.insert(WgmmaFenceOp())
@@ -113,7 +137,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
                     a_type=a.element,
                     b_type=b.element,
                     a_major="k",
-                    b_major="mn",
+                    b_major="mn" if is_mn_major else "k",
                 )
             ).result
     e.insert(WgmmaCommitOp())
@@ -171,7 +195,7 @@ def _make(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:
     )
 
 
-_TABLE: Any = {AsyncDotOp: async_dot, DotOp: dot, FutureWaitOp: wait, WaitOp: wait}
+_TABLE: Any = {AsyncDotOp: async_dot, DotOp: dot, FutureWaitOp: wait, ViewOp: operand, WaitOp: wait}
 
 PRODUCTS: Mapping[type[Operation], Handler] = _TABLE
-"""Products and waits."""
+"""Products, their transposed operands, and waits."""

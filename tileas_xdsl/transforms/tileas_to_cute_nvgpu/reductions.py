@@ -37,16 +37,22 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     Piece,
+    group_of_warp,
     is_counted_warp,
     is_first_holder,
     pieces,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
+    as_fragment,
+    in_registers,
+    layout_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
+    ACCESS_BYTES,
     LANES,
-    ColumnLayout,
     PlainLayout,
     RowsLayout,
+    column_layout,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import scratch
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered
@@ -192,7 +198,7 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
     layout = layout_of(e, op, (*shape[:axis], *shape[axis + 1 :]))
     match source.layout:
         case RowsLayout() if axis == len(shape) - 1:
-            return [_along_rows(combiner, source, layout)]
+            return [as_fragment(e, op, _along_rows(combiner, op, source), layout)]
         case RowsLayout() if len(shape) == 2:
             return [_along_columns(combiner, op, source, layout)]
         case PlainLayout() if len(shape) == 1:
@@ -205,34 +211,54 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
             )
 
 
-def _along_rows(c: Combiner, source: Fragment, layout: PlainLayout) -> Fragment:
-    """Whole rows are in warps: what is left of them all lanes have."""
-    assert isinstance(source.layout, RowsLayout)
-    assert isinstance(layout, ColumnLayout)
-    lanes = source.layout.lanes
-    rows = [c.narrowed(c.in_warp(c.in_thread(part), lanes)) for part in source.parts]
-    return Fragment(layout, c.element, (joined(c.e, rows),))
+def _along_rows(c: Combiner, op: Operation, source: Fragment) -> Fragment:
+    """Whole rows are in groups of warps: what is left of them all lanes have."""
+    rows = source.layout
+    assert isinstance(rows, RowsLayout)
+    values = [c.in_warp(c.in_thread(part), rows.lanes) for part in source.parts]
+    if rows.group > 1:
+        values = _between_warps_of_groups(c, op, values, rows)
+    part = joined(c.e, [c.narrowed(value) for value in values])
+    return Fragment(column_layout(rows), c.element, (part,))
+
+
+def _between_warps_of_groups(
+    c: Combiner, op: Operation, values: Sequence[SSAValue], rows: RowsLayout
+) -> list[SSAValue]:
+    """What all warps of a group have, for each row: each warp leaves a line in shared memory."""
+    e, count = c.e, len(values)
+    room = scratch(e, op, rows.warps * count, c.wide)
+    alignment = min(ACCESS_BYTES, count * room.size)
+    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, rows))
+    mine = e.advance(room.pointer, e.multiply(e.warp, count), alignment)
+    e.insert(StoreOp(joined(e, values), mine, first))
+    e.meet()
+    begin = e.multiply(group_of_warp(e, rows), rows.group * count)
+    lines = e.advance(room.pointer, begin, alignment)
+    type_ = VectorType(c.wide, [count])
+    found = [e.insert(LoadOp(e.advance(lines, k * count), type_)).result for k in range(rows.group)]
+    part = c.all_of(found)
+    return [element(e, part, k) for k in range(count)]
 
 
 def _to_one(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
     """A line to one element, which all threads get."""
     assert isinstance(source.layout, PlainLayout)
     value = c.in_warp(c.in_thread(source.parts[0]), source.layout.lanes)
-    if (warps := source.layout.warps) > 1:
-        value = _between_warps(c, op, value, source.layout, warps)
+    if source.layout.groups > 1:
+        value = _between_warps(c, op, value, source.layout)
     return Fragment(layout, c.element, (joined(c.e, [c.narrowed(value)]),))
 
 
-def _between_warps(
-    c: Combiner, op: Operation, value: SSAValue, layout: PlainLayout, warps: int
-) -> SSAValue:
-    e = c.e
-    room = scratch(e, op, warps, c.wide)
-    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, layout))
-    e.insert(StoreOp(value, e.advance(room.pointer, e.warp), first))
+def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLayout) -> SSAValue:
+    e, count = c.e, layout.groups
+    room = scratch(e, op, count, c.wide)
+    holds = is_first_holder(e, layout)
+    first = e.both(e.is_equal(e.lane, 0), holds)
+    e.insert(StoreOp(value, e.advance(room.pointer, e.divide(e.warp, layout.group)), first))
     e.meet()
-    found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [warps]))).result
-    return c.all_of([element(e, found, k) for k in range(warps)])
+    found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [count]))).result
+    return c.all_of([element(e, found, k) for k in range(count)])
 
 
 def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
@@ -240,8 +266,8 @@ def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLa
     e, rows = c.e, source.layout
     assert isinstance(rows, RowsLayout)
     part = c.all_of([c.widened(value) for value in source.parts])
-    room = scratch(e, op, rows.warps * rows.columns, c.wide)
-    line = e.multiply(e.warp, rows.columns)
+    room = scratch(e, op, rows.groups * rows.columns, c.wide)
+    line = e.multiply(group_of_warp(e, rows), rows.columns)
     holds = is_first_holder(e, rows)
     for piece in list(pieces(e, rows))[: rows.pieces]:
         value = strip(e, part, piece.register, piece.count)
@@ -252,7 +278,7 @@ def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLa
     def load(piece: Piece) -> SSAValue:
         type_ = VectorType(c.wide, [piece.count])
         pointer = e.advance(room.pointer, piece.column, piece.count * room.size)
-        places = [piece.shift + warp * rows.columns for warp in range(rows.warps)]
+        places = [piece.shift + group * rows.columns for group in range(rows.groups)]
         found = [e.insert(LoadOp(e.advance(pointer, at), type_)).result for at in places]
         return c.narrowed(c.all_of(found))
 

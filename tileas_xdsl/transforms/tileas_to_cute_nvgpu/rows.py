@@ -30,6 +30,13 @@ class PlainLayout:
     """Lanes of a warp that have different elements."""
     vector: int
     """Adjacent elements in a piece."""
+    group: int = 1
+    """Warps next to one another that share rows."""
+
+    @property
+    def groups(self) -> int:
+        """Groups of warps that have different rows."""
+        return self.warps // self.group
 
     @property
     def rows(self) -> int:
@@ -69,15 +76,20 @@ class FlatLayout(PlainLayout):
 
 @dataclass(frozen=True)
 class ColumnLayout(PlainLayout):
-    """The values of rows, as a reduction leaves them: all lanes of a warp have those of its rows.
+    """The values of rows, as a reduction leaves them: all lanes of a group have those of its rows.
 
-    Register `k` of warp `w` is element `w + warps * k`.
+    Register `k` of group `g` is element `g + groups * k`.
     """
+
+    @property
+    def stride(self) -> int:
+        """Rows from one of a thread to its next one."""
+        return self.groups
 
 
 @dataclass(frozen=True)
 class RowsLayout(PlainLayout):
-    """Rows for warps: warp `w` has rows `w + warps * k`, whose pieces go round its lanes."""
+    """Rows for groups of warps: group `g` has rows `g + groups * k`, in turns of all its lanes."""
 
     @property
     def rows(self) -> int:
@@ -91,13 +103,13 @@ class RowsLayout(PlainLayout):
 
     @property
     def blocks(self) -> int:
-        """Rows of a warp."""
-        return self.rows // self.warps
+        """Rows of a group."""
+        return self.rows // self.groups
 
     @property
     def stride(self) -> int:
-        """Columns that the pieces of a warp's lanes take."""
-        return self.lanes * self.vector
+        """Columns that the pieces of a group's lanes take."""
+        return self.group * self.lanes * self.vector
 
 
 def flat_layout(shape: tuple[int, ...], warps: int, widest: int) -> FlatLayout:
@@ -108,17 +120,21 @@ def flat_layout(shape: tuple[int, ...], warps: int, widest: int) -> FlatLayout:
     return FlatLayout(shape, max(threads // LANES, 1), min(threads, LANES), vector)
 
 
-def column_layout(shape: tuple[int, ...], warps: int) -> ColumnLayout:
-    """The layout of one value for each row, for an agent of `warps`."""
-    return ColumnLayout(shape, min(power_below(warps), prod(shape)), 1, 1)
-
-
 def rows_layout(shape: tuple[int, ...], warps: int, widest: int) -> RowsLayout:
-    """The layout of a matrix for an agent of `warps`; elements of `widest` bytes fill an access."""
-    columns = shape[-1]
+    """The layout of a matrix for an agent of `warps`; elements of `widest` bytes fill an access.
+
+    Warps for which there are no rows help others, as long as all lanes have whole accesses.
+    """
+    rows, columns, warps = prod(shape[:-1]), shape[-1], power_below(warps)
     vector = min(max(columns // LANES, 1), ACCESS_BYTES // widest)
-    rows = min(power_below(warps), prod(shape[:-1]))
-    return RowsLayout(shape, rows, min(LANES, columns // vector), vector)
+    groups = min(warps, rows)
+    group = min(warps // groups, max(columns // (LANES * vector), 1))
+    return RowsLayout(shape, groups * group, min(LANES, columns // vector), vector, group)
+
+
+def column_layout(rows: RowsLayout) -> ColumnLayout:
+    """The layout of one value for each row of a matrix."""
+    return ColumnLayout(rows.shape[:-1], rows.warps, 1, 1, rows.group)
 
 
 def power_below(number: int) -> int:

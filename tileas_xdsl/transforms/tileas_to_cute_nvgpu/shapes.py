@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import ColumnLayout, RowsLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import RowsLayout, column_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered, Splat
 
@@ -35,8 +35,7 @@ def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
     if isinstance(found, Splat):
         return [replace(found, shape=shape)]
     tile, layout = in_registers(e, op, op.source), layout_of(e, op, shape)
-    rows = isinstance(tile.layout, ColumnLayout) and isinstance(layout, RowsLayout)
-    if rows and shape[:-1] == tile.layout.shape:
+    if isinstance(layout, RowsLayout) and tile.layout == column_layout(layout):
         parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
         return [Fragment(layout, tile.element, tuple(parts))]
     return [read_back(e, spilled(e, op, tile), layout)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
@@ -33,8 +33,8 @@ USUAL_BYTES = 4
 class TileFacts:
     """What decides about register layouts beside shapes and agents."""
 
-    columns: frozenset[tuple[int, ...]]
-    """Shapes that reductions along the last axis of a matrix give."""
+    reduced: Mapping[tuple[int, ...], tuple[int, ...]]
+    """By the shapes that reductions along the last axis of a matrix give, that of a matrix."""
     widest: int
     """Bytes of the widest element that is loaded or stored."""
     rewritten: frozenset[SSAValue]
@@ -46,7 +46,7 @@ class TileFacts:
         operations = list(kernel.walk())
         sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
         return TileFacts(
-            frozenset(_reduced(operations)),
+            {shape[:-1]: shape for shape in _reduced(operations)},
             max(sizes, default=USUAL_BYTES),
             frozenset(_rewritten(operations)),
         )
@@ -58,17 +58,18 @@ class TileFacts:
             raise op_error(
                 op, f"registers hold tiles whose extents are powers of two, not {listed}"
             )
-        if shape in self.columns:
-            return column_layout(shape, agent.warps)
+        if shape in self.reduced:
+            return column_layout(rows_layout(self.reduced[shape], agent.warps, self.widest))
         if len(shape) < 2:
             return flat_layout(shape, agent.warps, self.widest)
         return rows_layout(shape, agent.warps, self.widest)
 
 
 def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
+    """The shapes of matrices whose last axis is reduced."""
     reductions = [op for op in operations if isinstance(op, ReduceOp)]
     shapes = [(tuple(op.source.type.get_shape()), op.axis.value.data) for op in reductions]
-    return [shape[:-1] for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
+    return [shape for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
 
 
 def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStoreOp]:

@@ -111,7 +111,7 @@ def _to_integer(op: ToInteger, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
     sign = "s" if isinstance(op, arith.FPToSIOp) else "u"
     if result.packed or result.kind == "pred":
-        raise low.error(f"floats are converted to integers of 32 and 64 bits, not to {result}")
+        raise low.error(f"floats do not become {result.element}: convert them to i32 first")
     real = widen(low, low.value(op.input), source)
     type_ = "f64" if source.element == "f64" else "f32"
     new = ptx.CvtOp(real, f"{sign}{result.bits}", type_, rounding="rzi")
@@ -130,7 +130,7 @@ def reinterpret(low: Lowering, value: SSAValue, source: Form, result: Form) -> S
     if "pred" in (source.kind, result.kind):
         if source.kind == result.kind and source.count == result.count:
             return value
-        raise low.error(f"single bits are not read as {result.element}")
+        raise low.error(f"bits of {source.element} are not read as {result.element}")
     if source.kind == result.kind:
         return value
     bits = {kind: int(kind[1:]) for kind in (source.kind, result.kind)}

@@ -77,8 +77,8 @@ def _binary(op: Binary, low: Lowering) -> None:
     # Without a rounding ptxas may fuse what is multiplied and added.
     rounding = "rn" if rule.rounds and not contracts(op.fastmath) else None
     lhs, rhs = low.value(op.lhs), low.value(op.rhs)
-    if type_ == "f64" and not rule.rounds:
-        raise low.error("PTX has no minimum or maximum of f64 with this meaning of NaN")
+    if type_ == "f64" and rule.nan:
+        raise low.error("PTX has no minimum or maximum of f64 that a NaN goes through")
     new = rule.instruction(lhs, rhs, type_, rounding=rounding, nan=rule.nan)
     low.define(op.result, low.emit(new))
 

@@ -70,7 +70,7 @@ def build_cp_async(site: Site) -> Step:
 
 
 def _of_lanes(value: Value, lanes: Array) -> Array:
-    return value[lanes] if isinstance(value, np.ndarray) else np.full(len(lanes), value)
+    return value[lanes] if value.__class__ is np.ndarray else np.full(len(lanes), value)
 
 
 def _copy_lanes(
@@ -241,7 +241,7 @@ def _reduction(site: Site) -> Callable[[Array, Array], Array]:
 
 def _lane_value(f: Fragment, slot: int, lane: int) -> int:
     value = f.r[slot]
-    return int(value[lane]) if isinstance(value, np.ndarray) else int(value)
+    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
 
 def _ranks(f: Fragment, mask: int | None, lane: int, target: int) -> list[int]:

@@ -46,8 +46,7 @@ def build_atom(site: Site) -> Step:
         dests = [(site.destination(p, type_), type_.bits) for p in site.vector(0, (count,))]
     slot, offset = site.address(first)
     slots = [
-        [site.source(p, type_) for p in site.vector(first + 1 + i, (count,))]
-        for i in range(values)
+        [site.source(p, type_) for p in site.vector(first + 1 + i, (count,))] for i in range(values)
     ]
     function = _function(operation, type_)
     size, dtype = type_.size, UNSIGNED[type_.bits]
@@ -81,9 +80,7 @@ def _function(operation: str, type_: ScalarType) -> Update:
     return operation, combine(operation, name)
 
 
-def _apply(
-    f: Fragment, group: Group, operands: list[Array], size: int, update: Update
-) -> Array:
+def _apply(f: Fragment, group: Group, operands: list[Array], size: int, update: Update) -> Array:
     """The old values of all lanes; equal addresses are updated one lane after the other."""
     operation, function = update
     addresses = group.addresses

@@ -107,6 +107,7 @@ def _arrive(f: Fragment, barrier: NamedBarrier, expected: int, *, waits: bool) -
     checker = cluster.checker
     agents = [gang.agents[w] for w in warps]
     if checker is not None:
+        _check_generations(f, barrier, agents)
         barrier.hand_on(checker.release(gang, warps))
     if waits:
         barrier.waiting += agents
@@ -121,6 +122,28 @@ def _arrive(f: Fragment, barrier: NamedBarrier, expected: int, *, waits: bool) -
             checker.clocks.acquire(agent, barrier.known)
     barrier.reset()
     return None
+
+
+def _check_generations(f: Fragment, barrier: NamedBarrier, agents: list[int]) -> None:
+    """Whoever comes has to know that the last generation is over, or it could have joined that."""
+    cluster = f.gang.cta.cluster
+    checker = cluster.checker
+    assert checker is not None
+    seen = checker.clocks.seen
+    for agent in agents:
+        early = [w for w, clock in barrier.before.items() if seen[agent, w] < clock]
+        if early:
+            checker.findings.add(
+                "named-barrier",
+                f.pc,
+                f"{cluster.warp_name(agent)} comes to barrier {barrier.number} without knowing "
+                "that its last use is over: it could have been counted there",
+                [
+                    f"{cluster.warp_name(early[0])} took part in the last use",
+                    "hint: groups of warps that are not ordered need barriers of their own",
+                ],
+            )
+        barrier.now[agent] = int(seen[agent, agent])
 
 
 def _check_counts(f: Fragment, barrier: NamedBarrier, expected: int) -> None:

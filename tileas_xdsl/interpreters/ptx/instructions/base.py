@@ -258,7 +258,7 @@ class Site:
 
 def typed(value: Value, unsigned: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
     """A register as an array of a type: one entry a lane, or none dimension where uniform."""
-    if isinstance(value, np.ndarray):
+    if value.__class__ is np.ndarray:
         return value.view(dtype)
     return np.array(value, unsigned).view(dtype)
 
@@ -320,27 +320,33 @@ def _binary(dest: int, a: Plan, b: Plan, out: np.dtype[Any], function: Function)
     return step
 
 
-def direct(dest: int, sources: Sequence[int], function: Callable[..., Value]) -> Step:
-    """`function` of the registers as they are: integers or unsigned arrays."""
-    if len(sources) == 1:
-        (a,) = sources
+def unary(dest: int, a: int, function: Callable[[Value], Value]) -> Step:
+    """`function` of a register as it is: an integer or an unsigned array."""
 
-        def unary(f: Fragment) -> None:
-            f.r[dest] = function(f.r[a])
+    def step(f: Fragment) -> None:
+        f.r[dest] = function(f.r[a])
 
-        return unary
-    if len(sources) == 2:
-        a, b = sources
+    return step
 
-        def binary(f: Fragment) -> None:
-            r = f.r
-            r[dest] = function(r[a], r[b])
 
-        return binary
-    slots = tuple(sources)
+def binary(dest: int, a: int, b: int, function: Callable[[Value, Value], Value]) -> Step:
+    """The same of two registers."""
 
     def step(f: Fragment) -> None:
         r = f.r
-        r[dest] = function(*[r[s] for s in slots])
+        r[dest] = function(r[a], r[b])
+
+    return step
+
+
+def ternary(
+    dest: int, sources: Sequence[int], function: Callable[[Value, Value, Value], Value]
+) -> Step:
+    """The same of three registers."""
+    a, b, c = sources
+
+    def step(f: Fragment) -> None:
+        r = f.r
+        r[dest] = function(r[a], r[b], r[c])
 
     return step

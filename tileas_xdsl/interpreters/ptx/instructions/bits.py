@@ -10,8 +10,10 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
     Step,
-    direct,
+    binary,
     elementwise,
+    ternary,
+    unary,
 )
 from tileas_xdsl.interpreters.ptx.lanes import Array, Value
 from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
@@ -32,11 +34,11 @@ def build_logic(site: Site) -> Step:
     dest = site.destination(0, type_)
     function = LOGIC[site.name]
     if type_.name != "pred":
-        return direct(dest, (site.source(1, type_), site.source(2, type_)), function)
+        return binary(dest, site.source(1, type_), site.source(2, type_), function)
     (a, not_a), (b, not_b) = site.predicate(1), site.predicate(2)
     if not not_a and not not_b:
-        return direct(dest, (a, b), function)
-    return direct(dest, (a, b), lambda x, y: function(x ^ not_a, y ^ not_b))
+        return binary(dest, a, b, function)
+    return binary(dest, a, b, lambda x, y: function(x ^ not_a, y ^ not_b))
 
 
 def build_not(site: Site) -> Step:
@@ -46,12 +48,15 @@ def build_not(site: Site) -> Step:
     site.count(2)
     dest, a = site.destination(0, type_), site.source(1, type_)
     if site.name == "cnot":
-        unsigned = UNSIGNED[type_.bits]
-        return elementwise(dest, [(a, unsigned)], type_, lambda x: (x == 0).astype(unsigned))
+        return elementwise(dest, [(a, UNSIGNED[type_.bits])], type_, _is_zero)
     if type_.name == "pred":
-        return direct(dest, (a,), lambda x: not x if isinstance(x, bool) else ~x)
+        return unary(dest, a, lambda x: not x if isinstance(x, bool) else ~x)
     mask = (1 << type_.bits) - 1
-    return direct(dest, (a,), lambda x: x ^ mask)
+    return unary(dest, a, lambda x: x ^ mask)
+
+
+def _is_zero(a: Array) -> Array:
+    return (a == 0).astype(a.dtype)
 
 
 def build_lop3(site: Site) -> Step:
@@ -79,7 +84,7 @@ def build_lop3(site: Site) -> Step:
                 )
         return found
 
-    return direct(dest, slots, function)
+    return ternary(dest, slots, function)
 
 
 def build_shift(site: Site) -> Step:
@@ -183,7 +188,8 @@ def _ones(count: Array, bits: int) -> Array:
 def _shift_right(a: Array, amount: Array, bits: int) -> Array:
     unsigned = UNSIGNED[bits].type
     past = amount >= bits
-    return np.where(past, unsigned(0), a >> np.where(past, 0, amount).astype(unsigned))
+    shifted = np.right_shift(a, np.where(past, 0, amount).astype(unsigned))
+    return np.where(past, np.zeros(1, unsigned), shifted).reshape(np.shape(past))
 
 
 def build_insert(site: Site) -> Step:
@@ -193,7 +199,12 @@ def build_insert(site: Site) -> Step:
     site.count(5)
     dest = site.destination(0, type_)
     word = TYPES["u32"]
-    slots = [site.source(1, type_), site.source(2, type_), site.source(3, word), site.source(4, word)]
+    slots = [
+        site.source(1, type_),
+        site.source(2, type_),
+        site.source(3, word),
+        site.source(4, word),
+    ]
     bits = type_.bits
     unsigned = UNSIGNED[bits]
 
@@ -261,9 +272,11 @@ def build_count(site: Site) -> Step:
     dest, a = site.destination(0, result), site.source(1, type_)
     function = _COUNTS[site.name]
     bits = type_.bits
-    return elementwise(
-        dest, [(a, UNSIGNED[bits])], result, lambda x: _by_bits(x, bits, function)
-    )
+
+    def counted(x: Array) -> Array:
+        return _by_bits(x, bits, function)
+
+    return elementwise(dest, [(a, UNSIGNED[bits])], result, counted)
 
 
 def bit_matrix(a: Array, bits: int) -> Array:

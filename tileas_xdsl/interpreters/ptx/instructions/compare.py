@@ -13,14 +13,14 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     Site,
     Step,
     as_value,
-    direct,
+    binary,
     elementwise,
     typed,
 )
 from tileas_xdsl.interpreters.ptx.lanes import Array, Value
 from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
 from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Operand, Pair, Sink
+from tileas_xdsl.interpreters.ptx.syntax import Pair, Sink
 
 Relation = Callable[[Any, Any], Any]
 
@@ -76,8 +76,8 @@ def _integer_step(dest: int, a: int, b: int, type_: ScalarType, name: str) -> St
     relation = RELATIONS[name]
     if type_.signed and name not in ("eq", "ne"):
         bias = 1 << (type_.bits - 1)
-        return direct(dest, (a, b), lambda x, y: relation(x ^ bias, y ^ bias))
-    return direct(dest, (a, b), relation)
+        return binary(dest, a, b, lambda x, y: relation(x ^ bias, y ^ bias))
+    return binary(dest, a, b, relation)
 
 
 def _comparison(site: Site, dest: int, first: int, type_: ScalarType, name: str) -> Step:
@@ -129,7 +129,7 @@ def _combined(site: Site, compare: Step, dest: int, other: int | None, combine: 
         third = r[slot] ^ inverted if join is not None else None
         compare(f)
         found = r[dest]
-        opposite = ~found if isinstance(found, np.ndarray) else not found
+        opposite = ~found if found.__class__ is np.ndarray else not found
         if join is not None:
             found, opposite = join(found, third), join(opposite, third)
         r[dest] = found
@@ -186,7 +186,7 @@ def build_set(site: Site) -> Step:
     def step(f: Fragment) -> None:
         steps(f)
         found = f.r[pred]
-        if isinstance(found, np.ndarray):
+        if found.__class__ is np.ndarray:
             f.r[dest] = np.where(found, unsigned.type(yes), unsigned.type(0))
         else:
             f.r[dest] = yes if found else 0
@@ -196,11 +196,13 @@ def build_set(site: Site) -> Step:
 
 def select(p: Value, a: Value, b: Value, dtype: np.dtype[Any]) -> Value:
     """`a` where `p`, else `b`."""
-    if not isinstance(p, np.ndarray):
+    if p.__class__ is not np.ndarray:
         return a if p else b
-    x = a if isinstance(a, np.ndarray) else dtype.type(a)
-    y = b if isinstance(b, np.ndarray) else dtype.type(b)
-    return np.where(p, x, y)
+    return np.where(p, _as_array(a, dtype), _as_array(b, dtype))
+
+
+def _as_array(value: Value, dtype: np.dtype[Any]) -> Array:
+    return value if value.__class__ is np.ndarray else np.array(value, dtype)
 
 
 def build_selp(site: Site) -> Step:
@@ -237,8 +239,12 @@ def build_slct(site: Site) -> Step:
         dest,
         [*slots, (site.source(3, by), dtype)],
         type_,
-        lambda a, b, c: np.where(c >= 0, a, b),
+        _by_sign,
     )
+
+
+def _by_sign(a: Array, b: Array, c: Array) -> Array:
+    return np.where(c >= 0, a, b)
 
 
 TESTS: Mapping[str, Callable[[Array, Array], Array]] = {
@@ -265,11 +271,6 @@ def build_testp(site: Site) -> Step:
         return test(value, (np.abs(value) < smallest) & (value != 0))
 
     return elementwise(dest, [(a, UNSIGNED[type_.bits])], TYPES["pred"], function)
-
-
-def operand_of(pair: Operand) -> Operand:
-    """The first result of a pair, or the result."""
-    return pair.first if isinstance(pair, Pair) else pair
 
 
 TABLE = (

@@ -66,7 +66,7 @@ def build_brx(site: Site) -> Step:
 
     def step(f: Fragment) -> int | None:
         picks = f.r[index]
-        if not isinstance(picks, np.ndarray):
+        if picks.__class__ is not np.ndarray:
             return _target(targets, picks)
         active = picks[bools(f.mask, f.gang.lanes)]
         values = np.unique(active).tolist()
@@ -74,9 +74,7 @@ def build_brx(site: Site) -> Step:
             return _target(targets, values[0])
         for value in values[1:]:
             mask = mask_of(picks == value) & f.mask
-            f.gang.fragments.append(
-                Fragment(f.gang, mask, _target(targets, value), f.r.copy())
-            )
+            f.gang.fragments.append(Fragment(f.gang, mask, _target(targets, value), f.r.copy()))
             f.mask ^= mask
         f.pc = _target(targets, values[0])
         return STOP

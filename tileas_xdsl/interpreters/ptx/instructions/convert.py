@@ -100,7 +100,7 @@ def _convert_step(
 
         def widen(f: Fragment) -> None:
             value = f.r[a]
-            if isinstance(value, np.ndarray):
+            if value.__class__ is np.ndarray:
                 f.r[dest] = value.astype(narrow).astype(out)
             else:
                 f.r[dest] = value & mask
@@ -109,14 +109,18 @@ def _convert_step(
 
     def step(f: Fragment) -> None:
         value = f.r[a]
-        low = value.astype(narrow) if isinstance(value, np.ndarray) else np.array(
-            value & mask, narrow
+        low = (
+            value.astype(narrow)
+            if value.__class__ is np.ndarray
+            else np.array(value & mask, narrow)
         )
         found = np.asarray(function(low))
         if wide > result.bits:
             kind = SIGNED if result.signed else UNSIGNED
-            found = found.view(kind[result.bits]) if found.dtype.itemsize * 8 == result.bits else (
-                found.astype(kind[result.bits])
+            found = (
+                found.view(kind[result.bits])
+                if found.dtype.itemsize * 8 == result.bits
+                else (found.astype(kind[result.bits]))
             )
             found = found.astype(kind[wide])
         f.r[dest] = as_value(found.view(out) if found.dtype.itemsize * 8 == wide else

@@ -40,6 +40,10 @@ def _exact_difference(a: Array, b: Array) -> tuple[Array, Array]:
     return two_sum(a, -b)
 
 
+def _reciprocal(a: Array) -> tuple[Array, Array]:
+    return quotient(np.ones_like(a), a)
+
+
 OPERATIONS: Mapping[str, tuple[int, Callable[..., tuple[Array, Array]], Any]] = {
     "add": (2, two_sum, np.add),
     "sub": (2, _exact_difference, np.subtract),
@@ -48,7 +52,7 @@ OPERATIONS: Mapping[str, tuple[int, Callable[..., tuple[Array, Array]], Any]] = 
     "mad": (3, fused, None),
     "div": (2, quotient, np.divide),
     "sqrt": (1, square_root, np.sqrt),
-    "rcp": (1, lambda a: quotient(np.ones_like(a), a), np.reciprocal),
+    "rcp": (1, _reciprocal, np.reciprocal),
 }
 """By instruction: operands, the exact operation on doubles, and numpy's for the nearest."""
 
@@ -100,12 +104,19 @@ def _finish(bits: Array, name: str, mode: Mode) -> Array:
     return encode(values, name)
 
 
+def _natively(native: Any, dtype: np.dtype[Any]) -> Bits:
+    def function(*bits: Array) -> Array:
+        return native(*(b.view(dtype) for b in bits))
+
+    return function
+
+
 def _operation(name: str, operation: str, mode: Mode) -> Bits:
     """An operation of `OPERATIONS` on the bits of a format."""
     _, exact, native = OPERATIONS[operation]
     dtype = NATIVE_FLOATS.get(name)
     if native is not None and dtype is not None and mode.plain and name != "f16":
-        return lambda *bits: native(*(b.view(dtype) for b in bits))
+        return _natively(native, dtype)
 
     def function(*bits: Array) -> Array:
         values = [decode(b, name) for b in bits]
@@ -122,9 +133,7 @@ def build_arithmetic(site: Site) -> Step:
     mode = _read_mode(site)
     site.no_more()
     count = OPERATIONS[site.name][0]
-    return elementwise_floats(
-        site, type_, count, _operation(_element(type_), site.name, mode)
-    )
+    return elementwise_floats(site, type_, count, _operation(_element(type_), site.name, mode))
 
 
 def build_approximation(site: Site) -> Step:
@@ -249,7 +258,11 @@ def build_copysign(site: Site) -> Step:
     type_ = site.type(("f32", "f64"))
     site.no_more()
     top = UNSIGNED[type_.bits].type(1 << (type_.bits - 1))
-    return elementwise_floats(site, type_, 2, lambda a, b: (a & top) | (b & ~top))
+
+    def function(a: Array, b: Array) -> Array:
+        return (a & top) | (b & ~top)
+
+    return elementwise_floats(site, type_, 2, function)
 
 
 _ARITHMETIC = tuple(OPERATIONS)

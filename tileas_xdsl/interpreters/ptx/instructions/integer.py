@@ -12,8 +12,10 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     Function,
     Site,
     Step,
-    direct,
+    binary,
     elementwise,
+    ternary,
+    unary,
 )
 from tileas_xdsl.interpreters.ptx.lanes import Array, Value
 from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
@@ -50,13 +52,11 @@ def build_add(site: Site) -> Step:
         if type_.name != "s32":
             site.fail(".sat is for .s32 only")
         operation = np.subtract if subtract else np.add
-        return elementwise(
-            dest, [(a, SIGNED[32]), (b, SIGNED[32])], type_, _saturated(operation)
-        )
+        return elementwise(dest, [(a, SIGNED[32]), (b, SIGNED[32])], type_, _saturated(operation))
     mask = (1 << type_.bits) - 1
     if subtract:
-        return direct(dest, (a, b), lambda x, y: (x - y) & mask)
-    return direct(dest, (a, b), lambda x, y: (x + y) & mask)
+        return binary(dest, a, b, lambda x, y: (x - y) & mask)
+    return binary(dest, a, b, lambda x, y: (x + y) & mask)
 
 
 def _saturated(operation: Function) -> Function:
@@ -139,19 +139,19 @@ def build_product(site: Site) -> Step:
 def _low(dest: int, slots: list[int], type_: ScalarType) -> Step:
     mask = (1 << type_.bits) - 1
     if len(slots) == 3:
-        return direct(dest, slots, lambda a, b, c: (a * b + c) & mask)
-    return direct(dest, slots, lambda a, b: (a * b) & mask)
+        return ternary(dest, slots, lambda a, b, c: (a * b + c) & mask)
+    return binary(dest, slots[0], slots[1], lambda a, b: (a * b) & mask)
 
 
 def _wide_unsigned(dest: int, slots: list[int], type_: ScalarType) -> Step:
     wide, mask = UNSIGNED[2 * type_.bits], (1 << 2 * type_.bits) - 1
 
     def widen(value: Value) -> Value:
-        return value.astype(wide) if isinstance(value, np.ndarray) else value
+        return value.astype(wide) if value.__class__ is np.ndarray else value
 
     if len(slots) == 3:
-        return direct(dest, slots, lambda a, b, c: (widen(a) * widen(b) + c) & mask)
-    return direct(dest, slots, lambda a, b: widen(a) * widen(b))
+        return ternary(dest, slots, lambda a, b, c: (widen(a) * widen(b) + c) & mask)
+    return binary(dest, slots[0], slots[1], lambda a, b: widen(a) * widen(b))
 
 
 def _other_product(
@@ -172,8 +172,16 @@ def _other_product(
         if type_.name != "s32" or half != "hi":
             site.fail(".sat is for mad.hi.s32 only")
         add = _saturated(np.add)
-        return elementwise(dest, [a, b, c], result, lambda x, y, z: add(product(x, y), z))
-    return elementwise(dest, [a, b, c], result, lambda x, y, z: product(x, y) + z)
+
+        def saturated(x: Array, y: Array, z: Array) -> Array:
+            return add(product(x, y), z)
+
+        return elementwise(dest, [a, b, c], result, saturated)
+
+    def function(x: Array, y: Array, z: Array) -> Array:
+        return product(x, y) + z
+
+    return elementwise(dest, [a, b, c], result, function)
 
 
 def build_product24(site: Site) -> Step:
@@ -265,8 +273,10 @@ def build_smaller(site: Site) -> Step:
     operation: Any = np.minimum if least else np.maximum
 
     def function(*values: Array) -> Array:
-        found = operation(*values) if len(values) == 2 else operation(
-            operation(values[0], values[1]), values[2]
+        found = (
+            operation(*values)
+            if len(values) == 2
+            else operation(operation(values[0], values[1]), values[2])
         )
         return np.maximum(found, 0) if relu else found
 
@@ -296,7 +306,7 @@ def build_unary(site: Site) -> Step:
     dest, a = site.destination(0, type_), site.source(1, type_)
     if site.name == "neg":
         mask = (1 << type_.bits) - 1
-        return direct(dest, (a,), lambda x: (-x) & mask if isinstance(x, int) else -x)
+        return unary(dest, a, lambda x: (-x) & mask if isinstance(x, int) else -x)
     return elementwise(dest, [(a, dtype_of(type_))], type_, np.abs)
 
 
@@ -383,7 +393,7 @@ def build_carry(site: Site) -> Step:
     def step(f: Fragment) -> None:
         r = f.r
         values, carried = [r[s] for s in slots], r[carry]
-        if any(isinstance(v, np.ndarray) for v in (*values, carried)):
+        if any(v.__class__ is np.ndarray for v in (*values, carried)):
             rows = zip(*(np.broadcast_to(v, f.gang.lanes).tolist() for v in (*values, carried)),
                        strict=True)  # fmt: skip
             exact = [one(list(row[:-1]), int(row[-1])) for row in rows]
@@ -414,26 +424,19 @@ def _whole_product(a: int, b: int, type_: ScalarType) -> int:
 
 _TYPES = frozenset((*WORDS, "u16x2", "s16x2"))
 
-TABLE = tuple(
-    Form(name, build, types=_TYPES)
-    for name, build in (
-        ("add", build_add),
-        ("sub", build_add),
-        ("add.cc", build_carry),
-        ("addc", build_carry),
-        ("sub.cc", build_carry),
-        ("subc", build_carry),
-        ("madc", build_carry),
-        ("mul", build_product),
-        ("mad", build_product),
-        ("mul24", build_product24),
-        ("mad24", build_product24),
-        ("div", build_quotient),
-        ("rem", build_quotient),
-        ("min", build_smaller),
-        ("max", build_smaller),
-        ("abs", build_unary),
-        ("neg", build_unary),
-        ("sad", build_sad),
-    )
-) + (Form("dp4a", build_dot, (5, 0), 61), Form("dp2a", build_dot, (5, 0), 61))
+_FAMILIES = (
+    (build_add, ("add", "sub")),
+    (build_carry, ("add.cc", "addc", "sub.cc", "subc", "madc")),
+    (build_product, ("mul", "mad")),
+    (build_product24, ("mul24", "mad24")),
+    (build_quotient, ("div", "rem")),
+    (build_smaller, ("min", "max")),
+    (build_unary, ("abs", "neg")),
+    (build_sad, ("sad",)),
+)
+
+TABLE = (
+    *(Form(name, build, types=_TYPES) for build, names in _FAMILIES for name in names),
+    Form("dp4a", build_dot, (5, 0), 61),
+    Form("dp2a", build_dot, (5, 0), 61),
+)

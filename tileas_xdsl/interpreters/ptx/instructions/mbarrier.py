@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.access import note_remote
-from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at, check_fenced
+from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at, check_fenced, check_made
 from tileas_xdsl.interpreters.ptx.blocks import PhaseWait
 from tileas_xdsl.interpreters.ptx.clocks import Knowledge
 from tileas_xdsl.interpreters.ptx.errors import Fault
@@ -35,7 +35,7 @@ def lane_addresses(f: Fragment, slot: int, offset: int, space: str) -> list[tupl
     base = f.r[slot]
     lift = SHARED_WINDOW if space == "generic" else 0
     lanes = lane_list(f.mask)
-    if isinstance(base, np.ndarray):
+    if base.__class__ is np.ndarray:
         found = [(lane, int(base[lane]) + offset) for lane in lanes]
     else:
         found = [(lane, base + offset) for lane in lanes]
@@ -68,9 +68,11 @@ def build_init(site: Site) -> Step:
         for lane, address in lane_addresses(f, slot, offset, space):
             cta, place = cluster.cta_of(address), address & OFFSET_MASK
             value = f.r[count]
-            number = int(value[lane]) if isinstance(value, np.ndarray) else value
+            number = int(value[lane]) if value.__class__ is np.ndarray else value
             if not 1 <= number <= MAX_COUNT:
-                raise Fault("invalid", f"the count {number} of an mbarrier is not in 1..{MAX_COUNT}")
+                raise Fault(
+                    "invalid", f"the count {number} of an mbarrier is not in 1..{MAX_COUNT}"
+                )
             cta.shared.check(place, 8, 8)
             name = f"mbarrier {cluster.program.shared_name(place)} of {cta.name}"
             old = cta.mbarriers.get(place)
@@ -83,6 +85,9 @@ def build_init(site: Site) -> Step:
                 )
             barrier = cta.mbarriers[place] = MBarrier(name, place, number)
             barrier.note(lane_name(f, lane), f.pc, "init")
+            if cluster.checker is not None:
+                agent = f.gang.agent(lane)
+                barrier.made_by = (agent, cluster.checker.clocks.stamp(agent, f.pc))
 
     return step
 
@@ -132,12 +137,12 @@ def build_arrive(site: Site) -> Step:
     space = shared_space(site)
     site.type(("b64",))
     site.no_more()
-    has_state = len(site.operands) > 1 and not _is_address(site, 0)
-    first = 1 if has_state else 0
+    first = int(bool(site.operands) and not isinstance(site.operands[0], Address))
     site.count(first + 1, first + 2)
     state = None
-    if has_state and not isinstance(site.operands[0], Sink):
-        state = site.destination(0, B64)
+    for target in site.operands[:first]:
+        if not isinstance(target, Sink):
+            state = site.destination(target, B64)
     slot, offset = site.address(first)
     amount = site.source(first + 1, U32) if len(site.operands) > first + 1 else None
     if amount is None and (expects or no_complete):
@@ -150,6 +155,7 @@ def build_arrive(site: Site) -> Step:
         for lane, address in lane_addresses(f, slot, offset, space):
             cta, barrier = barrier_at(cluster, address)
             who = lane_name(f, lane)
+            check_made(cluster, barrier, f.gang.agent(lane), f.pc)
             if cta is not f.gang.cta:
                 check_fenced(cluster, barrier, f.pc, who)
                 note_remote(f, cta)
@@ -173,15 +179,11 @@ def build_arrive(site: Site) -> Step:
     return step
 
 
-def _is_address(site: Site, place: int) -> bool:
-    return isinstance(site.operands[place], Address)
-
-
 def _amount(f: Fragment, slot: int | None, lane: int) -> int:
     if slot is None:
         return 1
     value = f.r[slot]
-    return int(value[lane]) if isinstance(value, np.ndarray) else value
+    return int(value[lane]) if value.__class__ is np.ndarray else value
 
 
 def build_transaction(site: Site) -> Step:
@@ -261,12 +263,12 @@ def _by_barrier(
 ) -> dict[tuple[int, int], int]:
     """Lanes by the barrier and phase that they wait for."""
     base, value = f.r[slot], f.r[wanted]
-    if not isinstance(base, np.ndarray) and not isinstance(value, np.ndarray):
+    if base.__class__ is not np.ndarray and value.__class__ is not np.ndarray:
         lift = SHARED_WINDOW if space == "generic" else 0
         return {(shared_address(base + offset, lift), value): f.mask}
     found: dict[tuple[int, int], int] = {}
     for lane, address in lane_addresses(f, slot, offset, space):
-        key = (address, int(value[lane]) if isinstance(value, np.ndarray) else value)
+        key = (address, int(value[lane]) if value.__class__ is np.ndarray else value)
         found[key] = found.get(key, 0) | 1 << lane
     return found
 
@@ -286,6 +288,8 @@ def _passed(f: Fragment, barrier: MBarrier, parity: int | None) -> None:
     if checker is None:
         return
     warps = warps_of(f.mask)
+    for warp in warps:
+        check_made(cluster, barrier, f.gang.agents[warp], f.pc)
     checker.acquire(f.gang, warps, barrier.ended)
     if parity is None:
         return
@@ -313,7 +317,7 @@ def build_pending(site: Site) -> Step:
 
     def step(f: Fragment) -> None:
         value = f.r[state] & 0xFFFF_FFFF
-        f.r[dest] = value.astype(np.uint32) if isinstance(value, np.ndarray) else value
+        f.r[dest] = value.astype(np.uint32) if value.__class__ is np.ndarray else value
 
     return step
 

@@ -96,7 +96,7 @@ def _load_step(
 
     def step(f: Fragment) -> None:
         base = f.r[slot]
-        uniform = not isinstance(base, np.ndarray) and space != "local"
+        uniform = base.__class__ is not np.ndarray and space != "local"
         found: Array | None = None
         for group in groups(f, base, offset, space):
             rows = load(f, group, size, count)
@@ -176,7 +176,7 @@ def _store_step(
 
 def _low(value: Value, dtype: np.dtype[Any]) -> Value:
     """The low bits of a register."""
-    if isinstance(value, np.ndarray):
+    if value.__class__ is np.ndarray:
         return value if value.dtype == dtype else value.astype(dtype)
     return int(value) & ((1 << dtype.itemsize * 8) - 1)
 

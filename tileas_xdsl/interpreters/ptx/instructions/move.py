@@ -76,7 +76,7 @@ def _pack(site: Site, target: Operand, parts: tuple[Operand, ...], bits: int) ->
         values = [r[s] for s in slots]
         found: Value = 0
         for i, value in enumerate(values):
-            part = value.astype(whole) if isinstance(value, np.ndarray) else value
+            part = value.astype(whole) if value.__class__ is np.ndarray else value
             found = found | part << width * i
         r[dest] = found
 
@@ -93,7 +93,7 @@ def _unpack(site: Site, parts: tuple[Operand, ...], source: Operand, bits: int) 
         r = f.r
         value = r[a]
         for i, dest in enumerate(dests):
-            if isinstance(value, np.ndarray):
+            if value.__class__ is np.ndarray:
                 r[dest] = (value >> value.dtype.type(width * i)).astype(part)
             else:
                 r[dest] = value >> width * i & mask
@@ -121,7 +121,7 @@ def build_cvta(site: Site) -> Step:
 
     def step(f: Fragment) -> None:
         value = f.r[a]
-        if isinstance(value, np.ndarray) and window < 0:
+        if value.__class__ is np.ndarray and window < 0:
             f.r[dest] = value - value.dtype.type(-window)
         else:
             f.r[dest] = value + window
@@ -142,7 +142,7 @@ def build_isspacep(site: Site) -> Step:
     def step(f: Fragment) -> None:
         value = f.r[a]
         found = in_space(value, space, f.gang.cta.rank)
-        f.r[dest] = found if isinstance(found, np.ndarray) else bool(found)
+        f.r[dest] = found if found.__class__ is np.ndarray else bool(found)
 
     return step
 
@@ -175,7 +175,7 @@ def build_mapa(site: Site) -> Step:
 
     def step(f: Fragment) -> None:
         address, rank = f.r[a], f.r[b]
-        if isinstance(rank, np.ndarray):
+        if rank.__class__ is np.ndarray:
             rank = rank.astype(dtype)
         f.r[dest] = (address & OFFSET_MASK) + base | rank << RANK_SHIFT
 
@@ -193,7 +193,7 @@ def build_getctarank(site: Site) -> Step:
     def step(f: Fragment) -> None:
         value = f.r[a]
         found = (value & 0xFFFF_FFFF) >> RANK_SHIFT
-        f.r[dest] = found.astype(np.uint32) if isinstance(found, np.ndarray) else found
+        f.r[dest] = found.astype(np.uint32) if found.__class__ is np.ndarray else found
 
     return step
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
     Descriptor,
     OperandShape,
     operand,
+    product,
     read_descriptor,
     values_of,
 )
@@ -36,6 +38,7 @@ from tileas_xdsl.interpreters.ptx.state import Cta, Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Address, Vector
 from tileas_xdsl.interpreters.ptx.tensor_cells import (
     accumulator_cells,
+    accumulator_columns,
     accumulator_places,
     check_cells,
     places_of,
@@ -126,6 +129,11 @@ def build_dealloc(site: Site) -> Step:
                 "tensor-memory", f"columns {start}..{start + count - 1} are no allocation to free"
             )
         owners[:] = 0
+        checker = f.gang.cta.cluster.checker
+        if checker is not None:
+            places = np.arange(8)[:, None] * TENSOR_COLUMNS + np.arange(start, start + count)
+            agent = f.gang.agents[warps_of(f.mask)[0]]
+            checker.tensor_free(f.gang.cta, agent, places.ravel(), f.pc)
         f.gang.cta.cluster.events += 1
         return None
 
@@ -204,7 +212,7 @@ def _operands(site: Site, group: int) -> Operands:
 
 def _lane(f: Fragment, slot: int, lane: int) -> int:
     value = f.r[slot]
-    return int(value[lane]) if isinstance(value, np.ndarray) else int(value)
+    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +239,8 @@ def _issue(f: Fragment, lane: int, operands: Operands, kind: str, group: int) ->
     started: Started | None = None
     m, n = product.shape.m, product.shape.n
     for cta in product.ctas:
-        cells = accumulator_cells(m, n, group) + product.cells
-        check_cells(f, cta, cells, "tcgen05.mma")
+        columns = accumulator_columns(m, n, group, product.cells)
+        check_cells(f, cta, columns, "tcgen05.mma")
     if cluster.checker is not None:
         started = cluster.checker.clocks.start_tensor(agent, pc)
         _check(f, product, started, agent, group)
@@ -291,9 +299,7 @@ def _check(f: Fragment, p: Product, started: Started, agent: int, group: int) ->
             check_operand(gang, p.a, p.a_shape, started, f.pc, "A")
         else:
             cells = _tensor_operand_cells(p.a)
-            checker.tensor_operation(
-                cta, places_of(cells), started, agent, f.pc, write=False
-            )
+            checker.tensor_operation(cta, places_of(cells), started, agent, f.pc, write=False)
         check_operand(gang, p.b, p.b_shape, started, f.pc, "B")
         places = accumulator_places(p.shape.m, p.shape.n, group, p.cells)
         if p.keeps:
@@ -322,19 +328,34 @@ def _left(cta: Cta, p: Product) -> Array:
 def _compute(p: Product, group: int) -> None:
     shape = p.shape
     right = np.concatenate([operand(cta, p.b, p.b_shape) for cta in p.ctas])
-    cells = accumulator_cells(shape.m, shape.n, group) + p.cells
+    cells = _cells_of_result(shape.m, shape.n, group, p.cells)
     for number, cta in enumerate(p.ctas):
-        total = _left(cta, p) @ right.T
+        total = product(_left(cta, p), right)
         if shape.negate_a != shape.negate_b:
             total = -total
-        flat = cta.tensor.cells.reshape(-1)
+        memory, places = _view(cta, cells)
         if p.keeps:
-            total = total + _values(flat[cells], shape.d) * 2.0**-p.scale
+            before = _values(memory[places], shape.d)
+            total += before * 2.0**-p.scale if p.scale else before
         words = _words(rounded_sum(total, shape.d, shape.saturate), shape.d)
         if any(p.disabled):
-            kept = _disabled(p.disabled, number, cells)
-            words = np.where(kept, flat[cells], words)
-        flat[cells] = words
+            every = accumulator_cells(shape.m, shape.n, group) + p.cells
+            words = np.where(_disabled(p.disabled, number, every), memory[places], words)
+        memory[places] = words
+
+
+def _cells_of_result(m: int, n: int, ctas: int, base: int) -> Array | tuple[slice, slice]:
+    """The cells of D; lanes and columns where its rows are all lanes."""
+    if m == 128 * ctas:
+        lane, column = divmod(base, TENSOR_COLUMNS)
+        return slice(lane, lane + 128), slice(column, column + n)
+    return accumulator_cells(m, n, ctas) + base
+
+
+def _view(cta: Cta, cells: Array | tuple[slice, slice]) -> tuple[Array, Any]:
+    """The memory that `cells` index."""
+    memory = cta.tensor.cells
+    return (memory, cells) if isinstance(cells, tuple) else (memory.reshape(-1), cells)
 
 
 def _disabled(masks: tuple[int, ...], number: int, cells: Array) -> Array:

@@ -60,7 +60,7 @@ def _cells_of(site: Site) -> tuple[Array, bool]:
 def _warp_cells(f: Fragment, warp: int, slot: int, offset: int, cells: Array, what: str) -> Array:
     """The cells of one warp, whose address must be in its own quarter of the lanes."""
     value = f.r[slot]
-    taddr = int(value[WARP * warp]) if isinstance(value, np.ndarray) else int(value)
+    taddr = int(value[WARP * warp]) if value.__class__ is np.ndarray else int(value)
     lane, column = split(taddr + offset)
     quarter = (f.gang.first_warp + warp) % 4
     found = cells + lane * TENSOR_COLUMNS + column
@@ -185,16 +185,14 @@ def build_cp(site: Site) -> Step:
     def step(f: Fragment) -> None:
         for lane in lane_list(f.mask):
             values = [f.r[s] for s in (slot, source)]
-            taddr, word = (int(v[lane]) if isinstance(v, np.ndarray) else v for v in values)
+            taddr, word = (int(v[lane]) if v.__class__ is np.ndarray else v for v in values)
             found = read_descriptor(word, BLACKWELL, "descriptor of tcgen05.cp")
             _copy(f, lane, taddr + offset, found, name, group)
 
     return step
 
 
-def _copy(
-    f: Fragment, lane: int, taddr: int, source: Descriptor, name: str, group: int
-) -> None:
+def _copy(f: Fragment, lane: int, taddr: int, source: Descriptor, name: str, group: int) -> None:
     cta, cluster, pc = f.gang.cta, f.gang.cta.cluster, f.pc
     ctas = cluster.ctas[cta.rank & ~(group - 1) :][:group]
     rows, chunks, quarters = COPY_SHAPES[name]

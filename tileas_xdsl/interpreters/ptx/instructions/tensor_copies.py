@@ -107,10 +107,8 @@ def _build_load(site: Site, rank: int) -> Step:
             at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
             target = _shared(_lane(f, dst, lane) + dst_offset)
             signal = _shared(_lane(f, barrier, lane) + barrier_offset)
-            if mask is None:
-                ranks = [target >> RANK_SHIFT]
-            else:
-                ranks = _ranks(f, _lane(f, mask, lane))
+            own = [target >> RANK_SHIFT]
+            ranks = own if mask is None else _ranks(f, _lane(f, mask, lane))
             _load(f, lane, box, at, Target(ranks, target & OFFSET_MASK, signal, pair))
 
     return step
@@ -284,7 +282,7 @@ def build_prefetch(site: Site) -> Step:
 
 def _lane(f: Fragment, slot: int, lane: int) -> int:
     value = f.r[slot]
-    return int(value[lane]) if isinstance(value, np.ndarray) else int(value)
+    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
 
 def _signed(value: int) -> int:

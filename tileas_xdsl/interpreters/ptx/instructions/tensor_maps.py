@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.access import Space, groups
+from tileas_xdsl.interpreters.ptx.access import SPACES, groups
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
@@ -75,8 +75,7 @@ def build_replace(site: Site) -> Step:
     dimension = site.immediate(1) if has_dimension else 0
     operand = site.operands[2 if has_dimension else 1]
     value = site.source(operand, TYPES["b64"] if isinstance(operand, Integer) else type_)
-    kinds: Mapping[str, Space] = {"global": "global", "shared::cta": "shared"}
-    kind = kinds.get(space, "generic")
+    kind = SPACES[space]
 
     def step(f: Fragment) -> None:
         cluster = f.gang.cta.cluster

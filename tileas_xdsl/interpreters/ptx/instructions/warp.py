@@ -59,7 +59,7 @@ def build_shfl(site: Site) -> Step:
             return STOP
         r = f.r
         value = r[a]
-        if not isinstance(value, np.ndarray) and valid is None:
+        if value.__class__ is not np.ndarray and valid is None:
             r[dest] = value
             return None
         lanes = f.gang.lanes
@@ -234,9 +234,7 @@ def build_redux(site: Site) -> Step:
         if not together(f, "redux.sync", _member(f, member)):
             return STOP
         column = spread(f.r[a], f.gang.lanes, WORD)
-        found = {
-            w: one(column[indices(f.mask & FULL_WARP << WARP * w)]) for w in warps_of(f.mask)
-        }
+        found = {w: one(column[indices(f.mask & FULL_WARP << WARP * w)]) for w in warps_of(f.mask)}
         f.r[dest] = by_warp(f, found, WORD)
         return None
 
@@ -306,8 +304,6 @@ def build_warpsync(site: Site) -> Step:
         return None if together(f, "bar.warp.sync", _member(f, member)) else STOP
 
     return step
-
-
 
 
 TABLE = (

@@ -133,7 +133,7 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> S
         if not whole_warpgroup(f, "wgmma.mma_async"):
             return STOP
         scaled = f.r[scale]
-        if isinstance(scaled, np.ndarray):
+        if scaled.__class__ is np.ndarray:
             if not (scaled == scaled[0]).all():
                 raise Fault("invalid", "scale-d differs between threads of the warpgroup")
             scaled = bool(scaled[0])
@@ -230,7 +230,7 @@ def _tell_unfenced(f: Fragment, state: WgmmaState) -> None:
 
 def _descriptor(f: Fragment, slot: int, name: str) -> Descriptor:
     word = f.r[slot]
-    if isinstance(word, np.ndarray):
+    if word.__class__ is np.ndarray:
         if not (word == word[0]).all():
             raise Fault("descriptor", f"the descriptor of {name} differs between threads")
         word = int(word[0])
@@ -263,18 +263,14 @@ def check_operand(
         )
 
 
-def _accumulator(
-    f: Fragment, product: Product, home: tuple[int, ...], keeps: bool
-) -> Accumulator:
+def _accumulator(f: Fragment, product: Product, home: tuple[int, ...], keeps: bool) -> Accumulator:
     """The accumulator that the registers hold, or a new one of their values."""
     r = f.r
     first = r[home[0]]
     if first.__class__ is Held:
         accumulator = first.accumulator
         mine = accumulator.home == home and accumulator.kind == product.d
-        if mine and not accumulator.shared and all(
-            r[s].__class__ is Held and r[s].accumulator is accumulator for s in home[1:]
-        ):
+        if mine and accumulator.intact and not accumulator.shared:
             return accumulator
     columns = product.n
     if keeps:

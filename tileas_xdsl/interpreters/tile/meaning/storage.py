@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.slices import (
     InsertSliceOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.interpreters.tile import reshaping
 from tileas_xdsl.interpreters.tile.agent import Language
 from tileas_xdsl.interpreters.tile.encodings import check_encoding
@@ -119,6 +120,8 @@ def _shown(op: ViewOp, inputs: Sequence[Any]) -> View:
     source: View = inputs[0]
     indices = inputs[1:]
     shape = _extents(op.result.type, source)
+    if is_transposed(op.result.type) and not is_transposed(op.source.type):
+        return _transposed(op, source, shape)
     if len(indices) == len(source.shape) == len(shape):
         return source.part(indices, shape)
     offset = indices[0] if len(indices) == 1 else 0
@@ -128,6 +131,16 @@ def _shown(op: ViewOp, inputs: Sequence[Any]) -> View:
     if not offset and len(shape) == len(source.shape):
         return _same_rank(source, shape)
     return _from_element(op, source, offset, shape)
+
+
+def _transposed(op: ViewOp, source: View, shape: tuple[int, ...]) -> View:
+    """The rows of a matrix as the columns of another."""
+    if not op.is_whole or prod(shape) != prod(source.shape):
+        raise fault(op, "a transposed view shows all of its source")
+    rows = source.reshaped(shape[::-1])
+    return replace(
+        rows, shape=rows.shape[::-1], strides=rows.strides[::-1], valid=rows.valid[::-1]
+    )
 
 
 def _extents(type_: Attribute, source: View) -> tuple[int, ...]:

@@ -1,0 +1,2 @@
+}, agent ${AGENT} {
+  $BODY

@@ -1,0 +1,4 @@
+scf.for %q = %zero to %pieces step %one {
+  %column = arith.muli %q, %piece : index
+  $MOVE
+}

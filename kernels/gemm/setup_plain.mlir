@@ -1,1 +1,0 @@
-%bm = arith.constant ${BM} : index

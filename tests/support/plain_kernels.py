@@ -1,0 +1,387 @@
+"""Kernels of plain tiles, one for each thing that the lowering to threads does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+NUMPY: Mapping[str, Any] = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i32": np.int32,
+    "i64": np.int64,
+}
+
+HEAD = """
+#ldg = #nv_tileas<atom ldg>
+#stg = #nv_tileas<atom stg>
+#copy = #nv_tileas<atom unknown_copy>
+#smem = #nv_tileas<space smem>
+"""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel, its arguments, and what the last of them should hold afterwards."""
+
+    text: str
+    arguments: Sequence[Array]
+    grid: tuple[int, int, int]
+    expected: Array
+    tolerance: float = 0.0
+    """Relative to one, or to the element if it is larger; 0 means the same bits."""
+
+
+def kernel(arguments: str, body: str, warps: int = 4) -> str:
+    """A module with a kernel that knows its block as `%x` and `%y`."""
+    return f"""{HEAD}
+func.func @k({arguments}) attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = {warps}>}} {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %y = "gpu.block_id"() <{{dimension = #gpu<dim y>}}> : () -> index
+  {body}
+  func.return
+}}
+"""
+
+
+def load(name: str, array: str, memref: str, tile: str, at: str, padding: str = "") -> str:
+    """A tile of an array, padded if something is said about it."""
+    flags = ", ".join(["false"] * len(at.split(",")))
+    pad = f", in_bounds = array<i1: {flags}>, padding_value = {padding}" if padding else ""
+    view = f"!nv_tileas.tiled_view<{tile}, gmem>"
+    return f"""%of_{name} = nv_tileas.view %{array} : {memref} -> {view}
+  %{name} = nv_tileas.tiled_load %of_{name}[{at}] {{atom = #ldg{pad}}} : {view} -> tensor<{tile}>
+  """
+
+
+def store(name: str, array: str, memref: str, tile: str, at: str) -> str:
+    """A tile to an array, as far as there is one."""
+    view = f"!nv_tileas.tiled_view<{tile}, gmem>"
+    return f"""%to_{array} = nv_tileas.view %{array} : {memref} -> {view}
+  nv_tileas.tiled_store %{name}, %to_{array}[{at}] {{atom = #stg}} : tensor<{tile}>, {view}
+  """
+
+
+def reduced(name: str, source: str, axis: int, tile: str, result: str, combiner: str) -> str:
+    """A reduction by one operation."""
+    element = tile.split("x")[-1]
+    return f"""%{name} = nv_tileas.reduce %{source} {{axis = {axis} : i32}} : tensor<{tile}> -> tensor<{result}> {{
+  ^bb0(%l: {element}, %r: {element}):
+    %c = {combiner} %l, %r : {element}
+    nv_tileas.yield %c : {element}
+  }}
+  """
+
+
+def total(rng: np.random.Generator, element: str, tile: int, warps: int) -> Launch:
+    """Each block adds a tile of a ragged line."""
+    dtype, is_float = np.dtype(NUMPY[element]), element.startswith("f")
+    line, single = f"{tile}x{element}", f"1x{element}"
+    array = f"memref<?x{element}>"
+    zero, add = ("0.0", "arith.addf") if is_float else ("0", "arith.addi")
+    body = (
+        load("t", "a", array, line, "%x", f"{zero} : {element}")
+        + reduced("s", "t", 0, line, element, add)
+        + f"%e = tensor.extract %s[] : tensor<{element}>\n"
+        + f"  %o = tensor.splat %e : tensor<{single}>\n  "
+        + store("o", "b", array, single, "%x")
+    )
+    count = 2 * tile + tile // 2 + 3
+    numbers = (100 * rng.standard_normal(count)).astype(dtype)
+    padded = np.zeros((4, tile), dtype)
+    padded.reshape(-1)[:count] = numbers
+    exact = padded.astype(np.float64 if is_float else dtype).sum(axis=1)
+    tolerance = {"f16": 2.0**-9, "f32": 2.0**-15, "f64": 2.0**-40}.get(element, 0.0)
+    outputs = np.zeros(4, dtype)
+    text = kernel(f"%a: {array}, %b: {array}", body, warps)
+    return Launch(text, (numbers, outputs), (4, 1, 1), exact.astype(dtype), 100 * tolerance)
+
+
+def extreme(rng: np.random.Generator, axis: int, rows: int, columns: int, warps: int) -> Launch:
+    """The largest element of each row or column of a ragged matrix."""
+    tile, array = f"{rows}x{columns}xf32", "memref<?x?xf32>"
+    left = f"{rows if axis else columns}xf32"
+    body = (
+        load("t", "a", array, tile, "%zero, %zero", "#nv_tileas<padding neg_inf>")
+        + reduced("s", "t", axis, tile, left, "arith.maximumf")
+        + store("s", "b", "memref<?xf32>", left, "%zero")
+    )
+    numbers = rng.standard_normal((max(rows - 1, 1), columns - 1)).astype(np.float32)
+    extremes = np.full(rows if axis else columns, -np.inf, np.float32)
+    found = numbers.max(axis=axis)
+    extremes[: len(found)] = found
+    text = kernel(f"%a: {array}, %b: memref<?xf32>", body, warps)
+    return Launch(text, (numbers, np.zeros_like(extremes)), (1, 1, 1), extremes)
+
+
+def normalised(rng: np.random.Generator, rows: int, columns: int, warps: int) -> Launch:
+    """Rows without their mean, over their norm, times weights of the columns."""
+    tile, row, column = f"{rows}x{columns}xf32", f"{columns}xf32", f"{rows}xf32"
+    array = "memref<?x?xf32>"
+    body = (
+        load("t", "a", array, tile, "%x, %zero", "0.0 : f32")
+        + load("w", "g", f"memref<{row}>", row, "%zero")
+        + reduced("s", "t", 1, tile, column, "arith.addf")
+        + f"""%share = arith.constant dense<{1 / columns}> : tensor<{column}>
+  %mean = arith.mulf %s, %share : tensor<{column}>
+  %means = nv_tileas.generate : tensor<{tile}> {{
+  ^bb0(%i: index, %j: index):
+    %m = tensor.extract %mean[%i] : tensor<{column}>
+    nv_tileas.yield %m : f32
+  }}
+  %d = arith.subf %t, %means : tensor<{tile}>
+  %squares = arith.mulf %d, %d : tensor<{tile}>
+  """
+        + reduced("q", "squares", 1, tile, column, "arith.addf")
+        + f"""%inverse = math.rsqrt %q : tensor<{column}>
+  %scale = nv_tileas.generate : tensor<{tile}> {{
+  ^bb0(%i: index, %j: index):
+    %n = tensor.extract %inverse[%i] : tensor<{column}>
+    %v = tensor.extract %w[%j] : tensor<{row}>
+    %u = arith.mulf %n, %v : f32
+    nv_tileas.yield %u : f32
+  }}
+  %o = arith.mulf %d, %scale : tensor<{tile}>
+  """
+        + store("o", "b", array, tile, "%x, %zero")
+    )
+    numbers = rng.standard_normal((3 * rows - 1, columns)).astype(np.float32)
+    weights = rng.standard_normal(columns).astype(np.float32)
+    centred = numbers - numbers.astype(np.float64).mean(axis=1, keepdims=True)
+    expected = centred / np.sqrt((centred**2).sum(axis=1, keepdims=True)) * weights
+    text = kernel(f"%a: {array}, %g: memref<{row}>, %b: {array}", body, warps)
+    outputs = np.zeros_like(numbers)
+    return Launch(text, (numbers, weights, outputs), (3, 1, 1), expected, 2.0**-16)
+
+
+def transposed(rng: np.random.Generator, element: str) -> Launch:
+    """Tiles of a ragged matrix, transposed by reading elements of other threads."""
+    tile, turned, array = f"16x32x{element}", f"32x16x{element}", f"memref<?x?x{element}>"
+    body = (
+        load("t", "a", array, tile, "%x, %y")
+        + f"""%o = nv_tileas.generate : tensor<{turned}> {{
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %t[%j, %i] : tensor<{tile}>
+    nv_tileas.yield %e : {element}
+  }}
+  """
+        + store("o", "b", array, turned, "%y, %x")
+    )
+    numbers = (30 * rng.standard_normal((37, 70))).astype(NUMPY[element])
+    outputs = np.zeros((70, 37), numbers.dtype)
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, outputs), (3, 3, 1), np.ascontiguousarray(numbers.T))
+
+
+def online(rng: np.random.Generator, rows: int, warps: int) -> Launch:
+    """The largest element of rows of any length: a column of values goes round a loop."""
+    tile, column, array = f"{rows}x128xf32", f"{rows}xf32", "memref<?x?xf32>"
+    body = (
+        f"""%width = memref.dim %a, %one : {array}
+  %size = arith.constant 128 : index
+  %tiles = arith.ceildivui %width, %size : index
+  %least = arith.constant dense<-1.0e30> : tensor<{column}>
+  %end = scf.for %k = %zero to %tiles step %one iter_args(%most = %least) -> (tensor<{column}>) {{
+  """
+        + load("t", "a", array, tile, "%x, %k", "#nv_tileas<padding neg_inf>")
+        + reduced("s", "t", 1, tile, column, "arith.maximumf")
+        + f"""%next = arith.maximumf %most, %s : tensor<{column}>
+    scf.yield %next : tensor<{column}>
+  }}
+  """
+        + store("end", "b", "memref<?xf32>", column, "%x")
+    )
+    numbers = rng.standard_normal((2 * rows + 1, 500)).astype(np.float32)
+    text = kernel(f"%a: {array}, %b: memref<?xf32>", body, warps)
+    outputs = np.zeros(len(numbers), np.float32)
+    return Launch(text, (numbers, outputs), (3, 1, 1), numbers.max(axis=1))
+
+
+def masked(rng: np.random.Generator) -> Launch:
+    """What is on or below the diagonal of each tile, the distance to it elsewhere."""
+    tile, array = "8x128xf32", "memref<?x?xf32>"
+    view = f"!nv_tileas.tiled_view<{tile}, gmem>"
+    body = f"""%mask = nv_tileas.generate : tensor<8x128xi1> {{
+  ^bb0(%i: index, %j: index):
+    %p = arith.cmpi sle, %j, %i : index
+    nv_tileas.yield %p : i1
+  }}
+  %distance = nv_tileas.generate : tensor<{tile}> {{
+  ^bb0(%i: index, %j: index):
+    %d = arith.subi %j, %i : index
+    %w = arith.index_cast %d : index to i32
+    %f = arith.sitofp %w : i32 to f32
+    %none = arith.constant 0.0 : f32
+    %p = arith.cmpi sle, %j, %i : index
+    %e = arith.select %p, %none, %f : f32
+    nv_tileas.yield %e : f32
+  }}
+  %of_a = nv_tileas.view %a : {array} -> {view}
+  %t = nv_tileas.tiled_load %of_a[%x, %zero] mask %mask : tensor<8x128xi1> {{atom = #ldg, in_bounds = array<i1: false, false>, padding_value = 0.0 : f32}} : {view} -> tensor<{tile}>
+  %o = arith.addf %t, %distance : tensor<{tile}>
+  """ + store("o", "b", array, tile, "%x, %zero")
+    numbers = rng.standard_normal((13, 101)).astype(np.float32)
+    row, column = np.indices(numbers.shape)
+    distance = column - row % 8
+    expected = np.where(distance <= 0, numbers, distance.astype(np.float32))
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (2, 1, 1), expected)
+
+
+def shifted(rng: np.random.Generator) -> Launch:
+    """An array is read, written, read again further on and written again: threads keep order."""
+    array, line = "memref<?xf32>", "256xf32"
+    view = f"!nv_tileas.tiled_view<{line}, gmem>"
+    body = f"""%v = nv_tileas.view %a : {array} -> {view}
+  %t = nv_tileas.tiled_load %v[%zero] {{atom = #ldg}} : {view} -> tensor<{line}>
+  %twice = arith.addf %t, %t : tensor<{line}>
+  nv_tileas.tiled_store %twice, %v[%zero] {{atom = #stg}} : tensor<{line}>, {view}
+  %on = arith.constant 96 : index
+  %u = nv_tileas.tiled_load %v[%zero] offset[%on] {{atom = #ldg}} : {view} -> tensor<{line}>
+  nv_tileas.tiled_store %u, %v[%zero] {{atom = #stg}} : tensor<{line}>, {view}"""
+    numbers = rng.standard_normal(1000).astype(np.float32)
+    expected = numbers.copy()
+    expected[:256] *= 2
+    expected[:256] = expected[96:352].copy()
+    return Launch(kernel(f"%a: {array}", body), (numbers,), (1, 1, 1), expected)
+
+
+def moved(rng: np.random.Generator) -> Launch:
+    """A view that begins before its array: what is there is padding."""
+    array, tile = "memref<50x100xf16>", "8x128xf16"
+    view = f"!nv_tileas.tiled_view<{tile}, gmem>"
+    body = f"""%up = arith.constant -3 : index
+  %left = arith.constant -2 : index
+  %v = nv_tileas.view %a[%up, %left] : {array} -> {view}
+  %t = nv_tileas.tiled_load %v[%x, %zero] {{atom = #ldg, in_bounds = array<i1: false, false>, padding_value = 9.0 : f16}} : {view} -> tensor<{tile}>
+  """ + store("t", "b", array, tile, "%x, %zero")
+    numbers = rng.standard_normal((50, 100)).astype(np.float16)
+    expected = np.full_like(numbers, 9)
+    expected[3:, 2:] = numbers[:-3, :-2]
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (7, 1, 1), expected)
+
+
+def cube(rng: np.random.Generator) -> Launch:
+    """Tiles of three dimensions; rows are all leading ones together."""
+    array, tile = "memref<?x?x?xf32>", "2x4x32xf32"
+    body = load("t", "a", array, tile, "%x, %y, %one") + store(
+        "t", "b", array, tile, "%x, %y, %one"
+    )
+    numbers = rng.standard_normal((3, 7, 60)).astype(np.float32)
+    expected = np.zeros_like(numbers)
+    expected[..., 32:] = numbers[..., 32:]
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (2, 2, 1), expected)
+
+
+def staged(rng: np.random.Generator, element: str, rows: int, columns: int) -> Launch:
+    """A tile goes through the swizzled rows of shared memory, there and back."""
+    tile, array = f"{rows}x{columns}x{element}", f"memref<?x?x{element}>"
+    shared = f"tensor<{tile}, #smem>"
+    body = (
+        load("t", "a", array, tile, "%x, %y")
+        + f"""%buffer = nv_tileas.alloc_tensor : {shared}
+  nv_tileas.tiled_store %t, %buffer[%zero, %zero] {{atom = #copy}} : tensor<{tile}>, {shared}
+  %u = nv_tileas.tiled_load %buffer[%zero, %zero] {{atom = #copy}} : {shared} -> tensor<{tile}>
+  """
+        + store("u", "b", array, tile, "%x, %y")
+    )
+    numbers = (50 * rng.standard_normal((2 * rows - 3, 2 * columns - 5))).astype(NUMPY[element])
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (2, 2, 1), numbers)
+
+
+def extended(rng: np.random.Generator) -> Launch:
+    """What is left of rows gets a column of its own, through a load that is waited for."""
+    array, tile = "memref<?x?xf32>", "16x64xf32"
+    view, token = f"!nv_tileas.tiled_view<{tile}, gmem>", f"!nv_tileas.token<tensor<{tile}>>"
+    body = (
+        f"""%v = nv_tileas.view %a : {array} -> {view}
+  %begun = nv_tileas.async.tiled_load %v[%x, %zero] {{atom = #ldg}} : {view} -> {token}
+  %l = nv_tileas.async.wait %begun : {token} -> tensor<{tile}>
+  %t = nv_tileas.convert_layout %l : tensor<{tile}> -> tensor<{tile}>
+  """
+        + reduced("s", "t", 1, tile, "16xf32", "arith.minimumf")
+        + "%e = nv_tileas.expand_dims %s {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>\n  "
+        + store("e", "b", array, "16x1xf32", "%x, %zero")
+    )
+    numbers = rng.standard_normal((32, 64)).astype(np.float32)
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    expected = numbers.min(axis=1, keepdims=True)
+    return Launch(text, (numbers, np.zeros_like(expected)), (2, 1, 1), expected)
+
+
+def chosen(rng: np.random.Generator) -> Launch:
+    """One block gets what is in memory, the other one number."""
+    array, line = "memref<?xf32>", "256xf32"
+    body = (
+        f"""%first = arith.cmpi slt, %x, %one : index
+  %t = scf.if %first -> (tensor<{line}>) {{
+  """
+        + load("l", "a", array, line, "%x")
+        + f"""scf.yield %l : tensor<{line}>
+  }} else {{
+    %four = arith.constant dense<4.0> : tensor<{line}>
+    scf.yield %four : tensor<{line}>
+  }}
+  """
+        + store("t", "b", array, line, "%x")
+    )
+    numbers = rng.standard_normal(512).astype(np.float32)
+    expected = np.where(np.arange(512) < 256, numbers, np.float32(4))
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (2, 1, 1), expected)
+
+
+LAUNCHES: Mapping[str, Callable[[np.random.Generator], Launch]] = {
+    **{
+        f"total of {tile} {element} by {warps} warps": lambda rng, e=element, t=tile, w=warps: (
+            total(rng, e, t, w)
+        )
+        for element in ("f32", "i32", "i64", "f16", "f64")
+        for tile, warps in ((16, 4), (64, 4), (1024, 3), (2048, 8))
+    },
+    **{
+        f"extreme along {axis} of {rows}x{columns} by {warps} warps": (
+            lambda rng, a=axis, r=rows, c=columns, w=warps: extreme(rng, a, r, c, w)
+        )
+        for axis in (0, 1)
+        for rows, columns, warps in (
+            (8, 64, 4), (2, 16, 4), (16, 256, 4), (64, 8, 2), (1, 1024, 4), (2, 1024, 5),
+        )
+    },
+    **{
+        f"normalised {rows}x{columns} by {warps} warps": (
+            lambda rng, r=rows, c=columns, w=warps: normalised(rng, r, c, w)
+        )
+        for rows, columns, warps in ((4, 64, 4), (8, 512, 4), (32, 32, 4), (1, 1024, 4))
+    },
+    **{f"transposed {e}": lambda rng, e=e: transposed(rng, e) for e in ("f32", "f16", "i8")},
+    **{
+        f"online {rows} rows by {warps} warps": lambda rng, r=rows, w=warps: online(rng, r, w)
+        for rows, warps in ((8, 4), (1, 4), (2, 8))
+    },
+    **{
+        f"staged {rows}x{columns} {e}": lambda rng, e=e, r=rows, c=columns: staged(rng, e, r, c)
+        for e in ("f16", "f32", "i8")
+        for rows, columns in ((16, 64), (8, 256), (1, 512), (64, 16))
+    },
+    "masked": masked,
+    "shifted": shifted,
+    "moved": moved,
+    "cube": cube,
+    "extended": extended,
+    "chosen": chosen,
+}  # fmt: skip
+"""By name, what makes a kernel and random arguments for it."""
