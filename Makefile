@@ -45,6 +45,7 @@ bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/layouts.py
 	@$(BIN)/python benchmarks/ir.py
 	@$(BIN)/python benchmarks/simulator.py
+	@$(BIN)/python benchmarks/compiler.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)
@@ -59,7 +60,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileas-xdsl and its development tools into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,notebooks]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,notebooks,ptxas]'
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -1,17 +1,73 @@
-"""Small edits of compiled kernels: of the PTX text, or of how the host calls it."""
+"""Compiled kernels with a small edit: of the PTX text, or of how the host calls it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from kernels import Gemm, Sizes
 from kernels.mutations import Edit, EditError
 from tileas_xdsl.backend.ptx.abi import KernelAbi
 
 Call: TypeAlias = Callable[[KernelAbi], KernelAbi]
 """A change of how the host calls a kernel."""
+
+NUMBERS = "result differs"
+"""What finds a fault that breaks no rule: it computes something else."""
+REFUSED = "launch refused"
+"""What finds a call that the launch does not accept."""
+
+STORED = Gemm(bm=128, bn=64, bk=64, epilogue="tma")
+PLAIN = Gemm(bm=128, bn=64, bk=64)
+STEPS = Gemm(bm=128, bn=64, bk=64, epilogue="tma", form="scalar")
+CLUSTER = Gemm(bm=128, bn=64, bk=64, epilogue="tma", cluster=2)
+WIDE = Gemm(bm=128, bn=128, bk=64, epilogue="tma")
+HALVES = Gemm(bm=128, bn=64, bk=64, epilogue="tma", output="f16")
+SMALL_GEMMS = (STORED, PLAIN, STEPS, CLUSTER, WIDE, HALVES)
+"""The right kernels that the faults are planted in."""
+
+RAGGED: Sizes = {"m": 100, "n": 40, "k": 200}
+"""One block whose tiles are not full."""
+
+
+@dataclass(frozen=True)
+class PtxFault:
+    """A compiled GEMM with an edit that breaks a rule."""
+
+    name: str
+    kernel: Gemm
+    edit: Edit
+    kinds: Sequence[str]
+    """Kinds of findings; each order of asynchronous operations that finds it reports one."""
+    says: str
+    """A part of a message or its story, in every order."""
+    call: Call | None = None
+    """Changes the call instead of the text."""
+    ragged: bool = False
+    """Whether it needs tiles that are not full."""
+
+    @property
+    def problem(self) -> Sizes:
+        """One block (one cluster) and four steps, so that a stage is filled twice."""
+        return RAGGED if self.ragged else small_problem(self.kernel)
+
+
+def small_problem(kernel: Gemm) -> Sizes:
+    """The problem of one cluster with full tiles, and one step more than there are stages."""
+    return {
+        "m": kernel.bm,
+        "n": kernel.bn * kernel.cluster,
+        "k": kernel.bk * (kernel.stages + 1),
+    }
+
+
+FULL, EMPTY, STAGED = 73728, 73752, 74752
+"""Where tiles of 128x64x64 in three stages have their mbarriers, and staged results."""
+
+SOME_LINES = r"(?:.*\n)*?"
+"""Part of a pattern: as few lines as it takes."""
 
 EVERYWHERE = 0
 """For `times`: all matches."""

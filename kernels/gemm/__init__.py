@@ -218,7 +218,9 @@ class Gemm(Kernel):
     def _place_facts(self) -> Mapping[str, str | int]:
         persistent = "A block goes on to other tiles, as many further on as there are blocks"
         return {
-            "PLACES": persistent if self.persistent else "Block x is the column of tiles, y the row",
+            "PLACES": persistent
+            if self.persistent
+            else "Block x is the column of tiles, y the row",
             "GROUP": self.group,
             "CLUSTER_SIZE": self.cluster,
             "CLUSTER_COLUMNS": self.cluster * self.bn,
@@ -241,7 +243,9 @@ class Gemm(Kernel):
             "ROUND": "%rounded = arith.truncf %acc : !acc to !out" if rounds else "",
             "RESULT": "rounded" if rounds else "acc",
             "PART": "part" if rounds else "stored",
-            "ROUND_PIECE": f"%stored{piece} = arith.truncf %part{piece} : !part to !piece" if rounds else "",
+            "ROUND_PIECE": f"%stored{piece} = arith.truncf %part{piece} : !part to !piece"
+            if rounds
+            else "",
         }
 
     def make_inputs(self, rng: np.random.Generator, sizes: Sizes) -> Sequence[Array]:

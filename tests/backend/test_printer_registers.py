@@ -1,7 +1,7 @@
 """Random programs: what their text computes is what their values are.
 
-A program is blocks that pass values to one another; an evaluator of a dozen lines runs the IR by
-its values, another one the printed text by its registers.
+A program is blocks that pass values to one another; one evaluator runs the IR by its values,
+another one the printed text by its registers.
 """
 
 import random
@@ -9,6 +9,7 @@ import re
 
 import pytest
 from support.assembling import Body, module_of, needs_ptxas
+from support.ptx_evaluators import run_ir, run_text
 from xdsl.ir import Block
 
 from tileas_xdsl.backend.ptx.printer import ptx_text
@@ -19,7 +20,6 @@ from tileas_xdsl.dialects.ptx import (
     CondBraOp,
     ConstOp,
     EntryOp,
-    ExtractOp,
     LdParamOp,
     MadOp,
     PackOp,
@@ -32,7 +32,6 @@ from tileas_xdsl.dialects.ptx import (
     reg,
 )
 
-MASK = 2**32 - 1
 STEPS = 40
 
 
@@ -72,17 +71,7 @@ def fill(body, rng, blocks, end):
     more = body(SetpOp(counter, body.const(STEPS), "lt", "u32"))
     first, second = (passed(rng, body.block.args, values) for _ in range(2))
     target = rng.choice(blocks)
-    if rng.random() < 0.3:
-        parity = body(SetpOp(rng.choice(singles(values, body)), counter, "lt", "u32"))
-        middle = Block()
-        body.block.parent.insert_block_after(middle, body.block)
-        body(CondBraOp(parity, middle, [], target if rng.random() < 0.0 else middle, []))
-        body = Body(middle)
     body(CondBraOp(more, target, [counter, *first], end, [counter, *second]))
-
-
-def singles(values, body):
-    return [body(ExtractOp(value, 0)) for value in values]
 
 
 def mixed(body, rng, values):
@@ -109,86 +98,6 @@ def passed(rng, arguments, values):
         rng.choice([value for value in values if value.type == argument.type])
         for argument in arguments[1:]
     ]
-
-
-def run_ir(entry):
-    """What is stored, by address, when values are what the operations say."""
-    env, memory = {}, {}
-    block, arguments = entry.body.first_block, []
-    while True:
-        if arguments:
-            env.update(zip(block.args, arguments, strict=True))
-        for op in block.ops:
-            get = [env.get(operand) for operand in op.operands]
-            match op:
-                case ConstOp():
-                    env[op.result] = [op.value.value.data]
-                case LdParamOp():
-                    env[op.result] = [0]
-                case PackOp():
-                    env[op.result] = [x for part in get for x in part]
-                case ExtractOp():
-                    start = op.start.value.data
-                    env[op.result] = get[0][start : start + op.result.type.count.data]
-                case UnpackOp():
-                    env.update({r: [x] for r, x in zip(op.results, get[0], strict=True)})
-                case SetpOp():
-                    env[op.result] = [get[0][0] < get[1][0]]
-                case StOp():
-                    place = op.offset.value.data if op.offset else 0
-                    memory.update({place + 4 * i: x for i, x in enumerate(get[1])})
-                case AddOp() | SubOp() | MadOp():
-                    count = max(map(len, get))
-                    rows = zip(*(x if len(x) == count else x * count for x in get), strict=True)
-                    env[op.result] = [compute(op.name, *row) for row in rows]
-                case RetOp():
-                    return memory
-                case BraOp():
-                    edge = op.target, op.arguments
-                case CondBraOp():
-                    edge = (
-                        (op.then_target, op.then_arguments)
-                        if get[0][0]
-                        else (op.else_target, op.else_arguments)
-                    )
-        block, arguments = edge[0], [env[value] for value in edge[1]]
-
-
-def compute(name, a, b, c=0):
-    return {"ptx.add": a + b, "ptx.sub": a - b, "ptx.mad": a * b + c}[name] & MASK
-
-
-def run_text(text):
-    """What is stored, by address, when the instructions of the text run."""
-    lines = [line.strip().rstrip(";") for line in text[text.index("{") + 1 :].splitlines()]
-    labels = {line[:-1]: at for at, line in enumerate(lines) if line.endswith(":")}
-    registers, memory, at = {}, {}, 0
-
-    def get(name):
-        return registers[name] if name[0] == "%" else int(name)
-
-    while True:
-        line = lines[at]
-        at += 1
-        guard = re.match(r"@(!?)(%p\d+) ", line)
-        if guard and registers[guard[2]] == (guard[1] == "!"):
-            continue
-        head, *operands = re.split(r"[ ,]+", line[guard.end() if guard else 0 :])
-        match head.split(".")[0]:
-            case "bra":
-                at = labels[operands[0]]
-            case "ret":
-                return memory
-            case "mov":
-                registers[operands[0]] = get(operands[1])
-            case "ld":
-                registers[operands[0]] = 0
-            case "setp":
-                registers[operands[0]] = get(operands[1]) < get(operands[2])
-            case "st":
-                memory[int((operands[0].strip("[]").split("+") + ["0"])[1])] = get(operands[1])
-            case "add" | "sub" | "mad" as name:
-                registers[operands[0]] = compute(f"ptx.{name}", *map(get, operands[1:]))
 
 
 @pytest.mark.parametrize("seed", range(60))

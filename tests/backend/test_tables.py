@@ -17,12 +17,16 @@ from tileas_xdsl.dialects.ptx import (
     ReduxOp,
     SetpOp,
     StOp,
+    Tcgen05CpOp,
+    Tcgen05LdOp,
+    Tcgen05MmaOp,
+    WgmmaOp,
     arith,
     reg,
 )
 from tileas_xdsl.target.ptx_isa import arithmetic, asynchronous, conversions, memory, warps
 from tileas_xdsl.target.ptx_isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.tensor_cores import MMA
+from tileas_xdsl.target.ptx_isa.tensor_cores import MMA, TENSOR_KINDS, TMEM_COPIES, TMEM_REGISTERS
 
 pytestmark = needs_ptxas
 ARCHS = pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
@@ -227,6 +231,84 @@ def products(body):
     for (shape, type, a_type, b_type), form in MMA.items():
         a, b = body.undef(form.kind, form.a), body.undef(form.kind, form.b)
         yield MmaOp(a, b, body.undef(form.c_kind, form.c), shape, type, a_type, b_type)
+
+
+def warpgroup_products(body):
+    wide, predicate = body.undef("b64"), body.undef("pred")
+    types = ("f16", "bf16", "tf32", "e4m3", "s8", "u8")
+    for type, a_type, b_type in product(("f16", "f32", "s32"), types, types):
+        kind = "f32" if type == "f32" else "b32"
+        accumulator = body.undef(kind, 8)
+        words = {"type": type, "a_type": a_type, "b_type": b_type}
+        yield warpgroup_product(accumulator, wide, wide, predicate, **words)
+        halves = a_type in ("f16", "bf16")
+        for flag in ("saturate", *(("trans_b", "negate_a") if halves else ())):
+            flags = {**words, flag: True}
+            yield warpgroup_product(accumulator, wide, wide, predicate, **flags)
+    for registers_of_d in range(2, 129):
+        for type, a_type, kind in (("f32", "bf16", "f32"), ("s32", "s8", "b32")):
+            words = {"type": type, "a_type": a_type, "b_type": a_type}
+            accumulator = body.undef(kind, registers_of_d)
+            yield warpgroup_product(accumulator, wide, wide, predicate, **words)
+
+
+def warpgroup_product(accumulator, *operands, **words):
+    return made(WgmmaOp, [accumulator, *operands], [accumulator.result.type], **words)
+
+
+def test_warpgroup_products(monkeypatch):
+    accepted, refused, _ = differences(warpgroup_products, "sm_90a", monkeypatch)
+    assert accepted == []
+    assert refused == []
+
+
+def tensor_memory_accesses(body):
+    address = body.undef()
+    for shape, repeat in product(TMEM_REGISTERS, (1, 2, 3, 4, 8, 16, 32, 64, 128)):
+        registers_of_it = repeat * TMEM_REGISTERS[shape]
+        if registers_of_it > 256:
+            continue
+        half = {"half_split": 1} if shape == "16x32bx2" else {}
+        words = {"shape": shape, "repeat": repeat, **half}
+        yield made(Tcgen05LdOp, [address], [reg("b32", registers_of_it)], **words)
+
+
+def tensor_memory_copies(body):
+    address, descriptor = body.undef(), body.undef("b64")
+    casts = ("", "warpx2::02_13", "warpx2::01_23", "warpx4")
+    formats = ("", "b6x16_p32", "b4x16_p64", "b2x16_p64")
+    for shape, cast, source in product((*TMEM_COPIES, "16x128b"), casts, formats):
+        words = {"shape": shape, "multicast": cast or None, "source_format": source or None}
+        yield made(Tcgen05CpOp, [address, descriptor, None], [], cta_group=1, **words)
+
+
+def tensor_products(body):
+    address, wide = body.undef(), body.undef("b64")
+    predicate = body.undef("pred")
+    vectors = ("", "1X", "2X", "4X", "block16", "block32")
+    for kind, vector, scaled in product((*TENSOR_KINDS, "f64"), vectors, (False, True)):
+        scales = [address, address] if scaled else []
+        yield made(
+            Tcgen05MmaOp,
+            [address, wide, wide, address, predicate, scales, None, None],
+            [],
+            kind=kind,
+            cta_group=1,
+            scale_vector=vector or None,
+        )
+    # ptxas takes a scale of D for i8 too, which PTX ISA does not have.
+    for kind, flag in product(TENSOR_KINDS, ("weights", "scale_d")):
+        if (kind, flag) != ("i8", "scale_d"):
+            operands = [address, wide, wide, address, predicate, [], None, None]
+            words = {"kind": kind, "cta_group": 1, flag: True if flag == "weights" else 1}
+            yield made(Tcgen05MmaOp, operands, [], **words)
+
+
+@pytest.mark.parametrize("forms", [tensor_memory_accesses, tensor_memory_copies, tensor_products])
+def test_tensor_memory(forms, monkeypatch):
+    accepted, refused, _ = differences(forms, "sm_100a", monkeypatch)
+    assert accepted == []
+    assert refused == []
 
 
 @ARCHS

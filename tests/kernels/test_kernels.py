@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +54,25 @@ ROWS = [
     for element in ("f32", "f16", "bf16")
     for n in (64, 45, 1)
 ]
+SEVERAL = {"m": 70, "n": 40, "k": 40}
+"""Three rows of two tiles, for more and for fewer persistent blocks."""
+
+PERSISTENT = [
+    *(
+        Case(Gemm(persistent=blocks, group=group, form=form), SEVERAL)
+        for blocks, group, form in ((1, 8, "region"), (4, 2, "scalar"), (7, 1, "scalar"))
+    ),
+    Case(Gemm(persistent=2, group=2, epilogue="tma", output="f16", stages=2), SEVERAL),
+    Case(Gemm(persistent=4, group=2, cluster=2, form="scalar", epilogue="tma"), SEVERAL),
+    Case(
+        Gemm(persistent=2, group=3, cluster=2, consumers=1, element="e4m3", b="nk"),
+        {
+            "m": 100,
+            "n": 80,
+            "k": 48,
+        },
+    ),
+]
 GEMMS = [
     *(
         _gemm(exact, element=element, output=output, form=form)
@@ -77,9 +99,21 @@ GEMMS = [
     ),
     _gemm(False, element="bf16", output="f16", form="scalar", epilogue="tma", cluster=2, stages=2),
     *(_gemm(False, instruction="tcgen05", form=form) for form in ("region", "scalar")),
+    *(
+        _gemm(exact, b="nk", element=element, form=form)
+        for element in ("f16", "e4m3")
+        for form in ("region", "scalar")
+        for exact in (True, False)
+    ),
+    *(
+        _gemm(False, consumers=1, form=form, epilogue=epilogue)
+        for form in ("region", "scalar")
+        for epilogue in ("plain", "tma")
+    ),
     Case(Gemm(), {"m": 1, "n": 8, "k": 8}),
     Case(Gemm(epilogue="tma"), {"m": 70, "n": 40, "k": 40}),
     Case(Gemm(cluster=2), {"m": 40, "n": 72, "k": 40}),
+    *PERSISTENT,
 ]
 CASES = [*VECTORS, *COPIES, *ROWS, *GEMMS]
 
@@ -114,6 +148,55 @@ def test_what_is_out_of_bounds_without_padding_is_nothing_to_rely_on() -> None:
     kernel = Softmax()
     module = parse(replacing(", padding_value = #nv_tileas<padding neg_inf>", "")(kernel.text()))
     assert not run(kernel, module=module).deviation.is_right
+
+
+_INDEX: Mapping[str, Callable[[int, int], int]] = {
+    "addi": lambda a, b: a + b,
+    "subi": lambda a, b: a - b,
+    "muli": lambda a, b: a * b,
+    "divui": lambda a, b: a // b,
+    "remui": lambda a, b: a % b,
+    "minui": lambda a, b: min(a, b),
+}
+_INDEX_LINE = re.compile(r"%(\w+) = arith\.(\w+) %(\w+), %(\w+) : index")
+
+
+def _tile_at(text: str, place: int, facts: dict[str, int]) -> tuple[int, int]:
+    """Row and column of the tile that the text of a kernel computes at a place of the order."""
+    known = {**facts, "place": place}
+    body = text[text.index("iter_args(%pt = ") : text.index("%pn, %in = ")]
+    for name, operation, a, b in _INDEX_LINE.findall(body):
+        known[name] = _INDEX[operation](known[a], known[b])
+    return known["m"], known["n"]
+
+
+@pytest.mark.parametrize(("cluster", "group"), [(1, 1), (1, 2), (2, 3), (1, 8)])
+def test_persistent_blocks_go_through_bands_column_by_column(cluster: int, group: int) -> None:
+    rows, columns = 5, 3
+    expected = [
+        (m, pair * cluster)
+        for first in range(0, rows, group)
+        for pair in range(columns)
+        for m in range(first, min(first + group, rows))
+    ]
+    facts = {
+        "band": group * columns,
+        "deepest": group,
+        "tile_rows": rows,
+        "seats": cluster,
+        "seat": 0,
+    }
+    text = Gemm(persistent=2, cluster=cluster, group=group).text()
+    assert [_tile_at(text, k, facts) for k in range(rows * columns)] == expected
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 5])
+def test_persistent_blocks_share_the_tiles(blocks: int) -> None:
+    """Each tile takes two loads, of A and of B: K is as deep as one tile."""
+    found = run(Gemm(persistent=blocks), {"m": 150, "n": 136, "k": 8}, trace=True)
+    spans = found.simulation.trace.spans
+    loads = Counter(span.lane.block for span in spans if span.name == "async.tiled_tma_load")
+    assert sorted(loads.values()) == sorted(2 * len(range(k, 25, blocks)) for k in range(blocks))
 
 
 @pytest.mark.parametrize("resident", [1, 2, 5])
@@ -218,6 +301,11 @@ def test_the_text_has_the_parameters() -> None:
         ({"epilogue": "other"}, "epilogue 'other'"),
         ({"instruction": "mma"}, "wgmma or tcgen05, not mma"),
         ({"cluster": 3}, "1 or 2 blocks, not 3"),
+        ({"b": "mn"}, "kn or nk, not mn"),
+        ({"consumers": 3}, "1 or 2 consumers, not 3"),
+        ({"persistent": 3, "cluster": 2}, "3 persistent blocks in clusters of 2"),
+        ({"persistent": -1}, "-1 persistent blocks"),
+        ({"persistent": 2, "group": 0}, "bands of 0 rows of tiles"),
     ],
 )
 def test_variants_that_do_not_exist(parameters: dict[str, str], message: str) -> None:

@@ -9,7 +9,6 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
-from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.dialects.ptx import ConstOp, EntryOp, RetOp, SharedOp, UndefOp, param
 
 needs_ptxas = pytest.mark.skipif(
@@ -61,10 +60,3 @@ def refused_lines(text, arch):
         run = subprocess.run(command, capture_output=True, text=True, check=False)
     found = re.findall(r", line (\d+); (?:error|fatal) *: (.*)", run.stderr + run.stdout)
     return {int(line): message for line, message in found}
-
-
-def text_of(fill, arch="sm_90a"):
-    """The text of an entry that `fill` fills, verified."""
-    module = module_of(filled(fill))
-    module.verify()
-    return ptx_text(module, arch)

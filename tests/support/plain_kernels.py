@@ -51,7 +51,7 @@ func.func @k({arguments}) attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel
   {body}
   func.return
 }}
-"""
+"""  # noqa: E501
 
 
 def load(name: str, array: str, memref: str, tile: str, at: str, padding: str = "") -> str:
@@ -76,11 +76,11 @@ def reduced(name: str, source: str, axis: int, tile: str, result: str, combiner:
     """A reduction by one operation."""
     element = tile.split("x")[-1]
     return f"""%{name} = nv_tileas.reduce %{source} {{axis = {axis} : i32}} : tensor<{tile}> -> tensor<{result}> {{
-  ^bb0(%l: {element}, %r: {element}):
-    %c = {combiner} %l, %r : {element}
-    nv_tileas.yield %c : {element}
+  ^bb0(%lhs: {element}, %rhs: {element}):
+    %both = {combiner} %lhs, %rhs : {element}
+    nv_tileas.yield %both : {element}
   }}
-  """
+  """  # noqa: E501
 
 
 def total(rng: np.random.Generator, element: str, tile: int, warps: int) -> Launch:
@@ -229,7 +229,7 @@ def masked(rng: np.random.Generator) -> Launch:
   %of_a = nv_tileas.view %a : {array} -> {view}
   %t = nv_tileas.tiled_load %of_a[%x, %zero] mask %mask : tensor<8x128xi1> {{atom = #ldg, in_bounds = array<i1: false, false>, padding_value = 0.0 : f32}} : {view} -> tensor<{tile}>
   %o = arith.addf %t, %distance : tensor<{tile}>
-  """ + store("o", "b", array, tile, "%x, %zero")
+  """ + store("o", "b", array, tile, "%x, %zero")  # noqa: E501
     numbers = rng.standard_normal((13, 101)).astype(np.float32)
     row, column = np.indices(numbers.shape)
     distance = column - row % 8
@@ -264,7 +264,7 @@ def moved(rng: np.random.Generator) -> Launch:
   %left = arith.constant -2 : index
   %v = nv_tileas.view %a[%up, %left] : {array} -> {view}
   %t = nv_tileas.tiled_load %v[%x, %zero] {{atom = #ldg, in_bounds = array<i1: false, false>, padding_value = 9.0 : f16}} : {view} -> tensor<{tile}>
-  """ + store("t", "b", array, tile, "%x, %zero")
+  """ + store("t", "b", array, tile, "%x, %zero")  # noqa: E501
     numbers = rng.standard_normal((50, 100)).astype(np.float16)
     expected = np.full_like(numbers, 9)
     expected[3:, 2:] = numbers[:-3, :-2]
@@ -297,9 +297,78 @@ def staged(rng: np.random.Generator, element: str, rows: int, columns: int) -> L
   """
         + store("u", "b", array, tile, "%x, %y")
     )
-    numbers = (50 * rng.standard_normal((2 * rows - 3, 2 * columns - 5))).astype(NUMPY[element])
+    numbers = (50 * rng.standard_normal((2 * rows - rows // 2, 2 * columns - 5))).astype(
+        NUMPY[element]
+    )
     text = kernel(f"%a: {array}, %b: {array}", body)
     return Launch(text, (numbers, np.zeros_like(numbers)), (2, 2, 1), numbers)
+
+
+def piped(rng: np.random.Generator, element: str, rows: int, columns: int) -> Launch:
+    """One agent loads tiles by TMA, the other subtracts from each column its largest element."""
+    tile, array, row = (
+        f"{rows}x{columns}x{element}",
+        f"memref<?x?x{element}>",
+        f"{columns}x{element}",
+    )
+    view, slots = f"!nv_tileas.tiled_view<{tile}, gmem>", f"!nv_tileas.tiled_view<2x{tile}, smem>"
+    size = rows * columns * np.dtype(NUMPY[element]).itemsize
+    text = f"""
+!tile = tensor<{tile}>
+!slots = {slots}
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<!tile, 2, smem>
+#load = #nv_tileas<atom tma_load_2d<box = [{columns}, {rows}]>>
+""" + kernel(
+        f"%a: {array}, %b: {array}",
+        f"""%rows = arith.constant {rows} : index
+  %columns = arith.constant {columns} : index
+  %width = memref.dim %a, %one : {array}
+  %tiles = arith.ceildivui %width, %columns : index
+  %d = nv_tileas.make_tiled_tma_desc %a box[%columns, %rows] {{atom = #load}} : {array} -> !nv_tileas.tma_desc
+  %none = nv_tileas.create_none : !nv_tileas.mem_token
+  %buffer = nv_tileas.alloc_tensor : tensor<2x{tile}, #smem>
+  %slots = nv_tileas.view %buffer : tensor<2x{tile}, #smem> -> !slots
+  %p0, %c0 = nv_tileas.async.pipeline.create_pipeline %slots {{numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8}} : !slots -> !prod, !cons
+  %v = nv_tileas.view %b : {array} -> {view}
+  nv_tileas.async.pipeline.agent_switch {{num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0>, isolated = false}} agent 0 {{
+    %i0 = nv_tileas.async.pipeline.create_iterator %p0 : !prod -> !iter
+    %pn, %in = scf.for %k = %zero to %tiles step %one iter_args(%p = %p0, %i = %i0) -> (!prod, !iter) {{
+      %p1 = nv_tileas.async.pipeline.produce_one %p, %i {{producer_types = [!tile]}} : (!prod, !iter) -> !prod {{
+      ^bb0(%stage: !tile):
+        %l = nv_tileas.async.tiled_tma_load %d, %stage[%x, %k] barrier %none {{atom = #load, tx_count = {size} : i32}} : !nv_tileas.tma_desc, !tile, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+        nv_tileas.async.pipeline.yield %stage : !tile
+      }}
+      %i1 = nv_tileas.async.pipeline.inc_iter %i : !iter -> !iter
+      scf.yield %p1, %i1 : !prod, !iter
+    }}
+  }}, agent 1 {{
+    %j0 = nv_tileas.async.pipeline.create_iterator %c0 : !cons -> !iter
+    %cn, %jn = scf.for %k = %zero to %tiles step %one iter_args(%c = %c0, %j = %j0) -> (!cons, !iter) {{
+      %c1, %o = nv_tileas.async.pipeline.consume_one %c, %j {{consumer_idx = 0 : i32, consumer_types = [!tile]}} : (!cons, !iter) -> (!cons, !tile) {{
+      ^bb0(%stage: !tile):
+        """  # noqa: E501
+        + reduced("s", "stage", 0, tile, row, "arith.maximumf")
+        + f"""%most = nv_tileas.generate : !tile {{
+        ^bb0(%q: index, %r: index):
+          %e = tensor.extract %s[%r] : tensor<{row}>
+          nv_tileas.yield %e : {element}
+        }}
+        %less = arith.subf %stage, %most : !tile
+        nv_tileas.async.pipeline.yield %less : !tile
+      }}
+      nv_tileas.tiled_store %o, %v[%x, %k] {{atom = #stg}} : !tile, {view}
+      %j1 = nv_tileas.async.pipeline.inc_iter %j : !iter -> !iter
+      scf.yield %c1, %j1 : !cons, !iter
+    }}
+  }}""",
+        8,
+    )
+    numbers = rng.standard_normal((2 * rows, 3 * columns + 16)).astype(NUMPY[element])
+    blocks = numbers.reshape(2, rows, -1)
+    expected = (blocks - blocks.max(axis=1, keepdims=True)).reshape(numbers.shape)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (2, 1, 1), expected)
 
 
 def extended(rng: np.random.Generator) -> Launch:
@@ -376,6 +445,11 @@ LAUNCHES: Mapping[str, Callable[[np.random.Generator], Launch]] = {
         f"staged {rows}x{columns} {e}": lambda rng, e=e, r=rows, c=columns: staged(rng, e, r, c)
         for e in ("f16", "f32", "i8")
         for rows, columns in ((16, 64), (8, 256), (1, 512), (64, 16))
+    },
+    **{
+        f"piped {rows}x{columns} {e}": lambda rng, e=e, r=rows, c=columns: piped(rng, e, r, c)
+        for e in ("f16", "f32")
+        for rows, columns in ((8, 32), (16, 128), (64, 16))
     },
     "masked": masked,
     "shifted": shifted,

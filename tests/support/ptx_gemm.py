@@ -7,6 +7,7 @@ bytes, swizzled; a full barrier takes the bytes of both.
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
+from support.assembling import Body
 from tileas_xdsl.dialects.ptx import (
     AddOp,
     AddressOp,
@@ -14,7 +15,6 @@ from tileas_xdsl.dialects.ptx import (
     BarSyncOp,
     BraOp,
     CondBraOp,
-    ConstOp,
     CvtaOp,
     CvtOp,
     EntryOp,
@@ -50,20 +50,6 @@ from tileas_xdsl.dialects.ptx import (
 TILE_BYTES = 64 * 64 * 2
 K_MAJOR_128B = 0x4000004000010000
 """A matrix descriptor without its address."""
-
-
-class Body:
-    """A block that is being filled."""
-
-    def __init__(self, block):
-        self.block = block
-
-    def __call__(self, op):
-        self.block.add_op(op)
-        return op
-
-    def const(self, value, kind="b32"):
-        return self(ConstOp(value, kind))
 
 
 def one_tile_gemm() -> ModuleOp:

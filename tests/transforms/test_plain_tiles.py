@@ -29,7 +29,7 @@ def _check(launch: Launch, found: Array) -> None:
 def test_the_ptx_computes_what_numpy_does(name: str) -> None:
     launch = LAUNCHES[name](np.random.default_rng(11))
     made = compile(launch.text)
-    for order in ("eager", "random"):
+    for order in ("eager", "random") if name.startswith("piped") else ("random",):
         found = made.emulate(*launch.arguments, grid=launch.grid, order=order)
         assert [str(finding) for finding in found.findings] == []
         _check(launch, found.arrays[-1])
@@ -40,3 +40,22 @@ def test_the_interpreter_agrees(name: str) -> None:
     launch = LAUNCHES[name](np.random.default_rng(11))
     found = compile(launch.text).simulate(*launch.arguments, grid=launch.grid)
     _check(launch, np.asarray(found.arrays[-1]))
+
+
+def test_layouts_spread_every_tile_evenly() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        rows, columns = (1 << rng.integers(0, 9, 2)).tolist()
+        warps, widest = int(rng.integers(1, 17)), int(1 << rng.integers(0, 4))
+        flat = flat_layout((columns,), warps, widest)
+        matrix = rows_layout((rows, columns), warps, widest)
+        for layout, lines in ((flat, 1), (matrix, rows), (column_layout(matrix), 1)):
+            assert layout.warps <= warps
+            assert layout.lanes <= LANES
+            assert layout.vector * widest <= max(ACCESS_BYTES, widest)
+            assert layout.stride * layout.pieces == layout.columns
+            assert layout.rows == lines
+        assert matrix.groups * matrix.blocks == rows
+        assert flat.warps * flat.lanes * flat.registers == columns
+        assert matrix.warps * matrix.lanes * matrix.blocks * matrix.registers == rows * columns
+        assert column_layout(matrix).registers == matrix.blocks

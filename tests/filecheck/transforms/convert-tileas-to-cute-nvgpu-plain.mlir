@@ -75,23 +75,23 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
 // CHECK-NEXT:      %8 = arith.extsi %7 : i32 to i64
 // CHECK-NEXT:      %9 = arith.index_cast %5 : index to i32
 // CHECK-NEXT:      %10 = arith.index_cast %6 : index to i32
-// CHECK-NEXT:      %11 = arith.constant 2 : i32
-// CHECK-NEXT:      %12 = arith.muli %0, %11 : i32
-// CHECK-NEXT:      %13 = arith.addi %10, %12 : i32
-// CHECK-NEXT:      %14 = arith.extsi %13 : i32 to i64
-// CHECK-NEXT:      %15 = arith.addi %9, %1 : i32
-// CHECK-NEXT:      %16 = arith.index_cast %size_0 : index to i32
-// CHECK-NEXT:      %17 = arith.cmpi ult, %15, %16 : i32
-// CHECK-NEXT:      %18 = arith.extsi %15 : i32 to i64
+// CHECK-NEXT:      %11 = arith.index_cast %size_0 : index to i32
+// CHECK-NEXT:      %12 = arith.constant 2 : i32
+// CHECK-NEXT:      %13 = arith.muli %0, %12 : i32
+// CHECK-NEXT:      %14 = arith.addi %10, %13 : i32
+// CHECK-NEXT:      %15 = arith.extsi %14 : i32 to i64
+// CHECK-NEXT:      %16 = arith.addi %9, %1 : i32
+// CHECK-NEXT:      %17 = arith.cmpi ult, %16, %11 : i32
+// CHECK-NEXT:      %18 = arith.extsi %16 : i32 to i64
 // CHECK-NEXT:      %19 = arith.muli %18, %8 : i64
-// CHECK-NEXT:      %20 = arith.addi %14, %19 : i64
+// CHECK-NEXT:      %20 = arith.addi %15, %19 : i64
 // CHECK-NEXT:      %21 = arith.constant 1 : i32
 // CHECK-NEXT:      %22 = arith.andi %7, %21 : i32
 // CHECK-NEXT:      %23 = arith.constant 0 : i32
 // CHECK-NEXT:      %24 = arith.cmpi eq, %22, %23 : i32
 // CHECK-NEXT:      %25 = scf.if %24 -> (vector<2xf16>) {
 // CHECK-NEXT:        %26 = cute.add_offset %ptr, %20 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem, align<4>>
-// CHECK-NEXT:        %27 = arith.cmpi ult, %13, %7 : i32
+// CHECK-NEXT:        %27 = arith.cmpi ult, %14, %7 : i32
 // CHECK-NEXT:        %28 = arith.andi %17, %27 : i1
 // CHECK-NEXT:        %29 = cute.ptr.load %26 if %28 : !cute.ptr<f16, gmem, align<4>> -> vector<2xf16>
 // CHECK-NEXT:        %30 = arith.constant dense<0xfc00> : vector<2xf16>
@@ -99,13 +99,13 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
 // CHECK-NEXT:        scf.yield %31 : vector<2xf16>
 // CHECK-NEXT:      } else {
 // CHECK-NEXT:        %32 = cute.add_offset %ptr, %20 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem>
-// CHECK-NEXT:        %33 = arith.cmpi ult, %13, %7 : i32
+// CHECK-NEXT:        %33 = arith.cmpi ult, %14, %7 : i32
 // CHECK-NEXT:        %34 = arith.andi %17, %33 : i1
 // CHECK-NEXT:        %35 = cute.ptr.load %32 if %34 : !cute.ptr<f16, gmem> -> f16
 // CHECK-NEXT:        %36 = arith.constant 0xfc00 : f16
 // CHECK-NEXT:        %37 = arith.select %34, %35, %36 : f16
 // CHECK-NEXT:        %38 = cute.add_offset %32, %21 : !cute.ptr<f16, gmem>, i32 -> !cute.ptr<f16, gmem>
-// CHECK-NEXT:        %39 = arith.addi %13, %21 : i32
+// CHECK-NEXT:        %39 = arith.addi %14, %21 : i32
 // CHECK-NEXT:        %40 = arith.cmpi ult, %39, %7 : i32
 // CHECK-NEXT:        %41 = arith.andi %17, %40 : i1
 // CHECK-NEXT:        %42 = cute.ptr.load %38 if %41 : !cute.ptr<f16, gmem> -> f16
@@ -113,8 +113,8 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
 // CHECK-NEXT:        %44 = cute.fragment.make %37, %43 : f16, f16 -> vector<2xf16>
 // CHECK-NEXT:        scf.yield %44 : vector<2xf16>
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %45 = arith.extsi %13 : i32 to i64
-// CHECK-NEXT:      %46 = arith.extsi %15 : i32 to i64
+// CHECK-NEXT:      %45 = arith.extsi %14 : i32 to i64
+// CHECK-NEXT:      %46 = arith.extsi %16 : i32 to i64
 // CHECK-NEXT:      %47 = arith.constant 64 : i64
 // CHECK-NEXT:      %48 = arith.muli %46, %47 : i64
 // CHECK-NEXT:      %49 = arith.addi %45, %48 : i64

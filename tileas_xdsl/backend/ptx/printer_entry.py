@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.printer_copies import sequential_moves
@@ -146,11 +146,11 @@ class EntryWriter:
 
     def _write_location(self, location: LocationAttr) -> None:
         self._location = location
-        if isinstance(location, FileLineColLoc) or file_location(location) is not None:
-            place = file_location(location)
-            assert place is not None
-            number = self._files.setdefault(place.file, len(self._files) + 1)
-            self._lines.append(f"    .loc {number} {place.line} {place.column}")
+        place = file_location(location)
+        if place is None:
+            return
+        number = self._files.setdefault(place.file, len(self._files) + 1)
+        self._lines.append(f"    .loc {number} {place.line} {place.column}")
 
     def _write_in_place(self, op: PtxOp) -> None:
         """Move what could not get the same registers: products before, waits after."""

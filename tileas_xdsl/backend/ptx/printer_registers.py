@@ -7,6 +7,7 @@ writes moves.  Every other value has registers of its own: allocation is the wor
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import Block, SSAValue
@@ -70,37 +71,70 @@ def _passed(blocks: Sequence[Block]) -> Iterator[Pair]:
     yield from forward
 
 
+class _Class:
+    """Values that share registers: no two interfere, so at most one is live at any place."""
+
+    def __init__(self, found: Range) -> None:
+        self.leader = found
+        self.members = [found]
+        self.by_block: dict[Block, list[Range]] = {found.block: [found]}
+        """Members by the block that writes them, in the order in which it does."""
+
+    def takes(self, found: Range, liveness: Liveness) -> bool:
+        """Whether a value interferes with no member.
+
+        In its own block only the members written before and after it matter: the ranges of the
+        others lie beyond those.
+        """
+        for block, members in self.by_block.items():
+            near = members
+            if block is found.block:
+                at = bisect_left(members, found.start, key=_start)
+                near = members[max(0, at - 1) : at + 2]
+            if any(liveness.interfere(found, member) for member in near):
+                return False
+        return True
+
+    def add(self, found: Range) -> None:
+        """Make a value a member."""
+        self.members.append(found)
+        insort(self.by_block.setdefault(found.block, []), found, key=_start)
+
+
+def _start(found: Range) -> int:
+    return found.start
+
+
 class _Classes:
-    """Values that share registers; no two of a class interfere."""
+    """A partition of values into those that share registers."""
 
     def __init__(self, liveness: Liveness) -> None:
         self._liveness = liveness
-        self._classes: dict[SSAValue, list[Range]] = {
-            value: [found] for value, found in liveness.ranges.items()
-        }
+        self._classes = {value: _Class(found) for value, found in liveness.ranges.items()}
 
     def join(self, one: SSAValue, other: SSAValue) -> None:
-        """Make one class of two if they do not interfere."""
+        """Make one class of two if no members of them interfere."""
         first, second = self._classes[one], self._classes[other]
         if first is second or not self._compatible(first, second):
             return
-        first += second
-        for member in second:
+        if len(first.members) < len(second.members):
+            first, second = second, first
+        for member in second.members:
+            first.add(member)
             self._classes[member.value] = first
 
-    def _compatible(self, first: list[Range], second: list[Range]) -> bool:
-        if first[0].value.type != second[0].value.type:
+    def _compatible(self, first: _Class, second: _Class) -> bool:
+        if first.leader.value.type != second.leader.value.type:
             return False
-        return not any(
-            a.read_in_background or b.read_in_background or self._liveness.interfere(a, b)
-            for a in first
-            for b in second
-        )
+        small, large = sorted((first, second), key=lambda found: len(found.members))
+        if any(found.leader.read_in_background for found in (small, large)):
+            return False
+        return all(large.takes(member, self._liveness) for member in small.members)
 
     def leaders(self) -> Mapping[SSAValue, SSAValue]:
         """By value: the first of its class, where that is another value."""
         return {
-            value: members[0].value
-            for value, members in self._classes.items()
-            if members[0].value is not value
+            value: found.leader.value
+            for value, found in self._classes.items()
+            if found.leader.value is not value
         }

@@ -255,7 +255,8 @@ class Tcgen05MmaOp(GuardedOp):
             raise self.error(
                 f"divides D by 2 to the power of 0 to 15, not {self.number('scale_d')}"
             )
-        if self.flag("weights") and (self.number("cta_group") != 1 or scaled):
+        scaled_d = "scale_d" in self.properties
+        if self.flag("weights") and (self.number("cta_group") != 1 or scaled or scaled_d):
             raise self.error("with stationary weights is of one block, without scales")
 
     def _check_lanes(self) -> None:

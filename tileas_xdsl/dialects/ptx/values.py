@@ -71,7 +71,9 @@ class ConstOp(PtxOp):
         if not floats and not isinstance(value, IntegerAttr):
             raise self.error(f"has a number as value, not {value}")
         if floats != (kind in _FLOATS):
-            wanted, given = ("a float", "an integer") if kind in _FLOATS else ("an integer", "a float")
+            wanted, given = (
+                ("a float", "an integer") if kind in _FLOATS else ("an integer", "a float")
+            )
             raise self.error(f"of {kind} holds {wanted}, not {given}")
         bits = KINDS[kind].bits
         if isinstance(value, IntegerAttr) and not -(1 << bits - 1) <= value.value.data < 1 << bits:

@@ -17,7 +17,7 @@ _PATTERN = re.compile(
   | (?P<int>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)(?![\w$])
   | (?P<word>[%$a-zA-Z_][\w$]*(?:(?:\.|::)[\w$]+)*)
   | (?P<directive>\.[a-zA-Z_]\w*(?:::\w+)*)
-  | (?P<punct>[][{}()<>,;:=@!|+*/-])
+  | (?P<punct>[][{}()<>,;:=@!|+-])
     """,
     re.VERBOSE | re.DOTALL,
 )

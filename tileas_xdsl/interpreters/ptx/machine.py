@@ -17,10 +17,10 @@ from tileas_xdsl.interpreters.ptx.lanes import Value
 from tileas_xdsl.interpreters.ptx.merging import merge
 from tileas_xdsl.interpreters.ptx.state import Cluster, Cta, Fragment, Gang
 
-TURN = 128
+TURN = 16
 """Backward jumps after which others have their turn."""
 
-LOOK = 64
+LOOK = 14
 """The backward jump from which on a loop is compared with its next round."""
 
 

@@ -16,6 +16,8 @@ from tileas_xdsl.interpreters.ptx.state import Fragment, Gang
 def merge(gang: Gang, widths: Sequence[int]) -> None:
     """Join all fragments that stand before one instruction and do not wait inside it."""
     fragments = gang.fragments
+    if len({f.pc for f in fragments}) == len(fragments):
+        return
     place = 0
     while place < len(fragments):
         first = fragments[place]

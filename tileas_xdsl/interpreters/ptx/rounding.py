@@ -23,7 +23,8 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """`a + b` and what it lost (Knuth)."""
     total = a + b
     other = total - a
-    return total, np.sign((a - (total - other)) + (b - other))
+    lost = np.sign((a - (total - other)) + (b - other))
+    return total, _overflowed(total, lost, a, b)
 
 
 def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
@@ -44,13 +45,14 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     product, lost = _exact_product(a, b)
     if _moderate(a, b).all():
         return product, np.sign(lost)
-    return product, _exactly(_times, product, a, b)
+    return product, _overflowed(product, _exactly(_times, product, a, b), a, b)
 
 
 def quotient(a: Array, b: Array) -> tuple[Array, Array]:
     """`a / b` and the sign of what it lost."""
     value = a / b
-    return value, _exactly(_fraction, value, a, b)
+    lost = _exactly(_fraction, value, a, b)
+    return value, np.where(b == 0, lost, _overflowed(value, lost, a, b))
 
 
 def square_root(a: Array) -> tuple[Array, Array]:
@@ -62,14 +64,15 @@ def square_root(a: Array) -> tuple[Array, Array]:
 
 def fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     """`a * b + c` rounded once, and the sign of what it lost."""
-    plain = a * b + c
+    overflows = np.isfinite(a) & np.isfinite(b) & np.isinf(c)
+    plain = np.where(overflows, c, a * b + c)
     product, rest = _exact_product(a, b)
     narrow = bool((rest == 0).all()) and bool(_moderate(a, b).all())
     if narrow:
         return two_sum(product, c)
     value = _each(_fused, plain, a, b, c)
     left = _exactly(_times_plus, value, a, b, c)
-    return value, left
+    return value, _overflowed(value, left, a, b, c)
 
 
 def _fused(a: float, b: float, c: float) -> float:
@@ -79,7 +82,7 @@ def _fused(a: float, b: float, c: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def _times(a: float, b: float) -> Fraction:
@@ -96,6 +99,15 @@ def _beyond_square(a: float, root: float) -> Fraction:
 
 def _fraction(a: float, b: float) -> Fraction:
     return Fraction(a) / Fraction(b) if b else Fraction(0)
+
+
+def _overflowed(value: Array, lost: Array, *operands: Array) -> Array:
+    """Finite operands never give infinity: the exact result is on this side of it."""
+    infinite = np.isinf(value)
+    if not infinite.any():
+        return lost
+    finite = np.logical_and.reduce([np.isfinite(x) for x in np.broadcast_arrays(*operands)])
+    return np.where(infinite & finite, -np.sign(value), lost)
 
 
 def _moderate(*values: Array) -> Array:

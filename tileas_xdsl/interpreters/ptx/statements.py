@@ -116,7 +116,8 @@ class BodyParser:
         opcode = cursor.word("an instruction")
         if opcode.startswith("%"):
             raise PtxError(f"expected an instruction, found '{opcode}'", place)
-        operands = parse_operands(cursor, scope)
+        called = opcode.split(".")[0] == "call"
+        operands = _called(cursor) if called else parse_operands(cursor, scope)
         end = cursor.peek(-1).start
         text = " ".join(cursor.source.text[start:end].split())
         shown = text if len(text) <= 120 else f"{text[:117]}..."
@@ -148,6 +149,18 @@ class BodyParser:
             scope = body.scopes[i]
             operands = tuple(_target(o, scope, instruction.place) for o in instruction.operands)
             body.code[i] = replace(instruction, operands=operands)
+
+
+def _called(cursor: Cursor) -> tuple[Operand, ...]:
+    """The names in a call, which is read only to be refused."""
+    found: list[Operand] = []
+    while not cursor.accept(";"):
+        token = cursor.take()
+        if token.kind == "end":
+            cursor.fail("the text ends inside a call")
+        if token.kind == "word" and not token.text.startswith("%"):
+            found.append(Symbol(token.text))
+    return tuple(found)
 
 
 def _target(operand: Operand, scope: Scope, place: Place) -> Operand:

@@ -75,6 +75,8 @@ class Accesses:
     window: Window
     layout: PlainLayout
     rows: tuple[Row, ...]
+    column: SSAValue
+    """The first column of the thread in the array."""
     mask: Fragment | None = None
 
     @staticmethod
@@ -91,16 +93,17 @@ class Accesses:
         if len(window.shape) > 1 and not isinstance(layout, RowsLayout):
             raise op_error(op, "moves the values of rows as a tile of several dimensions")
         firsts = [piece for piece in pieces(e, layout) if piece.register == 0]
-        column = window.scaled(e, -1, e.add(window.starts[-1], firsts[0].column))
-        rows = [_row(e, window, piece, column, guard) for piece in firsts]
-        return Accesses(e, window, layout, tuple(rows), mask)
+        column = e.add(window.starts[-1], firsts[0].column)
+        offset = window.scaled(e, -1, column)
+        rows = [_row(e, window, piece, offset, guard) for piece in firsts]
+        return Accesses(e, window, layout, tuple(rows), column, mask)
 
     def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to a whole piece, and whether it is accessed."""
         e, row, view = self.e, self.rows[piece.block], self.window.view
         size = bits_of(view.element) // 8
         first = e.advance(view.pointer, row.offset, piece.count * size)
-        exists = self._has(piece, piece.shift)
+        exists = self._has(piece.shift)
         return e.advance(first, piece.shift), e.both(row.exists, exists)
 
     def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
@@ -112,15 +115,14 @@ class Accesses:
             pointer = e.advance(first, offset * stride)
         else:
             pointer = e.advance(first, e.multiply(e.as_type(stride, i32), offset))
-        exists = e.both(row.exists, self._has(piece, offset))
+        exists = e.both(row.exists, self._has(offset))
         if self.mask is not None:
             chosen = element(e, self.mask.parts[piece.block], piece.register + position)
             exists = e.both(exists, chosen)
         return pointer, exists
 
-    def _has(self, piece: Piece, offset: int) -> SSAValue | None:
-        start = self.window.starts[-1]
-        return self.window.has(self.e, -1, self.e.add(self.e.add(start, piece.column), offset))
+    def _has(self, offset: int) -> SSAValue | None:
+        return self.window.has(self.e, -1, self.e.add(self.column, offset))
 
     def chosen(
         self,

@@ -22,7 +22,8 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.canonical import CanonicalLayout
@@ -48,6 +49,7 @@ INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
 MOST_COLUMNS = 256
+REGISTER_BITS = 32
 
 TRANSPOSED_BITS = 16
 """Only operands of such elements may be MN-major."""
@@ -108,10 +110,11 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     """The instructions of a product, as one group."""
     a, b = e.shared_tile(op.a), e.shared_tile(op.b)
     _check_atom(op)
-    layout = AccumulatorLayout(*op.c.type.get_shape(), e.agent.groups)
+    is_mn_major = not is_transposed(op.b.type)
+    columns = b.layout.columns if is_mn_major else b.height
+    layout = AccumulatorLayout(a.height, columns, e.agent.groups)
     _check_shape(e, op, layout)
     start = in_registers(e, op, op.c, layout)
-    is_mn_major = not is_transposed(op.b.type)
     if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
             op,
@@ -121,7 +124,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     left = a.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
     right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
     first = _descriptors_of_a(e, a, left, layout)
-    other = _descriptor(e, b, right, 0)
+    other = _descriptor_of_b(e, b, right)
     e.insert(WgmmaFenceOp())
     registers = list(start.parts)
     for k in range(a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS):
@@ -162,6 +165,20 @@ def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
         )
     if layout.n > MOST_COLUMNS or layout.n % 8:
         raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {layout.n}")
+    _check_registers(e, op, layout)
+
+
+def _check_registers(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
+    """A thread keeps its accumulators in registers, and needs some more."""
+    bits = bits_of(element_of(op.operands[2].type))
+    needed = layout.blocks * layout.registers * bits // REGISTER_BITS
+    most = e.plan.target.registers_per_thread
+    most = min(e.agent.registers, most) if e.agent.registers else most
+    if needed >= most:
+        raise op_error(
+            op,
+            f"its accumulators take {needed} registers of a thread; {e.agent.name} has {most}",
+        )
 
 
 def _start(canonical: CanonicalLayout, k: int) -> int:
@@ -185,8 +202,9 @@ def _descriptors_of_a(
     ]
 
 
-def _descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout, offset: int) -> Any:
-    return e.insert(_make(e.advance(e.tile_pointer(tile), offset), canonical)).result
+def _descriptor_of_b(e: Emitter, b: SharedTile, canonical: CanonicalLayout) -> Any:
+    start = b.first_row * b.layout.row_bytes
+    return e.insert(_make(e.advance(e.tile_pointer(b), start), canonical)).result
 
 
 def _make(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:

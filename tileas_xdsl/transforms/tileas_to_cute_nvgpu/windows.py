@@ -32,8 +32,8 @@ class Window:
     """By dimension, the element of the array that the tile begins at, `i32`; maybe outside."""
     factors: tuple[int, ...]
     """Numbers that divide them."""
-    checked: tuple[bool, ...]
-    """Dimensions along which elements may be out of bounds."""
+    limits: tuple[SSAValue | None, ...]
+    """By dimension the extent, `i32`; None where no element is out of bounds."""
 
     @staticmethod
     def of(e: Emitter, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
@@ -52,15 +52,13 @@ class Window:
             tuple(_as_int64(e, stride) for stride in view.strides),
             tuple(e.as_type(start, i32) for start in starts),
             tuple(e.factor(start) for start in starts),
-            _checked(op, len(shape)),
+            _limits(e, op, view),
         )
 
     def has(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue | None:
         """Whether an index is in bounds; None if it always is.  Negative ones are not."""
-        if not self.checked[axis]:
-            return None
-        extent = as_int32(e, self.view.extents[axis])
-        return e.insert(arith.CmpiOp(coordinate, extent, "ult")).result
+        limit = self.limits[axis]
+        return None if limit is None else e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
 
     def scaled(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue:
         """The elements that an index is away from the beginning of the array, `i64`."""
@@ -86,12 +84,12 @@ class Window:
 
     def _ends_between_groups(self, e: Emitter, count: int) -> SSAValue | None:
         """Whether no group of a row is in bounds in part; None if none ever is."""
-        extent = self.view.extents[-1]
-        if not self.checked[-1] or extent in self.view.strides[:-1]:
+        extent, limit = self.view.extents[-1], self.limits[-1]
+        if limit is None or extent in self.view.strides[:-1]:
             return None
         if isinstance(extent, int) and extent % count == 0:
             return None
-        limit, start = as_int32(e, extent), self.starts[-1]
+        start = self.starts[-1]
         end = e.add(start, self.shape[-1])
         below = e.insert(arith.CmpiOp(end, limit, "sle")).result
         above = e.insert(arith.CmpiOp(start, e.int32(0), "sge")).result
@@ -114,9 +112,12 @@ def _start(e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis
     return e.add(start, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
 
 
-def _checked(op: TiledOp, rank: int) -> tuple[bool, ...]:
-    flags = op.in_bounds
-    return (True,) * rank if flags is None else tuple(not flag for flag in flags.get_values())
+def _limits(e: Emitter, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None, ...]:
+    inside = (False,) * len(view.extents) if op.in_bounds is None else op.in_bounds.get_values()
+    return tuple(
+        None if flag else as_int32(e, extent)
+        for flag, extent in zip(inside, view.extents, strict=True)
+    )
 
 
 def as_int32(e: Emitter, number: Number) -> SSAValue:

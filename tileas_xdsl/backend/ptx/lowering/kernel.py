@@ -87,7 +87,7 @@ def lower_kernel(op: func.FuncOp, target: Target) -> tuple[ptx.EntryOp, bool]:
 
 def _lower_body(op: func.FuncOp, entry: ptx.EntryOp, target: Target) -> bool:
     block, start = op.body.block, entry.entry_block
-    low = Lowering(HANDLERS, target, op, entry.body, start, op, location=op.location)
+    low = Lowering(HANDLERS, target, entry.body, start, op, location=op.location)
     for argument, parameter in zip(block.args, entry.parameters, strict=True):
         parameter.name_hint = argument.name_hint
         low.define(argument, _read(low, argument.type, parameter))

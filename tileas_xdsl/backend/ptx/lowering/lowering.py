@@ -64,7 +64,6 @@ class Lowering:
 
     handlers: Mapping[type[Operation], Handler]
     target: Target
-    kernel: Operation
     region: Region
     """The body of the entry."""
     block: Block

@@ -85,10 +85,7 @@ def _apply(f: Fragment, group: Group, operands: list[Array], size: int, update: 
     operation, function = update
     addresses = group.addresses
     old = np.zeros_like(operands[0])
-    left = np.arange(len(addresses))
-    while left.size:
-        _, first = np.unique(addresses[left], return_index=True)
-        now = left[np.sort(first)]
+    for now in _rounds(addresses):
         part = Group(group.space, slice(None), group.lanes[now], addresses[now], group.cta)
         found = load(f, part, size, old.shape[1], check=False)
         old[now] = found
@@ -98,9 +95,20 @@ def _apply(f: Fragment, group: Group, operands: list[Array], size: int, update: 
             new = operands[0][now]
         else:
             new = function(np.ascontiguousarray(found), np.ascontiguousarray(operands[0][now]))
-        _store_atomically(f, part, new.reshape(found.shape), size)
-        left = np.setdiff1d(left, now)
+        if not np.array_equal(new.reshape(found.shape), found):
+            _store_atomically(f, part, new.reshape(found.shape), size)
     return old
+
+
+def _rounds(addresses: Array) -> list[Array]:
+    """Lanes in rounds of different addresses: each address has its lanes in order."""
+    order = np.argsort(addresses, kind="stable")
+    ordered = addresses[order]
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(ordered)), 0))
+    turn = np.empty(len(ordered), np.int64)
+    turn[order] = np.arange(len(ordered)) - begin
+    return [np.flatnonzero(turn == i) for i in range(int(turn.max()) + 1)]
 
 
 def _store_atomically(f: Fragment, group: Group, values: Array, size: int) -> None:

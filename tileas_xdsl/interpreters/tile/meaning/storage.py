@@ -138,9 +138,7 @@ def _transposed(op: ViewOp, source: View, shape: tuple[int, ...]) -> View:
     if not op.is_whole or prod(shape) != prod(source.shape):
         raise fault(op, "a transposed view shows all of its source")
     rows = source.reshaped(shape[::-1])
-    return replace(
-        rows, shape=rows.shape[::-1], strides=rows.strides[::-1], valid=rows.valid[::-1]
-    )
+    return replace(rows, shape=rows.shape[::-1], strides=rows.strides[::-1], valid=rows.valid[::-1])
 
 
 def _extents(type_: Attribute, source: View) -> tuple[int, ...]:

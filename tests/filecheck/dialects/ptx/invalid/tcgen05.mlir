@@ -70,6 +70,8 @@ ptx.entry @k(%0: !ptx.param<u64>, %1: !ptx.param<b8, 128, align 64>) attributes 
       ptx.tcgen05.mma %3, %4, %4, %6, %5 disabled_lanes(%18) {kind = "f16", cta_group = 1 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<pred>, !ptx.reg<b32, 8>
   // expected-error@+1 {{'ptx.tcgen05.mma' op with stationary weights is of one block, without scales}}
       ptx.tcgen05.mma %3, %4, %4, %6, %5 {kind = "f16", cta_group = 2 : i64, weights} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<pred>
+  // expected-error@+1 {{'ptx.tcgen05.mma' op with stationary weights is of one block, without scales}}
+      ptx.tcgen05.mma %3, %4, %4, %6, %5 {kind = "f16", cta_group = 1 : i64, scale_d = 1 : i64, weights} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<pred>
   %19 = ptx.undef -> !ptx.reg<b32, 4>
   // expected-error@+1 {{'ptx.tcgen05.mma' op disables no lanes with scales or stationary weights}}
       ptx.tcgen05.mma %3, %4, %4, %6, %5 disabled_lanes(%19) {kind = "f16", cta_group = 1 : i64, weights} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<pred>, !ptx.reg<b32, 4>
