@@ -25,7 +25,6 @@ STEPS = Gemm(bm=128, bn=64, bk=64, epilogue="tma", form="scalar")
 CLUSTER = Gemm(bm=128, bn=64, bk=64, epilogue="tma", cluster=2)
 WIDE = Gemm(bm=128, bn=128, bk=64, epilogue="tma")
 HALVES = Gemm(bm=128, bn=64, bk=64, epilogue="tma", output="f16")
-SMALL_GEMMS = (STORED, PLAIN, STEPS, CLUSTER, WIDE, HALVES)
 """The right kernels that the faults are planted in."""
 
 RAGGED: Sizes = {"m": 100, "n": 40, "k": 200}

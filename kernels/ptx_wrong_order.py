@@ -18,7 +18,6 @@ from kernels.ptx_mutations import (
     PtxFault,
     changing,
     dropping,
-    nothing,
 )
 
 _WAIT_FULL = rf"^\$W\d+:\n.*try_wait.*\+{FULL}\].*\n.*bra.*\n"

@@ -50,10 +50,7 @@ class EntryWriter:
             parameter: (entry.name_of_parameter(index),)
             for index, parameter in enumerate(entry.parameters)
         }
-        self._targets = {
-            target: f"$L{index}"
-            for index, target in enumerate(self._blocks)
-        }
+        self._targets = {target: f"$L{index}" for index, target in enumerate(self._blocks)}
         self._jumps: set[str] = set()
 
     # What operations use.

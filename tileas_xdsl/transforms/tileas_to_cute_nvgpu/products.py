@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
@@ -115,6 +115,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     layout = AccumulatorLayout(a.height, columns, e.agent.groups)
     _check_shape(e, op, layout)
     start = in_registers(e, op, op.c, layout)
+    _check_registers(e, op, start)
     if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
             op,
@@ -165,13 +166,12 @@ def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
         )
     if layout.n > MOST_COLUMNS or layout.n % 8:
         raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {layout.n}")
-    _check_registers(e, op, layout)
 
 
-def _check_registers(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
+def _check_registers(e: Emitter, op: Operation, sums: Fragment) -> None:
     """A thread keeps its accumulators in registers, and needs some more."""
-    bits = bits_of(element_of(op.operands[2].type))
-    needed = layout.blocks * layout.registers * bits // REGISTER_BITS
+    count = sums.layout.blocks * sums.layout.registers
+    needed = count * bits_of(sums.element) // REGISTER_BITS
     most = e.plan.target.registers_per_thread
     most = min(e.agent.registers, most) if e.agent.registers else most
     if needed >= most:
