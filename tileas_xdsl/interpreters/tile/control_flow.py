@@ -22,6 +22,7 @@ PATIENCE = 100
 
 _SCALARS: tuple[type, ...] = (int, float, np.generic)
 
+
 def run_for(agent: AgentInterpreter, op: scf.ForOp, inputs: Sequence[Any]) -> Steps:
     """`scf.for`: the bounds are signed; a step of zero or less is a fault."""
     first, end, step, *carried = inputs

@@ -24,8 +24,11 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierArriveOp,
     MbarrierInitOp,
     MbarrierWaitOp,
+    SyncWarpOp,
 )
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ConsumeOneOp,
     ConsumerReadOp,
@@ -41,6 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     StageOp,
 )
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
@@ -291,7 +295,24 @@ def _read(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     body = op.regions[0].block
     _bind(e, op, body, stages, index)
     ended = e.run(body)
+    if any(map(_is_read_by_threads, body.args)):
+        # Lanes that have read come before the one that will arrive for their warp.
+        e.insert(SyncWarpOp())
     return ended if op.results[len(op.ENTRY.gives) :] else []
+
+
+def _is_read_by_threads(tile: SSAValue) -> bool:
+    """Whether anything but products, which are waited for, reads a tile or a slice of it."""
+    for use in tile.uses:
+        match use.operation:
+            case DotOp() | AsyncDotOp():
+                continue
+            case ExtractSliceOp() | ViewOp():
+                if any(map(_is_read_by_threads, use.operation.results)):
+                    return True
+            case _:
+                return True
+    return False
 
 
 def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:

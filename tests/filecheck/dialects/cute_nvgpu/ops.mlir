@@ -83,6 +83,7 @@ func.func @barriers(%i: i32) {
   cute_nvgpu.arch.cluster_arrive
   cute_nvgpu.arch.cluster_arrive relaxed
   cute_nvgpu.arch.cluster_wait
+  cute_nvgpu.arch.sync_warp
   cute_nvgpu.arch.fence_proxy_async "shared::cta"
   cute_nvgpu.arch.fence_proxy_async "generic"
   func.return
@@ -96,6 +97,7 @@ func.func @barriers(%i: i32) {
 // CHECK-NEXT:    cute_nvgpu.arch.cluster_arrive
 // CHECK-NEXT:    cute_nvgpu.arch.cluster_arrive relaxed
 // CHECK-NEXT:    cute_nvgpu.arch.cluster_wait
+// CHECK-NEXT:    cute_nvgpu.arch.sync_warp
 // CHECK-NEXT:    cute_nvgpu.arch.fence_proxy_async "shared::cta"
 // CHECK-NEXT:    cute_nvgpu.arch.fence_proxy_async "generic"
 // CHECK-NEXT:    func.return

@@ -11,6 +11,9 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
 
+ALL_LANES = -1
+"""The mask of a whole warp."""
+
 
 def guard_of(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
     """The register of an optional predicate."""
@@ -83,6 +86,10 @@ def _cluster_wait(op: nvgpu.ClusterWaitOp, low: Lowering) -> None:
     low.act(ptx.ClusterWaitOp())
 
 
+def _sync_warp(op: nvgpu.SyncWarpOp, low: Lowering) -> None:
+    low.act(ptx.BarWarpSyncOp(low.constant(ALL_LANES)))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.MbarrierInitOp: _init,
     nvgpu.MbarrierArriveOp: _arrive,
@@ -94,4 +101,5 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.BarrierArriveOp: _barrier_arrive,
     nvgpu.ClusterArriveOp: _cluster_arrive,
     nvgpu.ClusterWaitOp: _cluster_wait,
+    nvgpu.SyncWarpOp: _sync_warp,
 }

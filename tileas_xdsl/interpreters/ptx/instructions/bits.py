@@ -189,7 +189,7 @@ def _shift_right(a: Array, amount: Array, bits: int) -> Array:
     unsigned = UNSIGNED[bits].type
     past = amount >= bits
     shifted = np.right_shift(a, np.where(past, 0, amount).astype(unsigned))
-    return np.where(past, np.zeros((), unsigned), shifted)
+    return np.where(past, np.zeros_like(shifted), shifted)
 
 
 def build_insert(site: Site) -> Step:
