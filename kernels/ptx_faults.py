@@ -72,9 +72,11 @@ class Verdict:
 
 
 def _reasons(deadlock: Finding) -> Sequence[str]:
-    """What keeps barriers from ending, or what else is waited for."""
-    hints = [line for line in deadlock.story if line.startswith("hint: ")]
-    return [*dict.fromkeys(hints or deadlock.story[:1])]
+    """What keeps barriers from ending, or else what is waited for."""
+    story = deadlock.story
+    short = [line for line in story if " registers; " in line]
+    hints = [line for line in story if line.startswith("hint: ")]
+    return [*dict.fromkeys(short or hints or story[:1])]
 
 
 @cache

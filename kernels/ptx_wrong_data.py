@@ -63,7 +63,7 @@ COPIES: Sequence[PtxFault] = (
         CLUSTER,
         changing(r"(mov\.b16 %h\d+), 3;", r"\1, 1;"),
         ("deadlock",),
-        "",
+        "bytes that no copy in flight delivers",
     ),
     PtxFault(
         "the multicast names a block that is not there",
@@ -80,7 +80,7 @@ COPIES: Sequence[PtxFault] = (
             r"\1\3\2",
         ),
         ("race-WAW", "uninitialised"),
-        "",
+        "nothing orders the two writes",
     ),
     PtxFault(
         "all threads of the producer's warp load",
@@ -128,7 +128,7 @@ COPIES: Sequence[PtxFault] = (
             r"mov.b32 \1;\2",
         ),
         ("uninitialised",),
-        "",
+        "which nothing has written",
     ),
     PtxFault(
         "a box lands beside its tile",
@@ -149,7 +149,7 @@ COPIES: Sequence[PtxFault] = (
         STORED,
         changing(rf"(st\.shared.*\+){STAGED + 8192}", rf"\g<1>{STAGED}", times=EVERYWHERE),
         ("race-WAW", "race-WAR"),
-        "",
+        "nothing orders the two writes",
     ),
     PtxFault(
         "results are written over the mbarriers",
@@ -296,7 +296,7 @@ PRODUCTS: Sequence[PtxFault] = (
         STORED,
         changing(r"^( *setmaxnreg\.dec.*\n)((?:.*\n){3})", r"\2\1"),
         ("deadlock", "diverged"),
-        "",
+        "registers",
     ),
 )
 """Products, descriptors and registers."""

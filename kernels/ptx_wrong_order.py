@@ -46,14 +46,14 @@ FENCES: Sequence[PtxFault] = (
         STORED,
         dropping(r"bar\.sync 0;"),
         ("barrier-init",),
-        "",
+        "may still initialise it",
     ),
     PtxFault(
         "no cluster barrier after the initialisation",
         CLUSTER,
         changing(r"^.*cluster\.arrive\.relaxed.*\n.*cluster\.wait.*\n", ""),
         ("barrier-init",),
-        "",
+        "may still initialise it",
     ),
     PtxFault(
         "no closing cluster barrier",
@@ -106,7 +106,7 @@ PIPELINES: Sequence[PtxFault] = (
         STORED,
         changing(rf"(try_wait.*\+){FULL}", rf"\g<1>{FULL + 8}"),
         ("race-RAW", "deadlock"),
-        "",
+        "1 of 1 arrivals are missing",
     ),
     PtxFault(
         "the producer does not wait for the free stage",
@@ -134,7 +134,7 @@ PIPELINES: Sequence[PtxFault] = (
         STORED,
         changing(r"xor\.b32 (%r\d+, %r\d+), 1;", r"mov.b32 \1;"),
         ("deadlock",),
-        "",
+        "nobody ever arrives on it",
     ),
     PtxFault(
         "expect_tx announces too few bytes",
@@ -211,7 +211,7 @@ PIPELINES: Sequence[PtxFault] = (
         STORED,
         changing(rf"(complete_tx::bytes .*\+){FULL}", rf"\g<1>{EMPTY}"),
         ("deadlock",),
-        "",
+        "bytes more arrived than expect_tx announced",
     ),
     PtxFault(
         "the producer loads a tile more than is consumed",
@@ -225,7 +225,7 @@ PIPELINES: Sequence[PtxFault] = (
         STORED,
         changing(rf"(setmaxnreg\.inc{SOME_LINES}.*setp\.)lt", r"\1le"),
         ("deadlock",),
-        "",
+        "1 of 1 arrivals are missing",
     ),
 )
 """Stages and their mbarriers."""

@@ -137,6 +137,9 @@ class Gemm(Kernel):
         return fill("gemm/consumer_agent.mlir", {"AGENT": index + 1, "BODY": body})
 
     def _epilogue(self, facts: Mapping[str, str | int]) -> str:
+        """Pieces are a loop, or written out: a loop around one that slices registers has no end
+        that is known, and such loops are not lowered.
+        """
         if self.epilogue == "plain":
             return fill("gemm/epilogue_plain.mlir", facts)
         if self.persistent:

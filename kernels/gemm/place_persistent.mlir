@@ -1,4 +1,4 @@
-// A cluster computes ${CLUSTER_SIZE} tiles next to one another in a row.
+// The blocks of a cluster (${CLUSTER_SIZE}) compute tiles next to one another in a row.
 %seats = arith.constant ${CLUSTER_SIZE} : index
 %block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
 %blocks = "gpu.grid_dim"() <{dimension = #gpu<dim x>}> : () -> index

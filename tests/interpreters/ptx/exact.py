@@ -58,9 +58,7 @@ def is_negative(number: Fraction | float) -> bool:
     return math.copysign(1, number) < 0 if isinstance(number, float) else number < 0
 
 
-def bits_of(
-    number: Fraction | float, name: str, mode: str = "rn", *, finite: bool = False
-) -> int:
+def bits_of(number: Fraction | float, name: str, mode: str = "rn", *, finite: bool = False) -> int:
     """A number rounded to a format, by counting its last place."""
     f = FORMATS[name]
     sign = int(is_negative(number)) << (f.width - 1)

@@ -74,8 +74,8 @@ SAMPLES = {
     s.name: s
     for s in (
         Sample("sm90_gemm_1tile", ((64, 64), (64, 64), None), (64, 64, 192), 16400, 1),
-        Sample("sm90_gemm_ws", (_WIDE, _WIDE, (64, 64)), (512, 512, 384), 229440, 2),
+        Sample("sm90_gemm_ws", (_WIDE, _WIDE, (64, 64)), (256, 512, 320), 229440, 2),
         Sample("sm100_gemm_1tile", (_WIDE, _WIDE, None), (128, 128, 192), 32800, 1),
-        Sample("sm100_gemm_2cta", (_WIDE, _WIDE, _WIDE), (512, 512, 512), 229520, 2),
+        Sample("sm100_gemm_2cta", (_WIDE, _WIDE, _WIDE), (256, 512, 448), 229520, 2),
     )
 }

@@ -29,9 +29,7 @@ def test_any_function_of_three_bits(table: int) -> None:
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
 def test_shifts_past_the_end(bits: int) -> None:
-    check(
-        f"shl.b{bits} {{x}}, {{a}}, {{b}};", (bits, 32), bits, lambda a, b: a << min(b, bits)
-    )
+    check(f"shl.b{bits} {{x}}, {{a}}, {{b}};", (bits, 32), bits, lambda a, b: a << min(b, bits))
     check(f"shr.u{bits} {{x}}, {{a}}, {{b}};", (bits, 32), bits, lambda a, b: a >> min(b, bits))
     check(
         f"shr.s{bits} {{x}}, {{a}}, {{b}};",
@@ -64,10 +62,8 @@ def field(a: int, position: int, length: int, bits: int, is_signed: bool) -> int
     """The PTX ISA's own loop."""
     msb = bits - 1
     position, length = position & 255, length & 255
-    if not is_signed or length == 0:
-        sign = 0
-    else:
-        sign = a >> min(position + length - 1, msb) & 1
+    top = a >> min(position + length - 1, msb) & 1
+    sign = top if is_signed and length else 0
     found = 0
     for i in range(msb + 1):
         bit = a >> (position + i) & 1 if i < length and position + i <= msb else sign
@@ -124,9 +120,7 @@ def test_masks_and_extensions() -> None:
 def test_counts(bits: int) -> None:
     check(f"popc.b{bits} {{x}}, {{a}};", (bits,), 32, lambda a: a.bit_count())
     check(f"clz.b{bits} {{x}}, {{a}};", (bits,), 32, lambda a: bits - a.bit_length())
-    check(
-        f"brev.b{bits} {{x}}, {{a}};", (bits,), bits, lambda a: int(f"{a:0{bits}b}"[::-1], 2)
-    )
+    check(f"brev.b{bits} {{x}}, {{a}};", (bits,), bits, lambda a: int(f"{a:0{bits}b}"[::-1], 2))
     check(f"bfind.u{bits} {{x}}, {{a}};", (bits,), 32, lambda a: a.bit_length() - 1)
     check(
         f"bfind.shiftamt.s{bits} {{x}}, {{a}};",

@@ -158,9 +158,7 @@ def test_relu_and_small_formats() -> None:
         target="sm_100a",
     )
     codes = [bits_of(Fraction(float(v)), "e2m1") for v in a[:5]]
-    assert small.tolist() == [
-        h << 4 | m for h, m in zip(codes, codes[::-1], strict=True)
-    ]
+    assert small.tolist() == [h << 4 | m for h, m in zip(codes, codes[::-1], strict=True)]
 
 
 def test_words_are_packed_with_saturation() -> None:

@@ -8,8 +8,8 @@ from interpreters.ptx.gemms import SAMPLES
 
 from tileas_xdsl.interpreters.ptx import KINDS, Finding
 
-HOPPER = replace(SAMPLES["sm90_gemm_ws"], shape=(512, 512, 640))
-BLACKWELL = SAMPLES["sm100_gemm_2cta"]
+HOPPER = replace(SAMPLES["sm90_gemm_ws"], shape=(256, 512, 448))
+BLACKWELL = replace(SAMPLES["sm100_gemm_2cta"], shape=(512, 768, 192))
 
 Edit = Callable[[str], str]
 
@@ -94,8 +94,8 @@ FAULTS = (
     Fault("barrier count too large", change((", 4;            // 2 consumer", ", 5; // ")),
           ("deadlock",), "1 of 5 arrivals are missing"),
     Fault("barrier count too small", change((", 4;            // 2 consumer", ", 3; // ")),
-          ("race-WAR",), "cp.async.bulk.tensor"),
-    Fault("no fence after mbarrier.init", drop("fence.mbarrier_init"), ("barrier-init",),
+          ("race-WAR",), "wgmma.mma_async"),
+    Fault("no fence after mbarrier.init", drop("fence.mbarrier_init.release"), ("barrier-init",),
           "fence.mbarrier_init.release.cluster after mbarrier.init"),
     Fault("no barrier after mbarrier.init",
           change(("    barrier.cluster.wait.acquire.aligned;\n", ""),
@@ -111,7 +111,7 @@ FAULTS = (
     Fault("one named barrier for two groups", change(("add.u32 %r53, %r36, 1;",
                                                       "mov.u32 %r53, 1;")),
           ("named-barrier",), "need barriers of their own"),
-    Fault("parity never flips", drop("xor.b32 %r17, %r17, %r70;"), ("race-RAW", "phase-lap"),
+    Fault("parity never flips", drop("xor.b32 %r17, %r17, %r70;"), ("race-RAW", "phase-lap", "deadlock"),
           ""),
     Fault("copy to the wrong place",
           change(("add.u32 %r34, %r33, 16384;", "add.u32 %r34, %r33, 8192;")),

@@ -136,7 +136,10 @@ def test_signs_and_differences(bits: int) -> None:
         lambda a, b, c: abs(signed(a, bits) - signed(b, bits)) + c,
     )
     check(
-        f"sad.u{bits} {{x}}, {{a}}, {{b}}, {{c}};", (bits,) * 3, bits, lambda a, b, c: abs(a - b) + c
+        f"sad.u{bits} {{x}}, {{a}}, {{b}}, {{c}};",
+        (bits,) * 3,
+        bits,
+        lambda a, b, c: abs(a - b) + c,
     )
 
 
@@ -152,18 +155,23 @@ def test_dot_products_of_bytes(a_type: str, b_type: str) -> None:
         f"dp4a.{a_type}.{b_type} {{x}}, {{a}}, {{b}}, {{c}};",
         (32, 32, 32),
         32,
-        lambda a, b, c: c
-        + sum(x * y for x, y in zip(parts(a, 8, a_type), parts(b, 8, b_type), strict=True)),
+        lambda a, b, c: (
+            c + sum(x * y for x, y in zip(parts(a, 8, a_type), parts(b, 8, b_type), strict=True))
+        ),
     )
     for half, first in (("lo", 0), ("hi", 2)):
         check(
             f"dp2a.{half}.{a_type}.{b_type} {{x}}, {{a}}, {{b}}, {{c}};",
             (32, 32, 32),
             32,
-            lambda a, b, c, k=first: c
-            + sum(
-                x * y
-                for x, y in zip(parts(a, 16, a_type), parts(b, 8, b_type)[k : k + 2], strict=True)
+            lambda a, b, c, k=first: (
+                c
+                + sum(
+                    x * y
+                    for x, y in zip(
+                        parts(a, 16, a_type), parts(b, 8, b_type)[k : k + 2], strict=True
+                    )
+                )
             ),
         )
 

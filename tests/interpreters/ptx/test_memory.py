@@ -50,7 +50,7 @@ def test_vectors_and_all_lanes_alike(count: int) -> None:
     registers = ", ".join(f"%r{i}" for i in range(count))
     body = f"""{LANE}
     ld.global.v{count}.u32 {{{registers}}}, [%a+{4 * count}];
-    {at('%b', 4 * count)} st.global.v{count}.b32 [%b], {{{registers}}}; ret;
+    {at("%b", 4 * count)} st.global.v{count}.b32 [%b], {{{registers}}}; ret;
     """
     report = execute(body, pointers("AB"), [a, np.zeros(32 * count, np.uint32)])
     assert report.arrays[1] is not None
@@ -65,10 +65,10 @@ def test_lanes_of_one_instruction_may_reach_different_spaces() -> None:
     mov.u32 %s, box; mad.lo.u32 %s, %t, 4, %s; mul.lo.u32 %r0, %t, 1000; st.shared.u32 [%s], %r0;
     cvt.u64.u32 %w, %s; cvta.shared.u64 %w, %w;
     isspacep.shared %p1, %w; isspacep.global %p2, %w;
-    {at('%a', 4)} and.b32 %r1, %t, 1; setp.eq.u32 %p0, %r1, 0;
+    {at("%a", 4)} and.b32 %r1, %t, 1; setp.eq.u32 %p0, %r1, 0;
     selp.b64 %w, %w, %a, %p0; ld.u32 %r2, [%w];
     selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4;
-    {at('%b', 4)} st.u32 [%b], %r2; ret;
+    {at("%b", 4)} st.u32 [%b], %r2; ret;
     """
     report = execute(body, pointers("AB"), [a, np.zeros(32, np.uint32)])
     assert report.arrays[1] is not None
@@ -123,20 +123,18 @@ def test_atomics_update_one_lane_after_the_other(space: str, name: str, type_: s
     a[::5] = 3
     b, c = np.full(8, 5, f"u{size}"), np.zeros(64, f"u{size}")
     place = "%b" if space == "global" else "%w"
-    body = f"""{LANE} .reg .b{bits} %v, %d; .reg .b64 %c; .shared .align 8 .b8 box[64]; .reg .b32 %s;
-    ld.param.u64 %c, [C]; {at('%c', size)} {at('%a', size)}
+    body = f"""{LANE} .reg .b{bits} %v, %d; .reg .b64 %c; .reg .b32 %s;
+    .shared .align 8 .b8 box[64];
+    ld.param.u64 %c, [C]; {at("%c", size)} {at("%a", size)}
     and.b32 %r0, %t, 7; mul.wide.u32 %o, %r0, {size}; add.u64 %b, %b, %o;
     mov.u32 %s, box; cvt.u64.u32 %w, %s; add.u64 %w, %w, %o;
     setp.lt.u32 %p0, %t, 8; mov.b{bits} %v, 5; @%p0 st.shared.b{bits} [%w], %v;
     bar.sync 0; ld.global.b{bits} %v, [%a];
     atom.{space}.{name}.{type_} %d, [{place}], %v;
     st.global.b{bits} [%c], %d; bar.sync 0;
-    @%p0 ld.shared.b{bits} %v, [%w]; @%p0 st.global.b{bits} [%b], %v; ret;
     """
-    if space == "global":
-        body = body.replace("@%p0 ld.shared", "//").replace("; ret;", "; ret;")
-        body = body.replace(f"// .b{bits} %v, [%w]; @%p0 st.global.b{bits} [%b], %v; ret;", "\nret;")
-        body = body[: body.index("//")] + "ret;" if "//" in body else body
+    copy = f"@%p0 ld.shared.b{bits} %v, [%w]; @%p0 st.global.b{bits} [%b], %v;"
+    body += f"{copy if space == 'shared' else ''} ret;"
     report = execute(body, pointers("ABC"), [a, b, c], block=64)
     function = OPERATIONS[name][0]
     read = (lambda v: v - (1 << bits) if v >> (bits - 1) else v) if type_[0] == "s" else int
@@ -154,7 +152,7 @@ def test_atomics_update_one_lane_after_the_other(space: str, name: str, type_: s
 def test_compare_and_swap_and_floats() -> None:
     a = RNG.standard_normal(32).astype(np.float32)
     b = np.zeros(4, np.float32)
-    body = f"""{LANE} {at('%a', 4)} ld.global.f32 %r0, [%a];
+    body = f"""{LANE} {at("%a", 4)} ld.global.f32 %r0, [%a];
     red.global.add.f32 [%b], %r0; red.relaxed.gpu.global.add.noftz.f16x2 [%b+4], 0x3C004000;
     atom.global.cas.b32 %r1, [%b+8], 0, %r0; ret;
     """

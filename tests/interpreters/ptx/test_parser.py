@@ -19,7 +19,7 @@ OTHERS = """
 .version 8.4
 .target sm_90a, debug
 .address_size 64
-	.file	1 "/some/where.py"
+    .file    1 "/some/where.py"
 .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
 .global .align 4 .b8 table[8] = {1, 2, 3, 4, 0xff, 6, 7, 8};
 .const .f32 ratio = 0f3FC00000;
@@ -28,37 +28,37 @@ OTHERS = """
 .reqntid 32, 1, 1
 .maxnreg 64
 {
-	.reg .b32 	%r<8>;
-	.reg .b64 	%rd<4>;
-	.reg .pred %p;
-	.loc	1 10 0
+    .reg .b32     %r<8>;
+    .reg .b64     %rd<4>;
+    .reg .pred %p;
+    .loc    1 10 0
 $L__func_begin0:
-	.loc	1 11 3, function_name $L__info+0, inlined_at 1 20 5
-	ld.param.u64 	%rd1, [out];
-	{ // begin inline asm
-	  .reg .pred %p; .reg .b32 %r1;
-	  mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 4;
-	  @!%p bra SKIP; mov.u32 %r1, 7;
-	SKIP:
-	  mul.wide.u32 %rd2, %r1, 0;
-	}
-	mov.u32 %r1, %tid.x; .pragma "nounroll";
-	{ .reg .b32 %r1; mov.b32 %r1, 5; SKIP: mov.b32 %r3, %r1; }
-	mul.wide.u32 %rd2, %r1, 4;
-	add.s64 %rd3, %rd1, %rd2;
-	ld.const.f32 %r4, [ratio];
-	mul.f32 %r4, %r4, 0f40000000;
-	cvt.rzi.u32.f32 %r4, %r4;
-	ld.global.u8 %r5, [table+4];
-	add.s32 %r3, %r3, %r4; add.s32 %r3, %r3, %r5;
-	st.global.b32 [%rd3], %r3;
-	ret;
+    .loc    1 11 3, function_name $L__info+0, inlined_at 1 20 5
+    ld.param.u64     %rd1, [out];
+    { // begin inline asm
+      .reg .pred %p; .reg .b32 %r1;
+      mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 4;
+      @!%p bra SKIP; mov.u32 %r1, 7;
+    SKIP:
+      mul.wide.u32 %rd2, %r1, 0;
+    }
+    mov.u32 %r1, %tid.x; .pragma "nounroll";
+    { .reg .b32 %r1; mov.b32 %r1, 5; SKIP: mov.b32 %r3, %r1; }
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.const.f32 %r4, [ratio];
+    mul.f32 %r4, %r4, 0f40000000;
+    cvt.rzi.u32.f32 %r4, %r4;
+    ld.global.u8 %r5, [table+4];
+    add.s32 %r3, %r3, %r4; add.s32 %r3, %r3, %r5;
+    st.global.b32 [%rd3], %r3;
+    ret;
 $L__tmp1:
 }
-	.section	.debug_abbrev
-	{
+    .section    .debug_abbrev
+    {
 .b8 1 { }
-	}
+    }
 """
 
 
@@ -138,9 +138,9 @@ def test_instructions_know_their_targets(target: str, version: str, message: str
 
 
 def test_features_of_one_architecture() -> None:
-    with pytest.raises(PtxError, match="wgmma.fence is for sm_90a; the target is sm_100a"):
+    with pytest.raises(PtxError, match=r"wgmma\.fence is for sm_90a; the target is sm_100a"):
         execute("wgmma.fence.sync.aligned; ret;", "", [], target="sm_100a")
-    with pytest.raises(PtxError, match="tcgen05.wait::ld is for sm_100a; the target is sm_90a"):
+    with pytest.raises(PtxError, match=r"tcgen05\.wait::ld is for sm_100a; the target is sm_90a"):
         execute("tcgen05.wait::ld.sync.aligned; ret;", "", [])
 
 

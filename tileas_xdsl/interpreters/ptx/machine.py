@@ -182,12 +182,20 @@ class Machine:
         stuck = [f for g in cluster.gangs_left for f in g.fragments if f.block is not None]
         if not stuck:
             return
-        message, story, at = deadlock_story(cluster, stuck)
-        if all(isinstance(f.block, Together) for f in stuck):
+        apart = [f for f in stuck if _apart_for_good(f)]
+        message, story, at = deadlock_story(cluster, apart or stuck)
+        if apart:
             message = "lanes that have to execute this together never come together"
-            self.findings.add("diverged", at, message, story)
-            return
-        self.findings.add("deadlock", at, message, story)
+        self.findings.add("diverged" if apart else "deadlock", at, message, story)
+
+
+def _apart_for_good(f: Fragment) -> bool:
+    """Whether a fragment waits for lanes that wait for others of its warp elsewhere."""
+    if not isinstance(f.block, Together):
+        return False
+    missing = f.block.wanted & f.gang.live() & ~f.mask
+    others = [o for o in f.gang.fragments if o.mask & missing]
+    return all(isinstance(o.block, Together) for o in others)
 
 
 def _runnable(gang: Gang) -> Fragment | None:
