@@ -144,7 +144,8 @@ def test_tokens_drops_and_pending_counts() -> None:
         ("bar.sync 1, 48;", "named-barrier", "48 threads are no whole warps"),
         ("bar.sync 1, 96;", "named-barrier", "the block has 64"),
         ("bar.sync 17;", "named-barrier", "not in 0..15"),
-        ("setp.lt.u32 %p0, %t, 7; @%p0 bra X; bar.sync 0; X: bar.sync 1;", "diverged", "never come together"),
+        ("setp.lt.u32 %p0, %t, 7; @%p0 bra X; bar.sync 0; X: bar.sync 1;", "diverged",
+         "never come together"),
         ("barrier.cluster.wait;", "named-barrier", "without having arrived"),
     ],
 )  # fmt: skip

@@ -63,12 +63,13 @@ def from_registers(words: np.ndarray, name: str, dtype: Any) -> np.ndarray:
 
 def load_words(prefix: str, pointer: str, count: int, bits: int = 32) -> str:
     """Load `count` words of a thread into `%PREFIX0`, ..."""
-    lines = [f".reg .b{bits} %{prefix}<{count}>; .reg .b64 %p{prefix};",
-             f"ld.param.u64 %p{prefix}, [{pointer}];",
-             f"mul.wide.u32 %o, %t, {count * bits // 8}; add.u64 %p{prefix}, %p{prefix}, %o;"]  # fmt: skip
-    lines += [
-        f"ld.global.b{bits} %{prefix}{i}, [%p{prefix}+{i * bits // 8}];" for i in range(count)
+    lines = [
+        f".reg .b{bits} %{prefix}<{count}>; .reg .b64 %p{prefix};",
+        f"ld.param.u64 %p{prefix}, [{pointer}];",
+        f"mul.wide.u32 %o, %t, {count * bits // 8}; add.u64 %p{prefix}, %p{prefix}, %o;",
     ]
+    for i in range(count):
+        lines.append(f"ld.global.b{bits} %{prefix}{i}, [%p{prefix}+{i * bits // 8}];")
     return "\n".join(lines)
 
 
@@ -169,13 +170,13 @@ def canonical(mode: str, major: str, bits: int, rows: int) -> CanonicalLayout:
     if major == "k":
         lead, stride = (rows * 16, 128) if mode == "none" else (0, 8 * width)
     else:
-        lead, stride = 1024, 2048 * max(1, rows // 64)
+        lead, stride = 16 * width, 8 * width
         if mode == "none":
             lead, stride = 4096, 256
     return CanonicalLayout(mode, major, bits, lead, stride, Layout(1, 0))
 
 
-def placed(values: np.ndarray, layout: CanonicalLayout, size: int, start: int) -> np.ndarray:
+def placed(values: np.ndarray, layout: CanonicalLayout, size: int) -> np.ndarray:
     """Shared memory from `start` on with an operand in it."""
     memory = np.zeros(size, np.uint8)
     item = values.dtype.itemsize
@@ -185,7 +186,6 @@ def placed(values: np.ndarray, layout: CanonicalLayout, size: int, start: int) -
     assert len(np.unique(address)) == address.size
     for i in range(item):
         memory[address + i] = np.ascontiguousarray(values)[..., None].view(np.uint8)[..., i]
-    del start
     return memory
 
 
@@ -203,9 +203,7 @@ def run_wgmma(
     k = 256 // bits
     left, right = matrix(a, (64, k)), matrix(b, (n, k))
     layouts = [canonical(modes[0], majors[0], bits, 64), canonical(modes[1], majors[1], bits, n)]
-    memory = np.concatenate(
-        [placed(left, layouts[0], 32768, 0), placed(right, layouts[1], 32768, 0)]
-    )
+    memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
     words = [describe(lay, 1024 + 32768 * i, HOPPER).encode() for i, lay in enumerate(layouts)]
     count = n // 4 if d == "f16" else n // 2
     before = matrix("s8" if d == "s32" else d, (64, n)).astype(DTYPES[d])

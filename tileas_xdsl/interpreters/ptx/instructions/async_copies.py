@@ -190,7 +190,9 @@ Endpoint = tuple[str, int]
 def build_bulk(site: Site) -> Step:
     """`cp.async.bulk` and `cp.reduce.async.bulk`: a run of bytes between two memories."""
     reduces = site.name.startswith("cp.reduce")
-    to = site.choose(("shared::cluster", "shared::cta", "global"))
+    to = next((m for m in site.modifiers if m in ("shared::cluster", "shared::cta", "global")), "")
+    if not site.flag(to):
+        site.fail("the space of the target is missing")
     spaces = [m for m in site.modifiers if m in ("global", "shared::cta")]
     if not spaces:
         site.fail("the space of the source is missing")

@@ -179,10 +179,12 @@ def _extract(type_: ScalarType) -> Callable[[Array, Array, Array], Array]:
 
 def _ones(count: Array, bits: int) -> Array:
     """So many low bits."""
-    unsigned = UNSIGNED[bits].type
+    unsigned = UNSIGNED[bits]
     whole = count >= bits
     amount = np.where(whole, 0, count).astype(unsigned)
-    return np.where(whole, ~unsigned(0), (unsigned(1) << amount) - unsigned(1))
+    one = np.ones((), unsigned)
+    found: Array = np.left_shift(one, amount) - one
+    return np.where(whole, np.array((1 << bits) - 1, unsigned), found)
 
 
 def _shift_right(a: Array, amount: Array, bits: int) -> Array:

@@ -251,9 +251,9 @@ def _issue(f: Fragment, lane: int, operands: Operands, kind: str, group: int) ->
 def _product(f: Fragment, lane: int, operands: Operands, kind: str, group: int) -> Product:
     cta, cluster = f.gang.cta, f.gang.cta.cluster
     if group == 2 and len(cluster.ctas) < 2:
-        raise Fault("issue", "cta_group::2 needs a cluster of at least two CTAs")
+        raise Fault("invalid", "cta_group::2 needs a cluster of at least two CTAs")
     if group == 2 and cta.rank & 1:
-        raise Fault("issue", f"{cta.name} has an odd rank: only the even CTA of a pair issues")
+        raise Fault("invalid", f"{cta.name} has an odd rank: only the even CTA of a pair issues")
     ctas = cluster.ctas[cta.rank : cta.rank + group]
     shape = _instruction(_lane(f, operands.instruction, lane), kind, group)
     d_lane, column = split(_lane(f, operands.d[0], lane) + operands.d[1])

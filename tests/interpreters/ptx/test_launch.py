@@ -1,0 +1,119 @@
+"""Launching: arguments, sizes, and what the report holds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from interpreters.ptx.harness import execute, module
+
+from tileas_xdsl.interpreters.ptx import FindingsError, LaunchError, TensorMapArg, load, run
+from tileas_xdsl.target.tensor_map import TensorMap
+
+STORE = """
+.reg .b64 %o; .reg .b32 %r, %n; .reg .b16 %h;
+ld.param.u64 %o, [O]; ld.param.f32 %r, [F]; ld.param.s32 %n, [N]; ld.param.b16 %h, [H];
+st.global.f32 [%o], %r; st.global.s32 [%o+4], %n; st.global.b16 [%o+8], %h; ret;
+"""
+PARAMETERS = ".param .u64 O, .param .f32 F, .param .s32 N, .param .f16 H"
+
+
+def test_scalars_take_the_type_of_their_parameter() -> None:
+    given = np.zeros(3, np.uint32)
+    report = execute(STORE, PARAMETERS, [given, 1, np.int32(-5), 0.5], block=1)
+    found = report.arrays[0]
+    assert found is not None
+    assert found.view(np.float32)[0] == 1.0
+    assert found.view(np.int32)[1] == -5
+    assert found.view(np.float16)[4] == 0.5
+    assert not given.any()
+    assert report.arrays[1:] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([1, 2, 3], "kernel 'k' takes 4 arguments, not 3"),
+        ([np.zeros(3), 1, 1 << 40, 1], "argument 2 ('N') is 1099511627776; .s32 holds"),
+        ([np.zeros(3), "x", 1, 1], "argument 1 ('F') is 'x'"),
+        ([np.zeros(3), 1, 1.5, 1], "argument 2"),
+        ([np.zeros(3), np.zeros(3), 1, 1], "argument 1 ('F') is an array; the parameter takes 4"),
+        ([np.zeros(3, object), 1, 1, 1], "is an array of objects"),
+        ([b"abc", 1, 1, 1], "argument 0 ('O') has 3 bytes; the parameter takes 8"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments: list[Any], message: str) -> None:
+    parsed = load(module(STORE, PARAMETERS), "k.ptx")
+    if arguments[2:3] == [1.5]:
+        assert run(parsed, "k", arguments, 1, 1).finished
+        return
+    with pytest.raises(LaunchError) as raised:
+        run(parsed, "k", arguments, 1, 1)
+    assert message in str(raised.value)
+
+
+def test_tensor_maps_that_no_driver_makes() -> None:
+    parsed = load(module("ret;", ".param .align 64 .b8 T[128]"), "k.ptx")
+    wrong = TensorMapArg(TensorMap("f16", 0, (8,), (), (300,)), np.zeros(8, np.float16))
+    with pytest.raises(LaunchError, match=r"argument 0 \('T'\): tensor map: box\[0\] is 300"):
+        run(parsed, "k", [wrong], 1, 1)
+    with pytest.raises(LaunchError, match="needs 128 bytes"):
+        run(parsed, "k", [5], 1, 1)
+
+
+TUNED = module("ret;").replace("k()", "k()\n.reqntid 64, 1, 1\n.reqnctapercluster 2, 1, 1\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grid": 3}, "grid (3, 1, 1) is no multiple of cluster (2, 1, 1)"),
+        ({"grid": 0}, "grid 0 is not one to three positive sizes"),
+        ({"grid": 2, "block": 32}, "is not the (64, 1, 1) that the kernel requires"),
+        ({"grid": 2, "cluster": 1}, "cluster (1, 1, 1) is not the (2, 1, 1)"),
+        ({"grid": 2, "dynamic_shared": 300000}, "300000 bytes of shared memory; it has 232448"),
+        ({"grid": 2, "dynamic_shared": -1}, "it cannot be negative"),
+        ({"grid": 2, "order": "sideways"}, "order 'sideways' is unknown"),
+        ({"grid": 2, "kernel": "other"}, "there is no kernel 'other'; the module has: k"),
+    ],
+)
+def test_sizes_that_do_not_fit(options: dict[str, Any], message: str) -> None:
+    parsed = load(TUNED, "k.ptx")
+    kernel = options.pop("kernel", None)
+    with pytest.raises(LaunchError) as raised:
+        run(parsed, kernel, [], **options)
+    assert message in str(raised.value)
+
+
+def test_block_sizes_have_to_be_known_and_small() -> None:
+    parsed = load(module("ret;"), "k.ptx")
+    with pytest.raises(LaunchError, match="say the block size"):
+        run(parsed, None, [], 1)
+    with pytest.raises(LaunchError, match="a block of 2048 threads has more than 1024"):
+        run(parsed, None, [], 1, (64, 32))
+
+
+def test_findings_may_be_raised() -> None:
+    parsed = load(module("trap;"), "k.ptx")
+    with pytest.raises(FindingsError, match=r"k.ptx:6:1: error: the kernel executes trap"):
+        run(parsed, None, [], 1, 1, raise_on_findings=True)
+
+
+def test_endless_kernels_meet_a_limit() -> None:
+    body = ".reg .b32 %r; mov.u32 %r, 0; L: add.u32 %r, %r, 1; bra L;"
+    report = execute(body, "", [], clean=False, limit=10000)
+    assert not report.finished
+    assert "runs past 10000 instructions" in report.findings[0].message
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_blocks_that_wait_for_one_another_run_together(jobs: int) -> None:
+    """Block 0 waits for a flag that block 5 sets."""
+    body = """
+    .reg .b64 %o; .reg .b32 %r, %v; .reg .pred %p; ld.param.u64 %o, [O]; mov.u32 %r, %ctaid.x;
+    setp.eq.u32 %p, %r, 5; @%p red.global.add.u32 [%o], 1; setp.ne.u32 %p, %r, 0; @%p ret;
+    W: ld.acquire.gpu.global.u32 %v, [%o]; setp.eq.u32 %p, %v, 0; @%p bra W;
+    st.global.u32 [%o+4], 9; ret;
+    """
+    report = execute(body, ".param .u64 O", [np.zeros(2, np.uint32)], block=1, grid=6, jobs=jobs)
+    assert report.arrays[0] is not None
+    assert report.arrays[0].tolist() == [1, 9]

@@ -1,0 +1,247 @@
+"""Tensor memory and tcgen05 against numpy."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from interpreters.ptx.harness import execute, pointers
+from interpreters.ptx.test_matrices import (
+    DTYPES,
+    START,
+    canonical,
+    group,
+    load_words,
+    matrix,
+    placed,
+    store_words,
+)
+
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.instruction_descriptor import InstructionDescriptor
+from tileas_xdsl.target.smem_descriptor import describe
+
+BLACKWELL = get_target("sm_100a")
+RNG = np.random.default_rng(21)
+
+ALLOCATE = """
+.shared .align 1024 .b8 box[65536]; .shared .align 8 .b8 bars[16]; .shared .align 4 .b8 where[4];
+.reg .b32 %w, %d, %l; .reg .pred %q, %p; .reg .b64 %m, %da, %db; .reg .b32 %v<4>;
+shr.u32 %w, %t, 5; shfl.sync.idx.b32 %w, %w, 0, 31, -1; setp.ne.u32 %q, %w, 0; @%q bra HAVE;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 256;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+HAVE: setp.ne.u32 %q, %t, 0; @%q bra MADE; mbarrier.init.shared::cta.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+MADE: tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;
+ld.shared.b32 %d, [where]; shl.b32 %l, %w, 21; add.u32 %l, %l, %d;
+"""
+
+FREE = """
+tcgen05.fence::before_thread_sync; bar.sync 0; setp.ne.u32 %q, %w, 0; @%q ret;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 256; ret;
+"""
+
+FILL = """
+ld.param.u64 %m, [M]; mov.u32 %s, box; mad.lo.u32 %s, %t, 16, %s;
+mul.wide.u32 %o, %t, 16; add.u64 %m, %m, %o; mov.u32 %r0, 0;
+FILL: ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%m];
+st.shared.v4.b32 [%s], {%v0, %v1, %v2, %v3};
+add.u64 %m, %m, 2048; add.u32 %s, %s, 2048; add.u32 %r0, %r0, 1;
+setp.lt.u32 %q, %r0, 32; @%q bra FILL;
+fence.proxy.async.shared::cta; bar.sync 0;
+"""
+
+WAIT = """
+COMMIT: bar.warp.sync -1;
+W: mbarrier.try_wait.parity.shared::cta.b64 %p, [bars], 0; @!%p bra W;
+tcgen05.fence::after_thread_sync;
+"""
+
+
+def run_block(body: str, names: str, arguments: list[Any], **options: Any) -> Any:
+    return execute(START + body, pointers(names), arguments, block=128, target="sm_100a", **options)
+
+
+SHAPES = [("32x32b", 1), ("32x32b", 16), ("16x64b", 4), ("16x128b", 2), ("16x256b", 1),
+          ("16x256b", 4)]  # fmt: skip
+
+COUNTS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4}
+
+
+def cell(shape: str, lane: int, register: int) -> tuple[int, int]:
+    """Lane and column of a thread's register, as the figures of the PTX ISA have them."""
+    if shape == "32x32b":
+        return lane, register
+    if shape == "16x64b":
+        return lane // 4 + 8 * (lane % 2), 2 * register + lane % 4 // 2
+    if shape == "16x128b":
+        return lane // 4 + 8 * (register % 2), 4 * (register // 2) + lane % 4
+    row = lane // 4 + 8 * (register // 2 % 2)
+    return row, 8 * (register // 4) + 2 * (lane % 4) + register % 2
+
+
+@pytest.mark.parametrize(("shape", "repetitions"), SHAPES)
+def test_loads_and_stores_of_each_shape(shape: str, repetitions: int) -> None:
+    """What one shape stores, rows of 32 lanes load; both halves of the lanes with 16."""
+    count = COUNTS[shape] * repetitions
+    values = RNG.integers(0, 1 << 32, (128, count), dtype=np.uint32)
+    columns = count if shape == "32x32b" else count * 2
+    body = ALLOCATE + load_words("a", "A", count) + load_words("b", "B", columns)
+    body += f"""
+    tcgen05.st.sync.aligned.{shape}.x{repetitions}.b32 [%l], {group("a", count)};
+    """
+    if shape != "32x32b":
+        body += f"""
+        add.u32 %v0, %l, {16 << 16};
+        tcgen05.st.sync.aligned.{shape}.x{repetitions}.b32 [%v0], {group("a", count)};
+        """
+    body += f"""
+    tcgen05.wait::st.sync.aligned;
+    tcgen05.ld.sync.aligned.32x32b.x{columns}.b32 {group("b", columns)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("b", columns)} {FREE}
+    """
+    report = run_block(body, "AB", [values, np.zeros((128, columns), np.uint32)])
+    found = report.arrays[1]
+    for thread in range(128):
+        warp, lane = thread // 32, thread % 32
+        for register in range(count):
+            row, column = cell(shape, lane, register)
+            places = [row] if shape == "32x32b" else [row, row + 16]
+            for place in places:
+                assert found[32 * warp + place, column] == values[thread, register]
+
+
+KIND = {"f16": "f16", "bf16": "f16", "tf32": "tf32", "e4m3": "f8f6f4", "e5m2": "f8f6f4",
+        "s8": "i8", "u8": "i8"}  # fmt: skip
+NAMES = {"e4m3": "f8e4m3", "e5m2": "f8e5m2"}
+
+CASES = [
+    ("f32", "bf16", "bf16", 128, 64, "k", "k"),
+    ("f16", "f16", "f16", 128, 64, "k", "k"),
+    ("f32", "f16", "f16", 128, 128, "mn", "k"),
+    ("f32", "bf16", "bf16", 128, 64, "k", "mn"),
+    ("f32", "tf32", "tf32", 128, 32, "k", "k"),
+    ("f32", "e4m3", "e5m2", 128, 64, "k", "k"),
+    ("s32", "s8", "u8", 128, 64, "k", "k"),
+    ("f32", "bf16", "bf16", 64, 64, "k", "k"),
+]
+
+
+@pytest.mark.parametrize(("d", "a", "b", "m", "n", "a_major", "b_major"), CASES)
+@pytest.mark.parametrize("order", ["eager", "lazy"])
+def test_products(
+    d: str, a: str, b: str, m: int, n: int, a_major: Any, b_major: Any, order: str
+) -> None:
+    bits = {"f16": 16, "bf16": 16, "tf32": 32}.get(a, 8)
+    k = 256 // bits
+    left, right = matrix(a, (m, k)), matrix(b, (n, k))
+    layouts = [canonical("128B", a_major, bits, m), canonical("128B", b_major, bits, n)]
+    memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
+    words = [describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate(layouts)]
+    instruction = InstructionDescriptor(
+        KIND[a], NAMES.get(a, a), NAMES.get(b, b), m, n, a_major, b_major, d=d
+    ).encode()
+    body = ALLOCATE + FILL + load_words("d", "D", n)
+    body += f"""
+    mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]}; mov.u32 %v0, {instruction};
+    setp.ne.u32 %q, %t, 0; @%q bra COMMIT; setp.ne.u32 %p, %t, %t;
+    tcgen05.mma.cta_group::1.kind::{KIND[a]} [%d], %da, %db, %v0, %p; setp.eq.u32 %p, %t, %t;
+    tcgen05.mma.cta_group::1.kind::{KIND[a]} [%d], %da, %db, %v0, %p;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x{n}.b32 {group("d", n)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("d", n)} {FREE}
+    """
+    arguments = [np.zeros((128, n), np.uint32), memory]
+    report = run_block(body, "DM", arguments, order=order, clean=m == 128)
+    assert {f.kind for f in report.findings} <= ({"uninitialised"} if m == 64 else set())
+    found = report.arrays[0]
+    lanes = np.arange(128) if m == 128 else np.array([r % 16 + 32 * (r // 16) for r in range(64)])
+    rows = found[lanes]
+    if d == "f16":
+        numbers = (rows & 0xFFFF).astype(np.uint16).view(np.float16)
+    else:
+        numbers = rows.view(DTYPES[d])
+    exact = 2 * left.astype(np.float64) @ right.astype(np.float64).T
+    np.testing.assert_array_equal(numbers.astype(np.float64), exact)
+
+
+def test_the_left_operand_may_be_in_tensor_memory() -> None:
+    left, right = matrix("bf16", (128, 16)), matrix("bf16", (64, 16))
+    layout = canonical("128B", "k", 16, 64)
+    memory = placed(right, layout, 65536)
+    word = describe(layout, 1024, BLACKWELL).encode()
+    instruction = InstructionDescriptor("f16", "bf16", "bf16", 128, 64).encode()
+    body = ALLOCATE + FILL + load_words("a", "A", 8) + load_words("d", "D", 64)
+    body += f"""
+    add.u32 %v1, %l, 128; tcgen05.st.sync.aligned.32x32b.x8.b32 [%v1], {group("a", 8)};
+    tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync; bar.sync 0;
+    tcgen05.fence::after_thread_sync; add.u32 %v2, %d, 128;
+    mov.b64 %db, {word}; mov.u32 %v0, {instruction};
+    setp.ne.u32 %q, %t, 0; @%q bra COMMIT; setp.ne.u32 %p, %t, %t;
+    tcgen05.mma.cta_group::1.kind::f16 [%d], [%v2], %db, %v0, %p;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x64.b32 {group("d", 64)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("d", 64)} {FREE}
+    """
+    words = np.ascontiguousarray(left).view(np.uint32)
+    arguments = [words, np.zeros((128, 64), np.float32), memory]
+    report = run_block(body, "ADM", arguments)
+    exact = left.astype(np.float64) @ right.astype(np.float64).T
+    np.testing.assert_array_equal(report.arrays[1], exact.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "chunks", "quarters"),
+    [
+        ("128x256b", 128, 2, ((0,), (1,), (2,), (3,))),
+        ("128x128b", 128, 1, ((0,), (1,), (2,), (3,))),
+        ("64x128b.warpx2::02_13", 64, 1, ((0, 2), (1, 3))),
+        ("64x128b.warpx2::01_23", 64, 1, ((0, 1), (2, 3))),
+        ("32x128b.warpx4", 32, 1, ((0, 1, 2, 3),)),
+    ],
+)
+def test_copies_from_shared_memory(
+    shape: str, rows: int, chunks: int, quarters: tuple[tuple[int, ...], ...]
+) -> None:
+    cells = RNG.integers(0, 1 << 16, (rows, 8 * chunks), dtype=np.uint16)
+    layout = canonical("none", "k", 16, rows)
+    padded = np.zeros((rows, 16), np.uint16)
+    padded[:, : 8 * chunks] = cells
+    memory = placed(padded.view(ml_dtypes.bfloat16), layout, 65536)
+    word = describe(layout, 1024, BLACKWELL).encode()
+    body = ALLOCATE + FILL + load_words("d", "D", 8)
+    body += f"""
+    mov.b64 %da, {word}; setp.ne.u32 %q, %t, 0; @%q bra COMMIT;
+    tcgen05.cp.cta_group::1.{shape} [%d], %da;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x8.b32 {group("d", 8)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("d", 8)} {FREE}
+    """
+    report = run_block(body, "DM", [np.zeros((128, 8), np.uint32), memory], clean=False)
+    assert {f.kind for f in report.findings} <= {"uninitialised"}
+    found = report.arrays[0]
+    words = np.ascontiguousarray(cells).view(np.uint32)
+    for part, targets in enumerate(quarters):
+        for quarter in targets:
+            here = found[32 * quarter : 32 * quarter + 32, : 4 * chunks]
+            np.testing.assert_array_equal(here, words[32 * part : 32 * part + 32])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 100;", "100 columns"),
+        ("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 512;", "no allocation to free"),
+        ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 32;", "gave up"),
+        ("tcgen05.mma.cta_group::2.kind::f16 [%d], %da, %db, %v0, %p;", "a cluster of at least"),
+    ],
+)
+def test_rules_of_tensor_memory(text: str, says: str) -> None:
+    body = (
+        f"{ALLOCATE} mov.b64 %da, 0; mov.b64 %db, 0; mov.u32 %v0, 0; setp.eq.u32 %p, %t, 0;{text}"
+    )
+    report = run_block(body + FREE, "", [], clean=False)
+    assert any(says in f.message for f in report.findings)
