@@ -1,9 +1,9 @@
 """An open compiler for GPU tile kernels on xDSL.
 
-    import tileas_xdsl as tileas
+import tileas_xdsl as tileas
 
-    kernel = tileas.compile("kernel.mlir", target="sm_90a")
-    print(kernel.ptx)
+kernel = tileas.compile("kernel.mlir", target="sm_90a")
+print(kernel.ptx)
 """
 
 from __future__ import annotations

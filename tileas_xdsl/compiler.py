@@ -128,7 +128,6 @@ class CompiledKernel:
 
         return simulate(self.source, args, kernel=self.name, grid=grid, **options)
 
-
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`."""
         from tileas_xdsl.runtime.emulation import emulate

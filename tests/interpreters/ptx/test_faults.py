@@ -72,7 +72,7 @@ FAULTS = (
           "arrivals are missing"),
     Fault("no closing cluster barrier",
           change(("    barrier.cluster.arrive.release;\n    barrier.cluster.wait.acquire;\n", "")),
-          ("exit-race",), "barrier.cluster.arrive and barrier.cluster.wait"),
+          ("exit-race", "access-after-exit"), ""),
     Fault("descriptor stride too small", change(("0x4000004000010000", "0x4000002000010000")),
           ("descriptor",), "stride offset 512"),
     Fault("descriptor stride too large", change(("0x4000004000010000", "0x4000008000010000")),

@@ -238,7 +238,7 @@ def run_wgmma(
     {store_words("d", count)} ret;
     """
     arguments = [start, fragment, memory]
-    report = execute(body, pointers("DAM"), arguments, block=128, version="8.0")
+    report = execute(body, pointers("DAM"), arguments, block=128, version="8.4")
     assert report.arrays[0] is not None
     found = from_registers(report.arrays[0], name, DTYPES[d]).astype(np.float64)
     exact = signs[0] * signs[1] * (left.astype(np.float64) @ right.astype(np.float64).T)

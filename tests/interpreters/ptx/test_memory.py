@@ -153,7 +153,8 @@ def test_compare_and_swap_and_floats() -> None:
     a = RNG.standard_normal(32).astype(np.float32)
     b = np.zeros(4, np.float32)
     body = f"""{LANE} {at("%a", 4)} ld.global.f32 %r0, [%a];
-    red.global.add.f32 [%b], %r0; red.relaxed.gpu.global.add.noftz.f16x2 [%b+4], 0x3C004000;
+    red.global.add.f32 [%b], %r0; mov.b32 %r3, 0x3C004000;
+    red.relaxed.gpu.global.add.noftz.f16x2 [%b+4], %r3;
     atom.global.cas.b32 %r1, [%b+8], 0, %r0; ret;
     """
     report = execute(body, pointers("AB"), [a, b])

@@ -74,10 +74,3 @@ def spread(value: Value, lanes: int, dtype: np.dtype[Any]) -> Array:
     if value.__class__ is np.ndarray:
         return value
     return np.full(lanes, value, dtype)
-
-
-def collapse(value: Value) -> Value:
-    """An array of equal entries as an integer."""
-    if value.__class__ is np.ndarray and bool((value == value[0]).all()):
-        return value[0].item()
-    return value

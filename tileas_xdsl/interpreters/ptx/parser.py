@@ -57,7 +57,6 @@ def parse(text: str, path: str) -> PtxModule:
         header.target,
         header.kernels,
         header.variables,
-        text.splitlines(),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from tileas_xdsl.interpreters.ptx.barriers import ClusterBarrier, NamedBarrier
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.lanes import FULL_WARP, WARP, Value, first_lane
+from tileas_xdsl.interpreters.ptx.lanes import WARP, Value, first_lane
 from tileas_xdsl.interpreters.ptx.mbarrier import MBarrier
 from tileas_xdsl.interpreters.ptx.memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.shared_memory import (
@@ -167,15 +167,6 @@ class Gang:
         for fragment in self.fragments:
             mask |= fragment.mask
         return mask
-
-    def whole_warps(self, mask: int) -> int:
-        """The lanes of warps all of whose living lanes are in the mask."""
-        live, found = self.live(), 0
-        for warp in range(self.warps):
-            part = FULL_WARP << WARP * warp
-            if mask & part and mask & part == live & part:
-                found |= mask & part
-        return found
 
 
 class Cta:

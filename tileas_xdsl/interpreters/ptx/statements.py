@@ -27,6 +27,9 @@ class Body:
     labels: dict[str, int] = field(default_factory=dict[str, int])
     variables: list[Variable] = field(default_factory=list[Variable])
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    table_scopes: dict[str, tuple[Scope, Place]] = field(
+        default_factory=dict[str, tuple[Scope, Place]]
+    )
     scopes: list[Scope] = field(default_factory=list[Scope])
     """The scope of each instruction."""
 
@@ -105,6 +108,7 @@ class BodyParser:
                 names.append(cursor.word("a label"))
             cursor.expect(";", "after labels")
             self.body.tables[unique] = tuple(names)
+            self.body.table_scopes[unique] = (scope, place)
             return
         self.body.labels[unique] = len(self.body.code)
 
@@ -143,6 +147,8 @@ class BodyParser:
     def _resolve(self) -> None:
         """Give jumps the unique names of their labels."""
         body = self.body
+        for name, (scope, place) in body.table_scopes.items():
+            body.tables[name] = tuple(_label(n, scope, place) for n in body.tables[name])
         for i, instruction in enumerate(body.code):
             if instruction.parts[0] not in ("bra", "brx"):
                 continue
@@ -166,10 +172,14 @@ def _called(cursor: Cursor) -> tuple[Operand, ...]:
 def _target(operand: Operand, scope: Scope, place: Place) -> Operand:
     if not isinstance(operand, Symbol):
         return operand
-    found = scope.label(operand.name)
+    return Symbol(_label(operand.name, scope, place))
+
+
+def _label(name: str, scope: Scope, place: Place) -> str:
+    found = scope.label(name)
     if found is None:
-        raise PtxError(f"label '{operand.name}' is not defined", place)
-    return Symbol(found)
+        raise PtxError(f"label '{name}' is not defined", place)
+    return found
 
 
 def skip_location(cursor: Cursor) -> None:

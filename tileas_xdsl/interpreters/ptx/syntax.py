@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from tileas_xdsl.interpreters.ptx.errors import Place
@@ -166,8 +166,3 @@ class PtxModule:
     target: str
     kernels: Mapping[str, Kernel]
     variables: Sequence[Variable]
-    lines: Sequence[str] = field(repr=False, default=())
-
-    def line_text(self, line: int) -> str:
-        """The text of a line, from 1; empty past the end."""
-        return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""

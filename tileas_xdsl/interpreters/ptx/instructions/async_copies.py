@@ -184,8 +184,6 @@ def build_arrive(site: Site) -> Step:
 
 # cp.async.bulk
 
-Endpoint = tuple[str, int]
-
 
 def build_bulk(site: Site) -> Step:
     """`cp.async.bulk` and `cp.reduce.async.bulk`: a run of bytes between two memories."""
