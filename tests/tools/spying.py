@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import pytest
-from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
 
+from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
 from tileas_xdsl.tools import runs
 
 Change: TypeAlias = Callable[[Schedule, Simulation], Simulation]
