@@ -35,6 +35,13 @@ FENCES: Sequence[PtxFault] = (
         "with no fence.proxy.async in between",
     ),
     PtxFault(
+        "fence.proxy.async before the writes instead of after them",
+        STORED,
+        changing(rf"(^ *st\.shared{SOME_LINES})(^ *fence\.proxy\.async.*\n)", r"\2\1"),
+        ("missing-proxy-fence",),
+        "with no fence.proxy.async in between",
+    ),
+    PtxFault(
         "no fence.mbarrier_init after the initialisation",
         CLUSTER,
         dropping(r"fence\.mbarrier_init"),
@@ -112,6 +119,13 @@ PIPELINES: Sequence[PtxFault] = (
         "the producer does not wait for the free stage",
         STORED,
         changing(_WAIT_EMPTY, ""),
+        _BY_ORDER,
+        "",
+    ),
+    PtxFault(
+        "try_wait once, and on without looking at its result",
+        STORED,
+        changing(rf"(try_wait.*\+{FULL}\].*\n).*bra.*\n", r"\1"),
         _BY_ORDER,
         "",
     ),

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from support.layouts import (
     axis_strides,
@@ -312,6 +312,7 @@ small_axis_strides = st.builds(
 
 
 @given(layouts(small_axis_strides, extents=st.sampled_from([1, 2, 2, 3])))
+@example(Layout((2, 2), (E("thread", -1), E("value"))))
 def test_right_inverse_is_the_coordinate_on_every_axis(layout: Layout) -> None:
     result = right_inverse(layout, ("thread", "value"))
     for t in range(size(result[0])):

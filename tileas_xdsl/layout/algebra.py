@@ -107,7 +107,8 @@ def right_inverse(layout: Any, axes: Sequence[str] | None = None) -> Any:
     """The largest layout `R` that this method finds with `layout(R(i)) == i` for all i.
 
     With named axes `R` has one mode per axis, in the order of `axes` (default: of appearance), and
-    `layout(R(c))` is `c` on every axis.  The chain of strides ends where signs change.
+    `layout(R(c))` is `c` on every axis.  The chain of strides ends where signs change; with several
+    axes where a stride is negative, since an index below zero would move along other modes too.
     """
     if layout is None:
         return None
@@ -115,12 +116,14 @@ def right_inverse(layout: Any, axes: Sequence[str] | None = None) -> Any:
         return _right_inverse_composed(layout)
     layout = as_layout(layout)
     names = _inverse_axes(layout, axes)
-    return unwrap_single([_right_inverse_on(layout, axis) for axis in names])
+    sign = 1 if len(names) > 1 else 0
+    return unwrap_single([_right_inverse_on(layout, axis, sign) for axis in names])
 
 
-def _right_inverse_on(layout: Layout, axis: str) -> Layout:
+def _right_inverse_on(layout: Layout, axis: str, sign: int) -> Layout:
+    """The inverse along one axis; strides have the sign, or all the same one if it is 0."""
     result: list[Mode] = []
-    current, sign = 1, 0
+    current = 1
     for mode in _axis_modes(layout, axis):
         if abs(mode.step) < current:
             continue

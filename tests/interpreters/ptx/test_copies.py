@@ -63,7 +63,8 @@ def test_reading_before_cp_async_is_over_is_a_race() -> None:
     )
     a = np.zeros((32, 4), np.uint32)
     report = execute(body, pointers("AB"), [a, a.copy()], clean=False)
-    assert [f.kind for f in report.findings] == ["race-RAW"]
+    # Nobody ever waits for the copies: the block ends while they may still write.
+    assert [f.kind for f in report.findings] == ["race-RAW", "exit-race"]
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -229,6 +229,23 @@ class Checker:
                     ["hint: end the kernel with barrier.cluster.arrive and barrier.cluster.wait"],
                 )
                 return
+        self._check_arrived(cta, seen)
+
+    def _check_arrived(self, cta: Cta, seen: Array) -> None:
+        """Copies into the shared memory of a CTA that ends, which no thread of it waited for."""
+        clocks, plane = self.clocks, self.shared[cta.rank].granules
+        late = (plane.clock >= seen[plane.writer]) & clocks.are_copies(plane.writer)
+        if not late.any():
+            return
+        first = int(np.flatnonzero(late)[0])
+        warp, prefix = clocks.describe(int(plane.writer[first]))
+        self.findings.add(
+            "exit-race",
+            int(plane.clock[first]) % TICK,
+            f"{cta.name} may end while {prefix}{cta.cluster.warp_name(warp)} still writes its "
+            "shared memory",
+            ["hint: a thread has to wait for the mbarrier that the copy tells"],
+        )
 
 
 def _whole_granules(offsets: Array, size: int) -> Array | None:

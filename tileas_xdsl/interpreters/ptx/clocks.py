@@ -1,7 +1,8 @@
 """Vector clocks: what every warp knows of the accesses of all agents of its cluster.
 
-Agents are the warps, for each warp the copies it started (the asynchronous proxy), and for each
-warp its tensor-core instructions.  An access is remembered as a stamp, `clock << 20 | instruction`;
+Agents are the warps, for each warp the copies it started (the asynchronous proxy), for each warp
+its tensor-core instructions, and the copies of a warp that tell one mbarrier: those of different
+barriers end in any order.  An access is remembered as a stamp, `clock << 20 | instruction`;
 what a warp knows is one limit an agent: accesses with a stamp below it happened before now.
 
 Three kinds of knowledge travel together: `seen` (happens before), `visible` (which generic writes
@@ -19,6 +20,8 @@ from tileas_xdsl.interpreters.ptx.lanes import Array
 
 STAMP_BITS = 20
 TICK = 1 << STAMP_BITS
+COPY_AGENTS = 32
+"""So many pairs of a warp and an mbarrier get an agent; further ones share that of the warp."""
 FOREVER = np.iinfo(np.int64).max
 
 
@@ -58,7 +61,7 @@ class Clocks:
 
     def __init__(self, warps: int) -> None:
         self.warps = warps
-        self.agents = 3 * warps
+        self.agents = 3 * warps + COPY_AGENTS
         self.nobody = self.agents
         shape = (warps, self.agents + 1)
         self.seen = np.full(shape, TICK, np.int64)
@@ -74,6 +77,8 @@ class Clocks:
         self.tensor_told = self.visible.copy()
         """What it hands on: what it knew at its last fence before a synchronisation."""
         self._issued = np.ones(self.agents, np.int64)
+        self._copiers: dict[tuple[int, object], int] = {}
+        self._issuers: list[int] = []
 
     def stamp(self, warp: int, instruction: int) -> int:
         """The stamp of an access by a warp now."""
@@ -101,6 +106,7 @@ class Clocks:
     def fence_proxy(self, warp: int) -> None:
         """`fence.proxy.async`: the asynchronous proxy sees what the warp has seen."""
         np.maximum(self.visible[warp], self.seen[warp], out=self.visible[warp])
+        self.seen[warp, warp] += TICK
 
     def fence_tensor_before(self, warp: int) -> None:
         """`tcgen05.fence::before_thread_sync`."""
@@ -119,9 +125,19 @@ class Clocks:
         """The limit that covers all operations of an asynchronous agent so far."""
         return int(self._issued[agent] + 1) * TICK
 
-    def start_copy(self, warp: int, instruction: int) -> Started:
-        """A copy by the asynchronous proxy that a warp starts."""
-        return self._start(warp, self.warps + warp, instruction)
+    def start_copy(self, warp: int, instruction: int, signal: int | None = None) -> Started:
+        """A copy by the asynchronous proxy that a warp starts, and the mbarrier it tells."""
+        return self._start(warp, self._copier(warp, signal), instruction)
+
+    def _copier(self, warp: int, signal: int | None) -> int:
+        found = self._copiers.get((warp, signal))
+        if found is not None:
+            return found
+        if signal is None or len(self._issuers) == COPY_AGENTS:
+            return self.warps + warp
+        agent = self._copiers[warp, signal] = 3 * self.warps + len(self._issuers)
+        self._issuers.append(warp)
+        return agent
 
     def start_tensor(self, warp: int, instruction: int) -> Started:
         """A tensor-core instruction that a warp starts."""
@@ -149,10 +165,17 @@ class Clocks:
     def _none(self) -> Array:
         return np.zeros(self.agents + 1, np.int64)
 
+    def are_copies(self, agents: Array) -> Array:
+        """Which agents stand for copies of the asynchronous proxy."""
+        copies = (agents >= 3 * self.warps) & (agents < self.nobody)
+        return copies | (agents >= self.warps) & (agents < 2 * self.warps)
+
     def describe(self, agent: int) -> tuple[int, str]:
         """The warp (in the cluster) behind an agent and what of it the agent is."""
         if agent < self.warps:
             return agent, ""
         if agent < 2 * self.warps:
             return agent - self.warps, "a copy of "
-        return agent - 2 * self.warps, "a tensor-core instruction of "
+        if agent < 3 * self.warps:
+            return agent - 2 * self.warps, "a tensor-core instruction of "
+        return self._issuers[agent - 3 * self.warps], "a copy of "

@@ -304,7 +304,7 @@ def _bulk_load(
     checker, at = cluster.checker, f.pc
     started = None
     if checker is not None:
-        started = checker.clocks.start_copy(f.gang.agent(lane), at)
+        started = checker.clocks.start_copy(f.gang.agent(lane), at, barrier)
         if space != "global":
             checker.copy(cta, granules(origin & OFFSET_MASK, size), started, at, write=False)
     for rank in ranks:

@@ -18,10 +18,13 @@ from tileas_xdsl.interpreters.ptx.mbarrier import MAX_COUNT, MBarrier
 from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
-from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.state import Cluster, Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Address, Sink
 
 SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
+IMPATIENCE = 0.5
+"""How often a wait of a random order gives up at once."""
+
 U32, B64, PRED = TYPES["u32"], TYPES["b64"], TYPES["pred"]
 
 
@@ -242,7 +245,7 @@ def build_wait(site: Site) -> Step:
         cta, barrier = barrier_at(f.gang.cta.cluster, address)
         wait = PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
         if not wait.ready():
-            if f.timed_out:
+            if f.timed_out or _gives_up(f.gang.cta.cluster):
                 f.timed_out = False
                 f.r[dest] = False
                 return None
@@ -256,6 +259,11 @@ def build_wait(site: Site) -> Step:
         return None
 
     return step
+
+
+def _gives_up(cluster: Cluster) -> bool:
+    """Whether a wait times out in a random order: programs have to look at the result."""
+    return cluster.queue.order == "random" and cluster.rng.random() < IMPATIENCE
 
 
 def _by_barrier(

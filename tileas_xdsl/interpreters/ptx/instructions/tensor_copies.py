@@ -169,7 +169,8 @@ def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> No
         )  # fmt: skip
     started = None
     if cluster.checker is not None:
-        started = cluster.checker.clocks.start_copy(f.gang.agent(lane), pc)
+        agent = f.gang.agent(lane)
+        started = cluster.checker.clocks.start_copy(agent, pc, target.signal)
     granules, places = box.places(offset)
     for rank in target.ranks:
         cta = cluster.cta_of(rank << RANK_SHIFT)
