@@ -157,3 +157,25 @@ func.func @widths(%p: !cute.ptr<bf16, gmem, align<16>>, %q: !cute.ptr<bf16, gmem
 // CHECK-NEXT:    ptx.st %4, %11 {type = "b16", space = "global", width = 1 : i64} : !ptx.reg<b64>, !ptx.reg<b16, 4>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
+
+// An offset goes into the instruction; it may lower the alignment, and be too far for it.
+
+func.func @offsets(%p: !cute.ptr<bf16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = cute.ptr.load %p offset 8 : !cute.ptr<bf16, gmem, align<16>> -> vector<8xbf16>
+  %1 = cute.ptr.load %p offset 18 : !cute.ptr<bf16, gmem, align<16>> -> vector<8xbf16>
+  cute.ptr.store %0, %p offset -16 : vector<8xbf16>, !cute.ptr<bf16, gmem, align<16>>
+  cute.ptr.store %1, %p offset 16777216 : vector<8xbf16>, !cute.ptr<bf16, gmem, align<16>>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @offsets(%p: !ptx.param<u64>) attributes {reqntid = array<i32: 128, 1, 1>} {
+// CHECK-NEXT:    %0 = ptx.const {value = 33554432 : i64} -> !ptx.reg<b64>
+// CHECK-NEXT:    %1 = ptx.ld_param %p {type = "u64"} : !ptx.param<u64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %2 = ptx.cvta %1 {space = "global", direction = "to", type = "u64"} : !ptx.reg<b64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %3 = ptx.add %2, %0 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %4 = ptx.ld %2 {type = "b32", space = "global", offset = 16 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    %5 = ptx.ld %2 {type = "b32", space = "global", offset = 36 : i64, width = 1 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    ptx.st %2, %4 {type = "b32", space = "global", offset = -32 : i64} : !ptx.reg<b64>, !ptx.reg<b32, 4>
+// CHECK-NEXT:    ptx.st %3, %5 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>
+// CHECK-NEXT:    ptx.ret
+// CHECK-NEXT:  }

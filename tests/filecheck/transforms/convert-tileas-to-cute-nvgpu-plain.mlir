@@ -331,20 +331,19 @@ func.func @columns(%x: memref<2x64xf16>, %y: memref<64xf16>, %n: index) attribut
 // CHECK-NEXT:        %28 = arith.addi %27, %0 : i32
 // CHECK-NEXT:        %29 = cute.add_offset %23, %28 : !cute.ptr<f32, smem, align<16>>, i32 -> !cute.ptr<f32, smem>
 // CHECK-NEXT:        %30 = cute.ptr.load %29 : !cute.ptr<f32, smem> -> vector<1xf32>
-// CHECK-NEXT:        %31 = cute.add_offset %29, %7 : !cute.ptr<f32, smem>, i32 -> !cute.ptr<f32, smem>
-// CHECK-NEXT:        %32 = cute.ptr.load %31 : !cute.ptr<f32, smem> -> vector<1xf32>
-// CHECK-NEXT:        %33 = arith.addf %30, %32 : vector<1xf32>
-// CHECK-NEXT:        %34 = arith.truncf %33 : vector<1xf32> to vector<1xf16>
-// CHECK-NEXT:        %35 = arith.addf %11, %34 : vector<1xf16>
-// CHECK-NEXT:        scf.yield %35 : vector<1xf16>
+// CHECK-NEXT:        %31 = cute.ptr.load %29 offset 64 : !cute.ptr<f32, smem> -> vector<1xf32>
+// CHECK-NEXT:        %32 = arith.addf %30, %31 : vector<1xf32>
+// CHECK-NEXT:        %33 = arith.truncf %32 : vector<1xf32> to vector<1xf16>
+// CHECK-NEXT:        %34 = arith.addf %11, %33 : vector<1xf16>
+// CHECK-NEXT:        scf.yield %34 : vector<1xf16>
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %36 = arith.index_cast %2 : index to i32
-// CHECK-NEXT:      %37 = arith.muli %1, %8 : i32
-// CHECK-NEXT:      %38 = arith.addi %37, %0 : i32
-// CHECK-NEXT:      %39 = arith.addi %36, %38 : i32
-// CHECK-NEXT:      %40 = arith.extsi %39 : i32 to i64
-// CHECK-NEXT:      %41 = cute.add_offset %ptr_1, %40 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem>
-// CHECK-NEXT:      cute.ptr.store %9, %41 : vector<1xf16>, !cute.ptr<f16, gmem>
+// CHECK-NEXT:      %35 = arith.index_cast %2 : index to i32
+// CHECK-NEXT:      %36 = arith.muli %1, %8 : i32
+// CHECK-NEXT:      %37 = arith.addi %36, %0 : i32
+// CHECK-NEXT:      %38 = arith.addi %35, %37 : i32
+// CHECK-NEXT:      %39 = arith.extsi %38 : i32 to i64
+// CHECK-NEXT:      %40 = cute.add_offset %ptr_1, %39 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem>
+// CHECK-NEXT:      cute.ptr.store %9, %40 : vector<1xf16>, !cute.ptr<f16, gmem>
 // CHECK-NEXT:      func.return
 // CHECK-NEXT:    }
 

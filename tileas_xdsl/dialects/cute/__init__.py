@@ -5,8 +5,8 @@
 | `PtrAddOp(ptr, offset, alignment=None)` | `cute.add_offset` | `offset` elements further on |
 | `RecastPtrOp(ptr, element, alignment=None)` | `cute.recast_iter` | same address, another element |
 | `PtrToIntOp(ptr)` | `cute.ptrtoint` | the address |
-| `LoadOp(ptr, result_type, pred=None, cache=None)` | `cute.ptr.load` | an element or a fragment |
-| `StoreOp(value, ptr, pred=None, cache=None)` | `cute.ptr.store` | an element or a fragment |
+| `LoadOp(ptr, result_type, pred=None, offset=0)` | `cute.ptr.load` | an element or a fragment |
+| `StoreOp(value, ptr, pred=None, offset=0)` | `cute.ptr.store` | an element or a fragment |
 | `MakeFragmentOp(parts)` | `cute.fragment.make` | elements and fragments in a row |
 | `SliceFragmentOp(source, offset, size)` | `cute.fragment.slice` | consecutive elements |
 | `SelectFragmentOp(mask, lhs, rhs)` | `cute.fragment.select` | one or the other element |
@@ -30,6 +30,8 @@ from tileas_xdsl.dialects.cute.pointers import (
     PtrToIntOp,
     RecastPtrOp,
     StoreOp,
+    access_alignment,
+    access_offset,
 )
 from tileas_xdsl.dialects.cute.spaces import AddressSpace, AddressSpaceAttr
 from tileas_xdsl.dialects.cute.types import PtrType
@@ -48,6 +50,8 @@ __all__ = [
     "SliceFragmentOp",
     "StoreOp",
     "UndefFragmentOp",
+    "access_alignment",
+    "access_offset",
 ]
 
 Cute = Dialect("cute", [*pointers.OPERATIONS, *fragments.OPERATIONS], [AddressSpaceAttr, PtrType])

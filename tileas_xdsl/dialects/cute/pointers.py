@@ -165,9 +165,24 @@ def _check_access(op: Operation, ptr: SSAValue, value: Attribute) -> None:
         raise op_error(op, f"accesses {source.element_type} through {source}, not {value}")
 
 
+def access_alignment(op: LoadOp | StoreOp) -> int:
+    """Bytes by which the place of an access is known to be aligned; `op` is verified."""
+    source = pointer(op, op.ptr, "address")
+    return gcd(source.align, access_offset(op) * source.element_bytes)
+
+
+def access_offset(op: LoadOp | StoreOp) -> int:
+    """Elements from the pointer of an access to its place."""
+    return 0 if op.offset is None else op.offset.value.data
+
+
 def _check_cache(op: Operation, cache: StringAttr | None, modes: tuple[str, ...]) -> None:
     if cache is not None and cache.data not in modes:
         raise op_error(op, f"has cache mode {' or '.join(modes)}, not {cache.data}")
+
+
+def _offset(elements: int) -> IntegerAttr[IntegerType] | None:
+    return IntegerAttr(elements, i64) if elements else None
 
 
 def _cache(mode: str | None) -> StringAttr | None:
@@ -178,7 +193,8 @@ def _cache(mode: str | None) -> StringAttr | None:
 class LoadOp(IRDLOperation):
     """Reads an element, or the N elements of a fragment from N consecutive places.
 
-    Where `pred` is false nothing is read and the result is zero.
+    The first place is `offset` elements behind the pointer.  Where `pred` is false nothing is read
+    and the result is zero.
     """
 
     name = "cute.ptr.load"
@@ -186,11 +202,13 @@ class LoadOp(IRDLOperation):
     ptr = operand_def()
     pred = opt_operand_def(i1)
     result = result_def()
+    offset = opt_prop_def(IntegerAttr.constr(i64))
     cache = opt_prop_def(StringAttr)
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
-        "$ptr (`if` $pred^)? (`cache` $cache^)? attr-dict `:` type($ptr) `->` type($result)"
+        "$ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)? attr-dict"
+        " `:` type($ptr) `->` type($result)"
     )
 
     def __init__(
@@ -199,10 +217,13 @@ class LoadOp(IRDLOperation):
         result_type: Attribute,
         pred: Value | None = None,
         *,
+        offset: int = 0,
         cache: str | None = None,
     ) -> None:
         super().__init__(
-            operands=[ptr, pred], result_types=[result_type], properties={"cache": _cache(cache)}
+            operands=[ptr, pred],
+            result_types=[result_type],
+            properties={"offset": _offset(offset), "cache": _cache(cache)},
         )
 
     def verify_(self) -> None:
@@ -212,25 +233,38 @@ class LoadOp(IRDLOperation):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """Writes an element, or the N elements of a fragment to N consecutive places."""
+    """Writes an element, or the N elements of a fragment to N consecutive places.
+
+    The first place is `offset` elements behind the pointer.
+    """
 
     name = "cute.ptr.store"
 
     value = operand_def()
     ptr = operand_def()
     pred = opt_operand_def(i1)
+    offset = opt_prop_def(IntegerAttr.constr(i64))
     cache = opt_prop_def(StringAttr)
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
-        "$value `,` $ptr (`if` $pred^)? (`cache` $cache^)? attr-dict"
+        "$value `,` $ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)? attr-dict"
         " `:` type($value) `,` type($ptr)"
     )
 
     def __init__(
-        self, value: Value, ptr: Value, pred: Value | None = None, *, cache: str | None = None
+        self,
+        value: Value,
+        ptr: Value,
+        pred: Value | None = None,
+        *,
+        offset: int = 0,
+        cache: str | None = None,
     ) -> None:
-        super().__init__(operands=[value, ptr, pred], properties={"cache": _cache(cache)})
+        super().__init__(
+            operands=[value, ptr, pred],
+            properties={"offset": _offset(offset), "cache": _cache(cache)},
+        )
 
     def verify_(self) -> None:
         _check_access(self, self.ptr, self.value.type)

@@ -266,7 +266,7 @@ def _store_row(
     """The elements of one row that a thread has, by column, where there is one."""
     for k, (offset, exists) in enumerate(inside):
         value = element(e, part, 4 * (k // 2) + 2 * half + k % 2)
-        e.insert(StoreOp(value, e.advance(pointer, offset), exists))
+        e.insert(StoreOp(value, pointer, exists, offset=offset))
 
 
 def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: SharedTile) -> None:

@@ -99,12 +99,12 @@ class Accesses:
         return Accesses(e, window, layout, tuple(rows), column, mask)
 
     def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
-        """The pointer to a whole piece, and whether it is accessed."""
+        """The pointer to a whole piece without its shift, and whether it is accessed."""
         e, row, view = self.e, self.rows[piece.block], self.window.view
         size = bits_of(view.element) // 8
         first = e.advance(view.pointer, row.offset, piece.count * size)
         exists = self._has(piece.shift)
-        return e.advance(first, piece.shift), e.both(row.exists, exists)
+        return first, e.both(row.exists, exists)
 
     def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to one element of a piece, and whether it is accessed."""
@@ -177,7 +177,8 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
         def load(piece: Piece) -> SSAValue:
             pointer, exists = accesses.wide(piece)
             type_ = VectorType(source.element, [piece.count])
-            return _padded(e, e.insert(LoadOp(pointer, type_, exists)).result, exists, padding)
+            loaded = e.insert(LoadOp(pointer, type_, exists, offset=piece.shift)).result
+            return _padded(e, loaded, exists, padding)
 
         return list(assembled(e, layout, source.element, load).parts)
 
@@ -216,7 +217,7 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
         for piece in pieces(e, layout):
             pointer, exists = accesses.wide(piece)
             value = strip(e, tile.parts[piece.block], piece.register, piece.count)
-            e.insert(StoreOp(value, pointer, exists))
+            e.insert(StoreOp(value, pointer, exists, offset=piece.shift))
         return []
 
     def single() -> list[SSAValue]:

@@ -236,7 +236,7 @@ def _between_warps_of_groups(
     begin = e.multiply(group_of_warp(e, rows), rows.group * count)
     lines = e.advance(room.pointer, begin, alignment)
     type_ = VectorType(c.wide, [count])
-    found = [e.insert(LoadOp(e.advance(lines, k * count), type_)).result for k in range(rows.group)]
+    found = [e.insert(LoadOp(lines, type_, offset=k * count)).result for k in range(rows.group)]
     part = c.all_of(found)
     return [element(e, part, k) for k in range(count)]
 
@@ -272,14 +272,14 @@ def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLa
     for piece in list(pieces(e, rows))[: rows.pieces]:
         value = strip(e, part, piece.register, piece.count)
         pointer = e.advance(room.pointer, e.add(line, piece.column), piece.count * room.size)
-        e.insert(StoreOp(value, e.advance(pointer, piece.shift), holds))
+        e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
     e.meet()
 
     def load(piece: Piece) -> SSAValue:
         type_ = VectorType(c.wide, [piece.count])
         pointer = e.advance(room.pointer, piece.column, piece.count * room.size)
         places = [piece.shift + group * rows.columns for group in range(rows.groups)]
-        found = [e.insert(LoadOp(e.advance(pointer, at), type_)).result for at in places]
+        found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
         return c.narrowed(c.all_of(found))
 
     return assembled(e, layout, c.element, load)

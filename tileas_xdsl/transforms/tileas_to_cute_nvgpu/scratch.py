@@ -50,7 +50,7 @@ def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:
     for piece in pieces(e, tile.layout):
         value = strip(e, tile.parts[piece.block], piece.register, piece.count)
         pointer = place(e, room, piece, columns_of(tile.layout))
-        e.insert(StoreOp(value, pointer, holds))
+        e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
     e.meet()
     return room
 
@@ -60,7 +60,8 @@ def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> Fragment:
 
     def load(piece: Piece) -> SSAValue:
         pointer = place(e, room, piece, columns_of(layout))
-        return e.insert(LoadOp(pointer, VectorType(room.element, [piece.count]))).result
+        type_ = VectorType(room.element, [piece.count])
+        return e.insert(LoadOp(pointer, type_, offset=piece.shift)).result
 
     return assembled(e, layout, room.element, load)
 
@@ -71,9 +72,8 @@ def columns_of(layout: RegisterLayout) -> int:
 
 
 def place(e: Emitter, room: Scratch, piece: Piece, columns: int) -> SSAValue:
-    """Where a piece of a row-major tile is."""
+    """Where the piece of a row-major tile is that is not shifted."""
     offset = piece.column
     if piece.row is not None:
         offset = e.add(e.multiply(piece.row, columns), offset)
-    pointer = e.advance(room.pointer, offset, piece.count * room.size)
-    return e.advance(pointer, piece.shift)
+    return e.advance(room.pointer, offset, piece.count * room.size)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.addresses import near
 from tileas_xdsl.backend.ptx.lowering.forms import Form
-from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 
@@ -52,20 +53,21 @@ class Access:
         return None if self.width == min(self.count, WIDEST // self.unit) else self.width
 
 
-def access(low: Lowering, form: Form, pointer: PtrType) -> Access:
-    """The widest access that the alignment of the pointer allows."""
+def access(low: Lowering, form: Form, op: cute.LoadOp | cute.StoreOp) -> Access:
+    """The widest access that the alignment of its place allows."""
+    alignment = cute.access_alignment(op)
     single = max(form.bits, 8) * form.per_register // 8
-    unit = min(single, pointer.align)
+    unit = min(single, alignment)
     kind = form.kind
     if unit < single:
         if unit < 2:
             raise low.error(
-                f"packs {form.element} four to a register, but {pointer} promises only an "
-                f"alignment of {pointer.align}"
+                f"packs {form.element} four to a register, but {op.ptr.type} promises only an "
+                f"alignment of {alignment}"
             )
         kind = "b16"
     count = form.count * single // unit
-    vector = min(pointer.align, WIDEST) // unit
+    vector = min(alignment, WIDEST) // unit
     while count % vector:
         vector //= 2
     type_ = "f32" if kind == "f32" else "f64" if kind == "f64" else f"b{unit * 8}"
@@ -76,10 +78,17 @@ def _guard(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
     return None if pred is None else low.value(pred)
 
 
+def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Place:
+    place, elements = low.place(op.ptr), cute.access_offset(op)
+    if elements == 0:
+        return place
+    return near(low, replace(place, offset=place.offset + elements * pointer.element_bytes))
+
+
 def _load(op: cute.LoadOp, low: Lowering) -> None:
     form, pointer = low.form(op.result), op.ptr.type
     assert isinstance(pointer, PtrType)
-    plan, place = access(low, form, pointer), low.place(op.ptr)
+    plan, place = access(low, form, op), _place(op, pointer, low)
     guard = _guard(low, op.pred)
     zero = 0.0 if plan.kind in ("f32", "f64") else 0
     loaded = low.emit(
@@ -103,7 +112,7 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
 def _store(op: cute.StoreOp, low: Lowering) -> None:
     form, pointer = low.form(op.value), op.ptr.type
     assert isinstance(pointer, PtrType)
-    plan, place = access(low, form, pointer), low.place(op.ptr)
+    plan, place = access(low, form, op), _place(op, pointer, low)
     value = low.value(op.value)
     if plan.kind != form.kind:
         value = low.emit(ptx.SplitOp(value, plan.kind))

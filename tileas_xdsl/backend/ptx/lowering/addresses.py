@@ -43,10 +43,11 @@ def _add(op: cute.PtrAddOp, low: Lowering) -> None:
     else:
         base = _sum(low, start.base, value, scale, narrow=narrow)
         place = Place(base, distance, start.start, (*start.terms, (value, scale)))
-    low.places[op.result] = _near(low, place)
+    low.places[op.result] = near(low, place)
 
 
-def _near(low: Lowering, place: Place) -> Place:
+def near(low: Lowering, place: Place) -> Place:
+    """A place whose distance from its base fits into an instruction."""
     if -NEAR < place.offset < NEAR:
         return place
     return Place(low.at(place))
