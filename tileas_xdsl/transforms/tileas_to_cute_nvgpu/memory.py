@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
-from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import (
@@ -25,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import load_tile, order, store_tile
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     column_of_accumulator,
@@ -33,6 +32,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_accumulators import write_accumulators
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     AccumulatorLayout,
@@ -46,7 +46,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     SharedTile,
     StoreToken,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
 MATRIX = 8
 """Rows and columns of the matrices that stmatrix stores."""
@@ -276,57 +275,7 @@ def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: Shared
         raise op_error(op, f"stores {layout.m}x{layout.n} accumulators to a tile of another shape")
     if any(constant_of(v) != 0 and _constant(e, v) != 0 for v in op.coords):
         raise op_error(op, "stores to a place in shared memory that is not its beginning")
-    assert isinstance(fragment.element, FixedBitwidthType)
-    if fragment.element.bitwidth == 16:
-        _store_matrices(e, fragment, tile)
-    else:
-        _store_pairs(e, fragment, tile)
-
-
-def _store_matrices(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
-    """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
-    layout = _layout_of(fragment)
-    matrix = e.divide(e.lane, MATRIX)
-    in_matrix = e.add(e.remainder(e.lane, MATRIX), e.multiply(e.remainder(matrix, 2), MATRIX))
-    warp_rows = e.multiply(e.remainder(e.warp, GROUP), 16)
-    row = e.add(in_matrix, warp_rows)
-    if layout.groups > 1:
-        row = e.add(row, e.multiply(e.divide(e.warp, GROUP), 64 * layout.blocks))
-    column = e.multiply(e.divide(matrix, 2), MATRIX)
-    for block, part in enumerate(fragment.parts):
-        here = e.add(row, 64 * block)
-        for group in range(layout.n // 16):
-            pointer = _swizzled(e, tile, here, column, 16 * group, 16)
-            pairs = strip(e, part, 8 * group, 8)
-            e.insert(StsmOp(e.recast(pointer, fragment.element), pairs, 4, False))
-
-
-def _store_pairs(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
-    layout = _layout_of(fragment)
-    row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
-    for block, part in enumerate(fragment.parts):
-        for half in range(2):
-            here = e.add(row, 64 * block + 8 * half)
-            for group in range(layout.n // MATRIX):
-                pointer = _swizzled(e, tile, here, column, MATRIX * group, 8)
-                pair = strip(e, part, 4 * group + 2 * half, 2)
-                e.insert(StoreOp(pair, e.recast(pointer, fragment.element)))
-
-
-def _swizzled(
-    e: Emitter, tile: SharedTile, row: SSAValue, column: SSAValue, shift: int, alignment: int
-) -> SSAValue:
-    """The address of column `column + shift` of a row, as its panel is swizzled."""
-    layout = tile.layout
-    size = layout.bits // 8
-    panel, inside = divmod(shift, layout.panel)
-    start = e.add(e.multiply(column, size), inside * size)
-    byte = e.exclusive_or(start, e.swizzle_of_row(row, layout.swizzle))
-    offset = e.add(e.multiply(row, layout.row_bytes), byte)
-    base = e.advance(
-        e.tile_pointer(tile), panel * layout.panel_bytes + tile.first_row * layout.row_bytes
-    )
-    return e.advance(base, offset, alignment)
+    write_accumulators(e, fragment, tile)
 
 
 def create_none(e: Emitter, op: CreateNoneOp) -> Sequence[Lowered]:
