@@ -137,27 +137,7 @@ class Gemm(Kernel):
         return fill("gemm/consumer_agent.mlir", {"AGENT": index + 1, "BODY": body})
 
     def _epilogue(self, facts: Mapping[str, str | int]) -> str:
-        """Pieces are a loop, or written out: a loop around one that slices registers has no end
-        that is known, and such loops are not lowered.
-        """
-        if self.epilogue == "plain":
-            return fill("gemm/epilogue_plain.mlir", facts)
-        if self.persistent:
-            pieces = "".join(self._piece(q, facts) for q in range(PIECES))
-        else:
-            piece = self._piece(None, facts)
-            pieces = fill("gemm/pieces_block.mlir", {"MOVE": piece})
-        return fill("gemm/epilogue_tma.mlir", {**facts, "MOVE": pieces})
-
-    def _piece(self, number: int | None, facts: Mapping[str, str | int]) -> str:
-        """The store of one piece of a tile; None for the piece that a loop is at."""
-        mine: Mapping[str, str | int] = {"Q": "", "COLUMN": "%column"}
-        begin = ""
-        if number is not None:
-            mine = {"Q": number, "COLUMN": number * (self.bn // PIECES)}
-            begin = f"%q{number} = arith.constant {number} : index\n"
-        rounding = {**facts, **mine, **self._rounding_facts(mine["Q"])}
-        return begin + fill("gemm/piece_tma.mlir", rounding)
+        return fill(f"gemm/epilogue_{self.epilogue}.mlir", facts)
 
     def _facts(self) -> Mapping[str, str | int]:
         element, piece = ELEMENTS[self.element], self.bn // PIECES
@@ -237,8 +217,8 @@ class Gemm(Kernel):
             "CLUSTER": f", cluster_dim = [{self.cluster}, 1, 1]" if shared else "",
         }
 
-    def _rounding_facts(self, piece: str | int = "") -> Mapping[str, str]:
-        """Sums of f32 are stored as they are; others are rounded first.  `piece` ends names."""
+    def _rounding_facts(self) -> Mapping[str, str]:
+        """Sums of f32 are stored as they are; others are rounded first."""
         output = ELEMENTS[self.output]
         rounds = output is not F32
         return {
@@ -246,9 +226,7 @@ class Gemm(Kernel):
             "ROUND": "%rounded = arith.truncf %acc : !acc to !out" if rounds else "",
             "RESULT": "rounded" if rounds else "acc",
             "PART": "part" if rounds else "stored",
-            "ROUND_PIECE": f"%stored{piece} = arith.truncf %part{piece} : !part to !piece"
-            if rounds
-            else "",
+            "ROUND_PIECE": "%stored = arith.truncf %part : !part to !piece" if rounds else "",
         }
 
     def make_inputs(self, rng: np.random.Generator, sizes: Sizes) -> Sequence[Array]:

@@ -21,6 +21,8 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import (
     Emitter,
@@ -219,17 +221,41 @@ def _rounds_to_unroll(op: scf.ForOp) -> int | None:
     return rounds
 
 
-def _slices_registers(op: scf.ForOp) -> bool:
-    from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
-    from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-
+def _slices_registers(loop: scf.ForOp) -> bool:
+    """Whether registers are taken out of a tile by numbers that each round has its own of."""
     return any(
         isinstance(inner, ExtractSliceOp)
-        and bool(inner.offsets)
         and space_of(inner.source.type) is None
         and not isinstance(inner.source.owner, Block)
-        for inner in op.body.walk()
+        and any(_differs(offset, loop) for offset in inner.offsets)
+        for inner in loop.body.walk()
     )
+
+
+def _differs(value: SSAValue, loop: scf.ForOp) -> bool:
+    """Whether a value may be another one in each round of a loop."""
+    pending, seen = [value], {value}
+    while pending:
+        found = pending.pop()
+        if found.owner is loop.body.block:
+            return True
+        inputs = [operand for operand in _inputs(found, loop) if operand not in seen]
+        pending += inputs
+        seen.update(inputs)
+    return False
+
+
+def _inputs(value: SSAValue, loop: scf.ForOp) -> Sequence[SSAValue]:
+    """What a value may be computed from."""
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return [operand for op in owner.walk() for operand in op.operands]
+    parent = owner.parent_op()
+    if parent is None or parent.is_ancestor(loop):
+        return ()
+    if isinstance(parent, scf.ForOp) and value is parent.body.block.args[0]:
+        return (parent.lb, parent.ub, parent.step)
+    return [operand for op in parent.walk() for operand in op.operands]
 
 
 def _unrolled(e: Emitter, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
