@@ -20,7 +20,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.block_scaled import (
     BlockScaledConfiguration,
     BlockScaledTypes,
@@ -53,6 +53,10 @@ def as_atom(atom: AtomAttr | str) -> AtomAttr:
     return AtomAttr.of(atom) if isinstance(atom, str) else atom
 
 
+def _optional_atom(atom: AtomAttr | str | None) -> AtomAttr | None:
+    return None if atom is None else as_atom(atom)
+
+
 def as_signedness(signedness: SignednessAttr | Signedness | str | None) -> SignednessAttr | None:
     """A signedness given as attribute, enum or word."""
     if signedness is None or isinstance(signedness, SignednessAttr):
@@ -78,7 +82,8 @@ class DotPatterns(HasCanonicalizationPatternsTrait):
 class DotOp(TileasOp):
     """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
 
-    Integers are signed or unsigned as `signedness_a` and `signedness_b` (or the atom) say.
+    Without an atom the instruction is not chosen yet.  Integers are signed or unsigned as
+    `signedness_a` and `signedness_b` (or the atom) say.
     """
 
     name = "nv_tileas.dot"
@@ -86,7 +91,7 @@ class DotOp(TileasOp):
     a = tile_operand()
     b = tile_operand()
     c = tile_operand()
-    atom = prop_def(AtomAttr)
+    atom = opt_prop_def(AtomAttr)
     signedness_a = opt_prop_def(SignednessAttr)
     signedness_b = opt_prop_def(SignednessAttr)
     result = result_def(TILE)
@@ -103,7 +108,7 @@ class DotOp(TileasOp):
         a: SSAValue | Operation,
         b: SSAValue | Operation,
         c: SSAValue | Operation,
-        atom: AtomAttr | str,
+        atom: AtomAttr | str | None = None,
         *,
         signedness_a: SignednessAttr | Signedness | str | None = None,
         signedness_b: SignednessAttr | Signedness | str | None = None,
@@ -113,7 +118,7 @@ class DotOp(TileasOp):
         super().__init__(
             operands=[a, b, c],
             properties={
-                "atom": as_atom(atom),
+                "atom": _optional_atom(atom),
                 "signedness_a": as_signedness(signedness_a),
                 "signedness_b": as_signedness(signedness_b),
             },
@@ -129,7 +134,7 @@ class DotOp(TileasOp):
             _signedness(self.signedness_a),
             _signedness(self.signedness_b),
         )
-        check_dot(self, self.atom.data, types)
+        check_dot(self, atom_of(self.atom), types)
 
 
 @tileas_op
@@ -145,7 +150,7 @@ class AsyncDotOp(TileasOp):
     a = tile_operand()
     b = tile_operand()
     c = operand_def(TILE | base(AsyncTokenType))
-    atom = prop_def(AtomAttr)
+    atom = opt_prop_def(AtomAttr)
     signedness_a = opt_prop_def(SignednessAttr)
     signedness_b = opt_prop_def(SignednessAttr)
     result = result_def(AsyncTokenType)
@@ -162,7 +167,7 @@ class AsyncDotOp(TileasOp):
         a: SSAValue | Operation,
         b: SSAValue | Operation,
         c: SSAValue | Operation,
-        atom: AtomAttr | str,
+        atom: AtomAttr | str | None = None,
         *,
         signedness_a: SignednessAttr | Signedness | str | None = None,
         signedness_b: SignednessAttr | Signedness | str | None = None,
@@ -170,7 +175,7 @@ class AsyncDotOp(TileasOp):
         super().__init__(
             operands=[a, b, c],
             properties={
-                "atom": as_atom(atom),
+                "atom": _optional_atom(atom),
                 "signedness_a": as_signedness(signedness_a),
                 "signedness_b": as_signedness(signedness_b),
             },
@@ -191,7 +196,7 @@ class AsyncDotOp(TileasOp):
             _signedness(self.signedness_a),
             _signedness(self.signedness_b),
         )
-        check_dot(self, self.atom.data, types)
+        check_dot(self, atom_of(self.atom), types)
 
 
 @tileas_op

@@ -67,19 +67,23 @@ class DotTypes:
     signedness_b: Signedness | None = None
 
 
-def check_dot(op: Operation, atom: Atom, types: DotTypes) -> None:
-    """Raise the first thing that is wrong with a product."""
-    mma = check_mma_atom(op, atom)
-    _check_unscaled(op, mma)
-    _check_elements(op, mma, types)
-    check_elements_of_instruction(op, mma)
+def check_dot(op: Operation, atom: Atom | None, types: DotTypes) -> None:
+    """Raise the first thing that is wrong with a product; without an atom, one may be found."""
+    mma = None if atom is None else check_mma_atom(op, atom)
+    if mma is None:
+        _check_some_instruction(op, types)
+    else:
+        _check_unscaled(op, mma)
+        _check_elements(op, mma, types)
+        check_elements_of_instruction(op, mma)
     _check_accumulator(op, mma, types)
-    _check_signedness(op, "a", types.a, mma.a, types.signedness_a)
-    _check_signedness(op, "b", types.b, mma.b, types.signedness_b)
+    _check_signedness(op, "a", types.a, mma and mma.a, types.signedness_a)
+    _check_signedness(op, "b", types.b, mma and mma.b, types.signedness_b)
     check_shapes(op, types.a, types.b, types.c)
     check_result(op, types.c, types.d)
-    check_atom_shape(op, mma, types.a, types.b)
-    check_spaces(op, mma, types.a, types.b, types.c)
+    if mma is not None:
+        check_atom_shape(op, mma, types.a, types.b)
+        check_spaces(op, mma, types.a, types.b, types.c)
 
 
 def check_mma_atom(op: Operation, atom: Atom) -> MmaAtom:
@@ -94,10 +98,24 @@ def _check_unscaled(op: Operation, atom: MmaAtom) -> None:
         raise op_error(op, f"has no scales, but atom '{atom}' takes them")
 
 
-def _check_elements(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
+def _check_some_instruction(op: Operation, types: DotTypes) -> None:
+    """Some matrix instruction multiplies the elements as they are."""
+    for element in _check_one_type(op, types):
+        if element == "f32":
+            raise op_error(op, "needs an atom that says how elements of f32 are rounded to tf32")
+        if not any(element in known for known in ATOM_ELEMENTS.values()):
+            raise op_error(op, f"no matrix instruction multiplies elements of type {element}")
+
+
+def _check_one_type(op: Operation, types: DotTypes) -> tuple[str, str]:
     a, b = (element_name(tile.element_type) for tile in (types.a, types.b))
     if a != b and not {a, b} <= set(NARROW_FLOATS):
         raise op_error(op, f"multiplies elements of one type, not {a} by {b}")
+    return a, b
+
+
+def _check_elements(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
+    a, b = _check_one_type(op, types)
     for name, given, wanted in (("A", a, atom.a), ("B", b, atom.b)):
         check_element_of_atom(op, atom, name, given, wanted)
 
@@ -120,7 +138,7 @@ def check_elements_of_instruction(op: Operation, atom: MmaAtom) -> None:
             raise op_error(op, f"{atom.instruction} multiplies {', '.join(known)}, not {element}")
 
 
-def _check_accumulator(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
+def _check_accumulator(op: Operation, atom: MmaAtom | None, types: DotTypes) -> None:
     a, c = element_name(types.a.element_type), element_name(types.c.element_type)
     allowed = ACCUMULATORS.get(a, ("f32",))
     if c not in allowed:
@@ -128,11 +146,12 @@ def _check_accumulator(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
             text = message("expects-c-element-type-to-be-f32-but-got")
             raise op_error(op, f"{text}{types.c.element_type}")
         raise op_error(op, f"accumulates {a} in {allowed[0]}, not in {c}")
-    check_element_of_atom(op, atom, "C", c, atom.d)
+    if atom is not None:
+        check_element_of_atom(op, atom, "C", c, atom.d)
 
 
 def _check_signedness(
-    op: Operation, operand: str, tile: Tile, of_atom: str, given: Signedness | None
+    op: Operation, operand: str, tile: Tile, of_atom: str | None, given: Signedness | None
 ) -> None:
     """Integers are signed or not as their attribute says, or else the name in the atom."""
     element = element_name(tile.element_type)
@@ -140,7 +159,7 @@ def _check_signedness(
         if given is not None:
             raise op_error(op, f"signedness_{operand} is for integers; the operand has {element}")
         return
-    named = _SIGNEDNESS.get(of_atom[0])
+    named = None if of_atom is None else _SIGNEDNESS.get(of_atom[0])
     if given is None and named is None and element != "i1":
         raise op_error(op, f"signedness_{operand} must say how to read elements of type {element}")
     if given is not None and named is not None and given is not named:

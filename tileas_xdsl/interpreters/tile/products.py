@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.interpreters.tile.elementwise import Meaning
@@ -69,11 +69,11 @@ def _integer_dot(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
     return wrap_integer(product.astype(np.int64) + c, 32)
 
 
-def _is_unsigned(atom: AtomAttr, given: SignednessAttr | None, operand: str) -> bool:
+def _is_unsigned(atom: AtomAttr | None, given: SignednessAttr | None, operand: str) -> bool:
     """How an operand is read: as its attribute says, or else the name of its type in the atom."""
     if given is not None:
         return given.data is Signedness.UNSIGNED
-    data = atom.data
+    data = atom_of(atom)
     name = getattr(data, operand) if isinstance(data, MmaAtom) else ""
     return name.startswith("u")
 

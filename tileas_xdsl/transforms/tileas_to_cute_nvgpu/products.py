@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     WgmmaWaitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -149,7 +150,9 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
 
 
 def _check_atom(op: DotOp | AsyncDotOp) -> None:
-    atom = op.atom.data
+    atom = atom_of(op.atom)
+    if atom is None:
+        raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
     if not isinstance(atom, MmaAtom) or atom.instruction != "wgmma":
         raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; wgmma is")
 

@@ -31,7 +31,7 @@ class DotInputs:
 
     a: SSAValue
     b: SSAValue
-    atom: AtomAttr | str
+    atom: AtomAttr | str | None = None
     signedness_a: SignednessAttr | Signedness | str | None = None
     signedness_b: SignednessAttr | Signedness | str | None = None
 

@@ -68,7 +68,7 @@ def async_dot(agent: TileAgent, op: AsyncDotOp, inputs: Sequence[Any]) -> tuple[
     token, task = agent.issue(
         agent.block.engine(f"tensor core of {agent.name}", in_order=True),
         op,
-        f"{op.atom.data.family} product",
+        "product" if op.atom is None else f"{op.atom.data.family} product",
         land,
         latency=cycles + agent.latencies.drain,
         busy=cycles,

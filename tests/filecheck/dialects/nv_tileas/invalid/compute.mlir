@@ -9,10 +9,24 @@
 %0 = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom ldg>} : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
 // expected-error@+1 {{'nv_tileas.async.dot' op the atom of a product multiplies matrices; 'reduce_add' does not}}
 %1 = nv_tileas.async.dot %a, %b, %c {atom = #nv_tileas<atom reduce_add>} : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32> -> !nv_tileas.token<tensor<64x64xf32>>
-// expected-error@+1 {{'nv_tileas.dot' op property 'atom' expected in operation 'nv_tileas.dot'}}
 %2 = nv_tileas.dot %a, %b, %c : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
 
 %3 = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+
+// -----
+
+// Without an atom, some instruction must multiply the elements as they are.
+
+%a, %b, %c = "test.op"() : () -> (tensor<64x32xf32>, tensor<32x64xf32>, tensor<64x64xf32>)
+%d, %e, %f = "test.op"() : () -> (tensor<64x32xi64>, tensor<32x64xi64>, tensor<64x64xi32>)
+%g, %h = "test.op"() : () -> (tensor<64x32xi8>, tensor<32x64xi8>)
+// expected-error@+1 {{'nv_tileas.dot' op needs an atom that says how elements of f32 are rounded to tf32}}
+%0 = nv_tileas.dot %a, %b, %c : tensor<64x32xf32>, tensor<32x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+// expected-error@+1 {{'nv_tileas.async.dot' op no matrix instruction multiplies elements of type i64}}
+%1 = nv_tileas.async.dot %d, %e, %f : tensor<64x32xi64>, tensor<32x64xi64>, tensor<64x64xi32> -> !nv_tileas.token<tensor<64x64xi32>>
+// expected-error@+1 {{'nv_tileas.dot' op signedness_a must say how to read elements of type i8}}
+%2 = nv_tileas.dot %g, %h, %f : tensor<64x32xi8>, tensor<32x64xi8>, tensor<64x64xi32> -> tensor<64x64xi32>
+%3 = nv_tileas.dot %g, %h, %f {signedness_a = #nv_tileas<signedness signed>, signedness_b = #nv_tileas<signedness unsigned>} : tensor<64x32xi8>, tensor<32x64xi8>, tensor<64x64xi32> -> tensor<64x64xi32>
 
 // -----
 
