@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests.support.plain_kernels import LAUNCHES, Array, Launch
-from tileas_xdsl.compiler import compile
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
+from tileas_xdsl.analysis.register_tiles import (
     ACCESS_BYTES,
     LANES,
     column_layout,
     flat_layout,
     rows_layout,
 )
+from tileas_xdsl.compiler import compile
 
 
 def _check(launch: Launch, found: Array) -> None:

@@ -18,11 +18,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, pieces
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout, Splat
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Splat
 
 BYTE = 8
 

@@ -15,6 +15,11 @@ from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import (
+    PlainLayout,
+    RowsLayout,
+    column_layout,
+)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
@@ -28,11 +33,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
-    PlainLayout,
-    RowsLayout,
-    column_layout,
-)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import on_vectors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import Scratch, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered, Scalar, Splat

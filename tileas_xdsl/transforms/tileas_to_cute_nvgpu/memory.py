@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, PlainLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -30,12 +31,10 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     column_of_accumulator,
     row_of_accumulator,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_accumulators import write_accumulators
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    AccumulatorLayout,
     Fragment,
     Ghost,
     GlobalView,

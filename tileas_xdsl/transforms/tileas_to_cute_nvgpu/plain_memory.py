@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, 
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.register_tiles import PlainLayout, RowsLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
@@ -39,7 +40,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     pieces,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout, RowsLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin, runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (

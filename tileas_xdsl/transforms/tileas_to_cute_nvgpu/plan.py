@@ -9,6 +9,7 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
@@ -26,10 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, FutureWaitOp, WaitOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedMap
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    AccumulatorLayout,
-    TensorMapRecipe,
-)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorMapRecipe
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of
 
 

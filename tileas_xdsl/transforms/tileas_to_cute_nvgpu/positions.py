@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
+from tileas_xdsl.analysis.register_tiles import (
     LANES,
+    AccumulatorLayout,
     ColumnLayout,
     PlainLayout,
+    RegisterLayout,
     RowsLayout,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import AccumulatorLayout, RegisterLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
 

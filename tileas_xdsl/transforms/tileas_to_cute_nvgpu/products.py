@@ -10,6 +10,7 @@ from typing import Any
 
 from xdsl.ir import Operation, Use
 
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     MakeGmmaSmemDescOp,
@@ -34,7 +35,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    AccumulatorLayout,
     DotToken,
     Fragment,
     Ghost,

@@ -21,6 +21,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import (
+    ACCESS_BYTES,
+    LANES,
+    PlainLayout,
+    RowsLayout,
+    column_layout,
+)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
@@ -46,13 +53,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     as_fragment,
     in_registers,
     layout_of,
-)
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
-    ACCESS_BYTES,
-    LANES,
-    PlainLayout,
-    RowsLayout,
-    column_layout,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import scratch
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, PlainLayout, RegisterLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import splat
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import read_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    AccumulatorLayout,
     DotToken,
     Fragment,
     Lowered,
     PendingTile,
-    RegisterLayout,
     SharedTile,
     Splat,
 )

@@ -8,6 +8,7 @@ from math import prod
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.elements import element_bits
@@ -15,7 +16,6 @@ from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, is_first_holder, pieces
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import ACCESS_BYTES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout
 

@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects import tensor
 from xdsl.ir import Operation
 
+from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, ShuffleOp
@@ -16,7 +17,6 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import RowsLayout, column_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered, Splat
 

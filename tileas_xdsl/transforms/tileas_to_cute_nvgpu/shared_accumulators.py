@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
@@ -19,11 +20,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     column_of_accumulator,
     row_of_accumulator,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    AccumulatorLayout,
-    Fragment,
-    SharedTile,
-)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, SharedTile
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
 MATRIX = 8

@@ -5,15 +5,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, is_first_holder, pieces
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    Fragment,
-    RegisterLayout,
-    SharedTile,
-)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, SharedTile
 
 
 def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragment:

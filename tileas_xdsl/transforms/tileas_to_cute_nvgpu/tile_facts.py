@@ -10,6 +10,12 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.register_tiles import (
+    PlainLayout,
+    column_layout,
+    flat_layout,
+    rows_layout,
+)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -17,12 +23,6 @@ from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import (
-    PlainLayout,
-    column_layout,
-    flat_layout,
-    rows_layout,
-)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
 USUAL_BYTES = 4

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.rows import PlainLayout
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 
 
@@ -40,38 +40,6 @@ class Splat:
     element: Attribute
     constant: Attribute | SSAValue
     """A number, or a scalar of the program."""
-
-
-@dataclass(frozen=True)
-class AccumulatorLayout:
-    """How wgmma spreads M x N accumulators over the warpgroups of an agent.
-
-    Each warpgroup has `blocks` times 64 rows; register `i` of a thread is column
-    `8 * (i // 4) + 2 * (lane % 4) + i % 2` of row `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16.
-    """
-
-    m: int
-    n: int
-    groups: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents of the tile."""
-        return (self.m, self.n)
-
-    @property
-    def blocks(self) -> int:
-        """Products of 64 rows that each warpgroup computes."""
-        return self.m // (64 * self.groups)
-
-    @property
-    def registers(self) -> int:
-        """Registers of a thread for each block."""
-        return self.n // 2
-
-
-RegisterLayout: TypeAlias = AccumulatorLayout | PlainLayout
-"""How a tile is spread over the threads of an agent: `blocks` vectors of `registers` elements."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What passes find out about tile programs before they change them."""
