@@ -64,6 +64,14 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
+def _tileas_remove_layout_conversions() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_remove_layout_conversions import (
+        TileasRemoveLayoutConversions,
+    )
+
+    return TileasRemoveLayoutConversions
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -89,6 +97,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

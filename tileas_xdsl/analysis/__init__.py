@@ -1,1 +1,1 @@
-"""What passes find out about tile programs before they change them."""
+"""What passes ask about a program; nothing here changes one."""

@@ -1,0 +1,240 @@
+"""How layouts flow: which operations fix them, which carry them on, which could make another one.
+
+The tables are facts about operations, by name; every pass that moves, removes or assigns layouts
+reads them.  What they do not name fixes the layouts of its tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+
+from xdsl.dialects import func
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.traits import MemoryEffectKind, get_effects
+
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
+from tileas_xdsl.dialects.nv_tileas.pipeline_family import CONSUME_ONE, PRODUCE_ONE
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.token_chain import inflows, stages_of
+
+CONVERT_LAYOUT = "nv_tileas.convert_layout"
+EXPAND_DIMS = "nv_tileas.expand_dims"
+PRAGMA = "nv_tileas.pragma"
+
+
+class LayoutRole(Enum):
+    """What an operation means for the layouts of its tiles."""
+
+    CONVERSION = "gives the same tile in another layout"
+    ELEMENTWISE = "operands and results are tiles of one shape in one layout, whichever it is"
+    RESHAPING = "the layout of the result follows from that of the operand"
+    HANDOVER = "hands tiles over between a region and the code around it, in one layout"
+    PRODUCER = "could make its tile in another layout of the same memory just as well"
+    FIXING = "needs its tiles as they are laid out"
+
+
+_BUFFERS = frozenset({Space.SMEM, Space.TMEM})
+_ANYWHERE = _BUFFERS | {Space.RMEM}
+
+RETYPABLE: Mapping[str, frozenset[Space]] = {
+    "arith.constant": _ANYWHERE,
+    "nv_tileas.alloc_tensor": _BUFFERS,
+    "nv_tileas.gather_load": _BUFFERS,
+    "nv_tileas.generate": _ANYWHERE,
+    "nv_tileas.load": _BUFFERS,
+    "nv_tileas.tiled_load": _BUFFERS,
+    "tensor.splat": _ANYWHERE,
+}
+"""Producers, and the memories in which the layout of their result is free.
+
+A load into registers is not free: who of the threads reads what decides how wide accesses are.
+"""
+
+_ROLES: Mapping[str, LayoutRole] = {
+    **dict.fromkeys(RETYPABLE, LayoutRole.PRODUCER),
+    **dict.fromkeys(("scf.for", "scf.if", "scf.while"), LayoutRole.HANDOVER),
+    CONSUME_ONE.op_name: LayoutRole.HANDOVER,
+    CONVERT_LAYOUT: LayoutRole.CONVERSION,
+    EXPAND_DIMS: LayoutRole.RESHAPING,
+    PRAGMA: LayoutRole.HANDOVER,
+}
+
+_ELEMENTWISE_DIALECTS = ("arith.", "math.")
+
+ASSIGNED_LAYOUT = "nv_tileas.layout"
+"""The attribute by which layout assignment fixes the layout of a load or a store."""
+
+_PLANNED = frozenset({"atom_plan", "plancta.direction", "reinterpret_byte"})
+"""Attributes of a conversion that another pass has planned with."""
+
+VALUE_MAKERS = frozenset(
+    {
+        *(name for name in RETYPABLE if name != "nv_tileas.alloc_tensor"),
+        CONVERT_LAYOUT,
+        "nv_tileas.async.wait",
+        "nv_tileas.block_scaled_mma",
+        "nv_tileas.dot",
+        "nv_tileas.reduce",
+        "nv_tileas.scan",
+        "nv_tileas.shuffle",
+    }
+)
+"""Operations whose result is a value of its own, which no later write can change."""
+
+_SELECT = "arith.select"
+"""Of two buffers it gives one, not a copy."""
+
+_STAGES = frozenset({PRODUCE_ONE.op_name, CONSUME_ONE.op_name})
+_BRANCHES = frozenset({"scf.if", PRAGMA})
+_LOOPS = frozenset({"scf.for", "scf.while"})
+
+
+def layout_role(op: Operation) -> LayoutRole:
+    """What `op` means for the layouts of its tiles."""
+    if op.name.startswith(_ELEMENTWISE_DIALECTS) and op.name not in _ROLES:
+        return LayoutRole.ELEMENTWISE
+    role = _ROLES.get(op.name, LayoutRole.FIXING)
+    if role is LayoutRole.PRODUCER and ASSIGNED_LAYOUT in op.attributes:
+        return LayoutRole.FIXING
+    if role is LayoutRole.CONVERSION and _PLANNED & {*op.attributes, *op.properties}:
+        return LayoutRole.FIXING
+    if op.name == CONSUME_ONE.op_name and not has_single_stage(op):
+        return LayoutRole.FIXING
+    return role
+
+
+def is_retypable(op: Operation, space: Space | None) -> bool:
+    """Whether `op` could make its tile, which is in `space`, in another layout there."""
+    return layout_role(op) is LayoutRole.PRODUCER and space in RETYPABLE[op.name]
+
+
+def has_single_stage(op: Operation) -> bool:
+    """Whether a pipeline operation works on a pipeline of one stage: no work in flight there."""
+    return stages_of(op.operands[0]) == 1
+
+
+def encoding_of(type_: Attribute) -> Attribute | None:
+    """The encoding of a tile type; None for what is no tile."""
+    tile = as_tile(type_)
+    return None if tile is None else tile.encoding
+
+
+def loop_depth(op: Operation) -> int:
+    """How many loops are around `op`."""
+    return sum(parent.name in _LOOPS for parent in _parents(op))
+
+
+def pins_layouts(op: Operation) -> bool:
+    """Whether layouts before `op` and behind it are kept apart: it orders memory, or may do so.
+
+    Operations that write, or whose effects are not known, do; so do `produce_one` and
+    `consume_one` of a pipeline of several stages, and whatever contains one that does.
+    """
+    if op.name in _STAGES:
+        return not has_single_stage(op) or _pins_inside(op)
+    if op.regions:
+        return is_memory_consistency(op) or op.name not in _TRANSPARENT or _pins_inside(op)
+    if is_memory_consistency(op):
+        return True
+    effects = get_effects(op)
+    return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
+
+
+_TRANSPARENT = _BRANCHES | _LOOPS | {"nv_tileas.generate"}
+
+
+def _pins_inside(op: Operation) -> bool:
+    return any(
+        not inner.name.endswith("yield") and pins_layouts(inner)
+        for region in op.regions
+        for block in region.blocks
+        for inner in block.ops
+    )
+
+
+def is_pinned_between(first: Operation, last: Operation) -> bool:
+    """Whether something between `first` and `last`, which is behind it, keeps layouts apart.
+
+    Into branches the way is followed; a loop is gone through more than once, so that all of it is
+    between; the body of anything else, an agent for example, is another place altogether.
+    """
+    target = last
+    while target.parent is not first.parent:
+        parent = target.parent_op()
+        if parent is None or _is_pinned_at_entry(parent, target):
+            return True
+        target = parent
+    op = first.next_op
+    while op is not None and op is not target:
+        if pins_layouts(op):
+            return True
+        op = op.next_op
+    return op is None
+
+
+def _is_pinned_at_entry(parent: Operation, target: Operation) -> bool:
+    """Whether something between the beginning of `parent` and `target` keeps layouts apart."""
+    if parent.name in _LOOPS:
+        return _pins_inside(parent)
+    if parent.name not in _BRANCHES or target.parent is None:
+        return True
+    for op in target.parent.ops:
+        if op is target:
+            return False
+        if pins_layouts(op):
+            return True
+    return True
+
+
+def may_be_storage(value: SSAValue) -> bool:
+    """Whether `value` may name storage, which later writes change, rather than be a tile by itself.
+
+    In registers that is only what leads back to an `alloc_tensor`.
+    """
+    seen = {value}
+    pending = [value]
+    while pending:
+        before = _aliases(pending.pop())
+        if before is None:
+            return True
+        new = [v for v in before if v not in seen and as_tile(v.type) is not None]
+        seen.update(new)
+        pending += new
+    return False
+
+
+def _aliases(value: SSAValue) -> list[SSAValue] | None:
+    """The values whose storage `value` may be; None if it may be storage made right here."""
+    carried = inflows(value)
+    if carried is not None:
+        return list(carried)
+    in_registers = space_of(value.type) in (None, Space.RMEM)
+    if not isinstance(value, OpResult):
+        parent = value.owner.parent_op()
+        return [] if in_registers and isinstance(parent, func.FuncOp) else None
+    op = value.op
+    if op.name in VALUE_MAKERS:
+        return []
+    if layout_role(op) is LayoutRole.ELEMENTWISE and op.name != _SELECT:
+        return []
+    if op.name == "nv_tileas.alloc_tensor" or not in_registers:
+        return None
+    return [*op.operands, *_yielded(op)]
+
+
+def _yielded(op: Operation) -> Iterator[SSAValue]:
+    """What the bodies of `op` end with."""
+    for region in op.regions:
+        for block in region.blocks:
+            if block.last_op is not None:
+                yield from block.last_op.operands
+
+
+def _parents(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()

@@ -1,0 +1,102 @@
+"""Forwards from conversions of registers: consumers take the layout that saves conversions.
+
+A consumer of what a conversion gives may compute in the layout before it, and a consumer of its
+source in the layout behind it; either way on through consumers of that, up to operations that fix
+their layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tileas_xdsl.analysis.layout_flow import encoding_of
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.layout_conversions.failures import Failures
+from tileas_xdsl.transforms.layout_conversions.knots import Slot, knot_of_result, knot_of_slot
+from tileas_xdsl.transforms.layout_conversions.retype import RefusedRetypeError, Retyping
+from tileas_xdsl.transforms.layout_conversions.web import (
+    Direction,
+    Start,
+    Web,
+    as_conversion,
+    best_web,
+)
+
+FORWARDS = Direction(forwards=True)
+
+
+def propagate_register_layouts(root: Operation, failures: Failures) -> bool:
+    """Retype the consumers around conversions of registers; True if the IR changed."""
+    text = message("failed-to-rewrite-in-reg-layout-propagation")
+    changed = False
+    for op in list(root.walk()):
+        if (conversion := as_conversion(op)) is not None and op.parent is not None:
+            changed |= rewrite_around(conversion, FORWARDS, failures, text)
+    return changed
+
+
+def rewrite_around(
+    conversion: ConvertLayoutOp,
+    direction: Direction,
+    failures: Failures,
+    text: str,
+    rewriter: PatternRewriter | None = None,
+) -> bool:
+    """Change the best web beside a conversion; True if the IR changed."""
+    types = conversion.source.type, conversion.result.type
+    if conversion in failures or types[0] == types[1]:
+        return False
+    if any(space_of(type_) is not Space.RMEM for type_ in types):
+        return False
+    webs = (best_web(starts, direction) for starts in _beside(conversion, direction))
+    found = [web for web in webs if web is not None]
+    if not found:
+        return False
+    best = min(found, key=Web.gain)
+    return change(best, conversion, failures, text, rewriter)
+
+
+def change(
+    web: Web,
+    op: Operation,
+    failures: Failures,
+    text: str,
+    rewriter: PatternRewriter | None = None,
+) -> bool:
+    """Change the layouts of a web; if the verifier refuses that, record it at `op`."""
+    try:
+        web.apply(Retyping(rewriter), op)
+    except RefusedRetypeError as refused:
+        failures.add(op, text, refused.errors)
+        return False
+    return True
+
+
+def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Sequence[Start]]:
+    """Where to begin: all consumers of the result, all of the source, each alone, the producer."""
+    before, behind = (encoding_of(v.type) for v in (conversion.source, conversion.result))
+    assert before is not None
+    assert behind is not None
+    for value, encoding in ((conversion.result, before), (conversion.source, behind)):
+        consumers = _consumers(value, encoding, direction)
+        if consumers:
+            yield consumers
+        if len(consumers) > 1:
+            yield from ([consumer] for consumer in consumers)
+    if direction.backwards:
+        knot = knot_of_result(conversion.source, handovers=direction.handovers)
+        inner = None if knot is None else knot.inner(behind)
+        if knot is not None and inner is not None:
+            yield [Start(knot, inner)]
+
+
+def _consumers(value: SSAValue, encoding: Attribute, direction: Direction) -> list[Start]:
+    slots = [Slot(use.operation, use.index) for use in value.uses]
+    knots = [knot_of_slot(slot, handovers=direction.handovers) for slot in slots]
+    return [Start(knot, encoding) for knot in dict.fromkeys(knots) if knot is not None]

@@ -1,0 +1,62 @@
+"""The sweep over what is sensitive to layouts: one layout for the arms of a branch, for a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.analysis.layout_flow import encoding_of
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.transforms.layout_conversions.failures import Failures
+from tileas_xdsl.transforms.layout_conversions.knots import Knot, knots_around
+from tileas_xdsl.transforms.layout_conversions.registers import change, rewrite_around
+from tileas_xdsl.transforms.layout_conversions.web import (
+    Direction,
+    Start,
+    Web,
+    as_conversion,
+    best_web,
+)
+
+EVERYWHERE = Direction(forwards=True, backwards=True, handovers=True)
+
+
+def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:
+    """Visit every operation once, in order; True if the IR changed.
+
+    Those are conversions, `consume_one` of a single stage, `pragma`, `scf.if`, loops, and what
+    computes tiles of tiles.
+    """
+    text = message("failed-to-rewrite-in-reg-layout-propagation")
+    changed = False
+    for op in list(root.walk()):
+        if op.parent is None or op in failures:
+            continue
+        if (conversion := as_conversion(op)) is not None:
+            changed |= rewrite_around(conversion, EVERYWHERE, failures, text)
+            continue
+        for knot in list(knots_around(op)):
+            changed |= _unify(knot, failures, text)
+    return changed
+
+
+def _unify(knot: Knot, failures: Failures, text: str) -> bool:
+    """Give the tiles of a knot the layout, of those around it, that saves most conversions."""
+    webs = (best_web([Start(knot, inner)], EVERYWHERE) for inner in _layouts_around(knot))
+    found = [web for web in webs if web is not None]
+    return bool(found) and change(min(found, key=Web.gain), knot.op, failures, text)
+
+
+def _layouts_around(knot: Knot) -> Iterator[Attribute]:
+    """The layouts that the tiles are converted from on the way in, and to on the way out."""
+    found: dict[Attribute | None, None] = {}
+    for slot in knot.slots:
+        if (conversion := as_conversion(slot.value.owner)) is not None:
+            found[encoding_of(conversion.source.type)] = None
+    for value in knot.outputs:
+        for use in value.uses:
+            if (conversion := as_conversion(use.operation)) is not None:
+                outer = encoding_of(conversion.result.type)
+                found[None if outer is None else knot.inner(outer)] = None
+    return (encoding for encoding in found if encoding is not None)

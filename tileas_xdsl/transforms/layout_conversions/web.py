@@ -1,0 +1,318 @@
+"""Webs: knots of register tiles that change their layout together, and what that costs.
+
+Inside a web no conversion is needed.  Where a tile comes in, one is saved or needed; where one goes
+out, too.  A web is worth its change if fewer conversions are left, or as many in fewer loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, Use
+
+from tileas_xdsl.analysis.layout_flow import (
+    LayoutRole,
+    encoding_of,
+    is_pinned_between,
+    is_retypable,
+    layout_role,
+    loop_depth,
+    may_be_storage,
+)
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.layout_conversions.knots import (
+    Knot,
+    Slot,
+    knot_of_result,
+    knot_of_slot,
+)
+from tileas_xdsl.transforms.layout_conversions.retype import Retyping
+
+_LARGEST = 64
+"""Knots of a web, at most: the effort is quadratic."""
+
+
+class Cost(NamedTuple):
+    """Conversions, and the loops around them: what every rewrite must lower, in this order."""
+
+    conversions: int
+    loops: int
+
+    def plus(self, op: Operation | None, sign: int) -> Cost:
+        """With a conversion more, or less, at the place of `op`."""
+        loops = 0 if op is None else loop_depth(op)
+        return Cost(self.conversions + sign, self.loops + sign * loops)
+
+
+NOTHING = Cost(0, 0)
+
+
+def as_conversion(op: object) -> ConvertLayoutOp | None:
+    """The operation, if it is a conversion that no other pass has planned with."""
+    if not isinstance(op, ConvertLayoutOp) or layout_role(op) is not LayoutRole.CONVERSION:
+        return None
+    return op
+
+
+def cost_of(root: Operation) -> Cost:
+    """The cost of all conversions in `root`."""
+    cost = NOTHING
+    for op in root.walk():
+        if isinstance(op, ConvertLayoutOp):
+            cost = cost.plus(op, 1)
+    return cost
+
+
+@dataclass(frozen=True)
+class Start:
+    """A knot to begin with, and the layout that its slots shall have."""
+
+    knot: Knot
+    inner: Attribute
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Where a web grows: to users, to producers, through what control flow hands over."""
+
+    forwards: bool = False
+    backwards: bool = False
+    handovers: bool = False
+
+
+@dataclass
+class Web:
+    """Knots and the layouts that their tiles get."""
+
+    knots: list[Knot] = field(default_factory=list[Knot])
+    targets: dict[SSAValue, Attribute] = field(default_factory=dict[SSAValue, Attribute])
+    """The new layout of each output."""
+    wanted: dict[Slot, Attribute] = field(default_factory=dict[Slot, Attribute])
+    """The new layout of what is in each slot."""
+
+    def add(self, knot: Knot, inner: Attribute) -> bool:
+        """Take a knot in, with this layout in its slots; False, and nothing, if that cannot be."""
+        outer = knot.outer(inner)
+        if outer is None or not self._takes(knot, inner, outer):
+            return False
+        self.knots.append(knot)
+        self.wanted.update(dict.fromkeys(knot.slots, inner))
+        self.targets.update(dict.fromkeys(knot.outputs, outer))
+        return True
+
+    def _takes(self, knot: Knot, inner: Attribute, outer: Attribute) -> bool:
+        values = [*(slot.value for slot in knot.slots), *knot.outputs]
+        if any(not _is_register_tile(value) for value in values):
+            return False
+        if any(encoding_of(value.type) == outer for value in knot.outputs):
+            return False
+        if any(self.targets.get(slot.value, inner) != inner for slot in knot.slots):
+            return False
+        users = [slot for slot in self.wanted if slot.value in knot.outputs]
+        if any(self.wanted[slot] != outer for slot in users):
+            return False
+        entries = [slot for slot in knot.slots if slot.value in self.targets]
+        entries += [slot for slot in knot.slots if _source_like(slot.value, inner) is not None]
+        return not any(_is_pinned(slot) for slot in (*entries, *users))
+
+    def imports(self) -> Iterator[Slot]:
+        """The slots that tiles from outside come in through."""
+        return (slot for slot in self.wanted if slot.value not in self.targets)
+
+    def exports(self) -> Iterator[tuple[SSAValue, list[Use], list[ConvertLayoutOp]]]:
+        """For each tile the uses that need it as it was, and the conversions that it saves."""
+        for value, target in self.targets.items():
+            needing: list[Use] = []
+            saved: list[ConvertLayoutOp] = []
+            for use in value.uses:
+                user = use.operation
+                if Slot(user, use.index) in self.wanted:
+                    continue
+                conversion = as_conversion(user)
+                if conversion is None or _is_pinned(Slot(user, 0)):
+                    needing.append(use)
+                elif encoding_of(conversion.result.type) == target:
+                    saved.append(conversion)
+            yield value, needing, saved
+
+    def gain(self) -> Cost:
+        """What the change adds to the cost of the program."""
+        cost = NOTHING
+        for value, needing, saved in self.exports():
+            for conversion in saved:
+                cost = cost.plus(conversion, -1)
+            if needing:
+                cost = cost.plus(_definer(value), 1)
+        groups = self._imported()
+        for (value, target), slots in groups.items():
+            source = _version_of(value, target, slots)
+            if source is None:
+                cost = cost.plus(_definer(value), 1)
+            elif isinstance(value.owner, ConvertLayoutOp) and self._is_left(value):
+                cost = cost.plus(value.owner, -1)
+        return cost
+
+    def _is_left(self, value: SSAValue) -> bool:
+        return all(Slot(use.operation, use.index) in self.wanted for use in value.uses)
+
+    def _imported(self) -> dict[tuple[SSAValue, Attribute], list[Slot]]:
+        groups: dict[tuple[SSAValue, Attribute], list[Slot]] = {}
+        for slot in self.imports():
+            groups.setdefault((slot.value, self.wanted[slot]), []).append(slot)
+        return groups
+
+    def apply(self, retyping: Retyping, like: Operation) -> None:
+        """Make the change; raises `RefusedRetypeError`, and changes nothing, if it is refused."""
+        exports, imports = list(self.exports()), self._imported()
+        for (value, target), slots in imports.items():
+            version = _make_version(value, target, slots, retyping, like)
+            for slot in slots:
+                retyping.set_operand(slot.op, slot.index, version)
+        before = {value: encoding_of(value.type) for value in self.targets}
+        for value, target in self.targets.items():
+            retyping.retype(value, target)
+        for value, needing, saved in exports:
+            old = before[value]
+            if needing and old is not None:
+                retyping.redirect(needing, retyping.convert_after(value, old, like))
+            for conversion in saved:
+                retyping.redirect(list(conversion.result.uses), value)
+                retyping.abandon(conversion)
+        retyping.commit()
+
+
+def best_web(starts: Sequence[Start], direction: Direction) -> Web | None:
+    """The web around `starts` that lowers the cost most, None if none does.
+
+    It grows knot by knot, nearest first, and is cut where the cost was lowest.
+    """
+    web, steps = Web(), list(starts)
+    order: list[Start] = []
+    best, best_gain = 0, NOTHING
+    seen = {start.knot for start in steps}
+    while steps and len(order) < _LARGEST:
+        step = steps.pop(0)
+        if not web.add(step.knot, step.inner):
+            continue
+        order.append(step)
+        if (gain := web.gain()) < best_gain:
+            best, best_gain = len(order), gain
+        for near in _neighbours(step, direction):
+            if near.knot not in seen:
+                seen.add(near.knot)
+                steps.append(near)
+    if not best:
+        return None
+    cut = Web()
+    for step in order[:best]:
+        cut.add(step.knot, step.inner)
+    return cut
+
+
+def _neighbours(step: Start, direction: Direction) -> Iterator[Start]:
+    knot, outer = step.knot, step.knot.outer(step.inner)
+    if direction.forwards and outer is not None:
+        for value in knot.outputs:
+            for use in value.uses:
+                slot = Slot(use.operation, use.index)
+                if near := knot_of_slot(slot, handovers=direction.handovers):
+                    yield Start(near, outer)
+    if direction.backwards:
+        for slot in knot.slots:
+            near = knot_of_result(slot.value, handovers=direction.handovers)
+            inner = None if near is None else near.inner(step.inner)
+            if near is not None and inner is not None:
+                yield Start(near, inner)
+
+
+def _is_register_tile(value: SSAValue) -> bool:
+    return space_of(value.type) is Space.RMEM and not may_be_storage(value)
+
+
+def _is_pinned(slot: Slot) -> bool:
+    """Whether something keeps the layout in `slot` apart from the one that its value is made in.
+
+    What control flow hands over is made and used nowhere in particular.
+    """
+    owner = slot.value.owner
+    if not isinstance(owner, Operation) or slot.op.regions:
+        return False
+    if slot.op.parent is not None and slot.op.parent.last_op is slot.op:
+        return False
+    return is_pinned_between(owner, slot.op)
+
+
+def _source_like(value: SSAValue, encoding: Attribute) -> SSAValue | None:
+    """What `value` was converted from, if that has the encoding, in registers."""
+    if (conversion := as_conversion(value.owner)) is None:
+        return None
+    source = conversion.source
+    return source if encoding_of(source.type) == encoding and _is_register_tile(source) else None
+
+
+def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> SSAValue | None:
+    """`value` with another encoding, if that costs no conversion.
+
+    It is what `value` was converted from, what it is converted to for others, or `value` itself
+    where its producer can make it anew.
+    """
+    if (source := _source_like(value, encoding)) is not None:
+        return source
+    users = (use.operation for use in value.uses)
+    for user in users:
+        if not isinstance(user, ConvertLayoutOp) or encoding_of(user.result.type) != encoding:
+            continue
+        if all(comes_before(user, slot.op) for slot in slots):
+            return user.result
+    return value if is_remade(value) else None
+
+
+def comes_before(conversion: ConvertLayoutOp, op: Operation) -> bool:
+    """Whether a conversion is there at `op`, with nothing between that keeps layouts apart."""
+    block = conversion.parent
+    around = None if block is None else block.find_ancestor_op_in_block(op)
+    if around is None or around is conversion or not conversion.is_before_in_block(around):
+        return False
+    return not is_pinned_between(conversion, op)
+
+
+def is_remade(value: SSAValue) -> bool:
+    """Whether the producer of `value` can make it anew, in another layout, wherever it is asked."""
+    owner = value.owner
+    if not isinstance(owner, arith.ConstantOp | tensor.SplatOp | GenerateOp):
+        return False
+    if not is_retypable(owner, space_of(value.type)):
+        return False
+    constant = owner.properties.get("value")
+    return constant is None or isinstance(constant, DenseIntOrFPElementsAttr)
+
+
+def _make_version(
+    value: SSAValue,
+    encoding: Attribute,
+    slots: Sequence[Slot],
+    retyping: Retyping,
+    like: Operation,
+) -> SSAValue:
+    """`value` with another encoding; what `_version_of` finds, else by a conversion."""
+    found = _version_of(value, encoding, slots)
+    if found is None:
+        return retyping.convert_after(value, encoding, like)
+    if found is not value:
+        return found
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    return retyping.remade_before(owner, value, encoding)
+
+
+def _definer(value: SSAValue) -> Operation | None:
+    """The operation at whose place a conversion of `value` would be."""
+    if isinstance(value, BlockArgument):
+        return value.block.first_op
+    return value.owner if isinstance(value.owner, Operation) else None
