@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from support.assembling import needs_ptxas
 from typer.testing import CliRunner, Result
 
 import kernels
-from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 
 PASSES = [spec.name for spec in PIPELINES["tileas-to-ptx"].passes]
 
 TEXT = kernels.make("gemm", epilogue="tma", bm=128, bn=64, bk=64).text()
-
-needs_ptxas = pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
 
 
 @pytest.fixture(autouse=True)
