@@ -91,6 +91,7 @@ NEEDS = (
     Need("NVIDIA driver", "running on a GPU", _driver, "install the driver of your GPU"),
     Need("matplotlib", "plots", _package("matplotlib"), f"{_SELF}[viz]'"),
     Need("marimo", "notebooks", _package("marimo"), f"{_SELF}[notebooks]'"),
+    Need("triton", "tests", _package("triton"), f"{_SELF}[triton]'"),
     Need("filecheck", "tests", _package("filecheck"), f"{_SELF}[dev]'"),
     Need("lit", "tests", _package("lit"), f"{_SELF}[dev]'"),
 )
