@@ -77,9 +77,10 @@ def test_a_missing_program_is_named_with_its_cure(monkeypatch):
         assemble(".version 8.0")
 
 
-def test_a_wrong_variable_is_named(monkeypatch):
-    monkeypatch.setenv("TILEAS_PTXAS", "/nowhere/ptxas")
-    with pytest.raises(MissingToolError, match="TILEAS_PTXAS names no program: '/nowhere/ptxas'"):
+@pytest.mark.parametrize("path", ["/nowhere/ptxas", "/tmp", __file__])
+def test_a_wrong_variable_is_named(monkeypatch, path):
+    monkeypatch.setenv("TILEAS_PTXAS", path)
+    with pytest.raises(MissingToolError, match=f"TILEAS_PTXAS names no program: '{path}'"):
         assemble(".version 8.0")
 
 
