@@ -92,6 +92,7 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("gemm.mlir", "-o", "."), 1, "cannot write '.'"),
     (("broken.mlir",), 1, "broken.mlir:"),
     (("unlowered.mlir",), 1, "unlowered.mlir:"),
+    (("named.mlir",), 1, "named.mlir:: 'func.func' op is a kernel called 'my kernel'"),
 ]
 
 
@@ -103,6 +104,7 @@ def test_wrong_input_is_told_and_nothing_is_written(
     (folder / "unlowered.mlir").write_text(
         'func.func @k(%a: memref<?xf32>) {\n  "test.op"() : () -> ()\n  func.return\n}'
     )
+    (folder / "named.mlir").write_text(TEXT.replace("@gemm", '@"my kernel"'))
     before = sorted(path.name for path in folder.iterdir())
     result = run(*args, code=code)
     assert result.stdout == ""
