@@ -29,6 +29,7 @@ from kernels.simulating import parse
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.sass import disassemble
 from tileas_xdsl.compiler import CompiledKernel, compile_module
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 COMPILE_BAR, EMULATE_BAR = 0.150, 2.0
 """Seconds."""
@@ -124,4 +125,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ends_with_its_reader():
+        main()

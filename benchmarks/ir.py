@@ -12,6 +12,7 @@ from xdsl.context import Context
 from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.verify import verify_errors
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 OPERATIONS = 5000
 
@@ -68,4 +69,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ends_with_its_reader():
+        main()

@@ -37,6 +37,7 @@ from tileas_xdsl.layout import (
 )
 from tileas_xdsl.layout.banks import wavefronts
 from tileas_xdsl.layout.convert import plan_conversion
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 OPERATION_BAR = 50.0
 
@@ -128,4 +129,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ends_with_its_reader():
+        main()

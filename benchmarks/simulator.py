@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from kernels import make
 from kernels.simulating import parse
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 BAR = 1.0
 """Seconds for the f16 GEMM."""
@@ -68,4 +69,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with ends_with_its_reader():
+        main()

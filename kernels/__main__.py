@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from kernels import KERNELS, make, parameters_of
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -45,4 +46,6 @@ def _parameters(name: str, settings: Sequence[str]) -> dict[str, str | int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with ends_with_its_reader():
+        code = main(sys.argv[1:])
+    sys.exit(code)

@@ -17,6 +17,7 @@ from kernels.wrong_kernels import FAULTS, Fault
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 SEEDS = 20
 
@@ -102,4 +103,5 @@ def table(faults: Sequence[Fault] = FAULTS, seeds: int = SEEDS) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(table())
+    with ends_with_its_reader():
+        sys.stdout.write(table())

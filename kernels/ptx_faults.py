@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx import Finding
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.state import Order
 from tileas_xdsl.runtime.emulation import emulate
+from tileas_xdsl.tools.failures import ends_with_its_reader
 
 PTX_FAULTS: Sequence[PtxFault] = (*FENCES, *PIPELINES, *COPIES, *PRODUCTS)
 """All faults, in the order of the table."""
@@ -165,4 +166,5 @@ def table(faults: Sequence[PtxFault] = PTX_FAULTS, orders: Sequence[Ordering] = 
 
 
 if __name__ == "__main__":
-    sys.stdout.write(table())
+    with ends_with_its_reader():
+        sys.stdout.write(table())

@@ -97,6 +97,13 @@ COPIES: Sequence[PtxFault] = (
         "128 threads issue this tensor copy",
     ),
     PtxFault(
+        "four threads store, one elected by each warp",
+        STORED,
+        changing(r"(elect\.sync.*\n    )and\.pred (%p\d+), %p\d+, (%p\d+)", r"\1mov.pred \2, \3"),
+        ("issue",),
+        "4 threads issue this tensor copy",
+    ),
+    PtxFault(
         "the tensor map of A asks for a swizzle mode too narrow for its box",
         STORED,
         nothing,

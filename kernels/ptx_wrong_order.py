@@ -235,6 +235,13 @@ PIPELINES: Sequence[PtxFault] = (
         "",
     ),
     PtxFault(
+        "the producer's warps run into the code of a consumer",
+        STORED,
+        changing(r"and\.pred (%p\d+), %p\d+, (%p\d+);\n    @!", r"mov.pred \1, \2;\n    @!"),
+        ("deadlock",),
+        "registers; 1024 are free of the 65536",
+    ),
+    PtxFault(
         "a consumer expects a tile more than is loaded",
         STORED,
         changing(rf"(setmaxnreg\.inc{SOME_LINES}.*setp\.)lt", r"\1le"),

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 from tileas_xdsl.backend import nvidia_tools
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
+from tileas_xdsl.backend.ptx.file_names import file_name_from_ptx, file_name_in_ptx
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.backend.ptxas import assemble, entry_facts, log_messages
 from tileas_xdsl.diagnostics.emission import DiagnosticError
@@ -45,7 +46,7 @@ first;
 .loc 2 20 1
 second;
 .file 1 "a.mlir"
-.file 2 "b \\"c\\".mlir"
+.file 2 "b %22c%22.mlir"
 """
 
 
@@ -77,9 +78,37 @@ def test_a_missing_program_is_named_with_its_cure(monkeypatch):
         assemble(".version 8.0")
 
 
-def test_a_wrong_variable_is_named(monkeypatch):
-    monkeypatch.setenv("TILEAS_PTXAS", "/nowhere/ptxas")
-    with pytest.raises(MissingToolError, match="TILEAS_PTXAS names no program: '/nowhere/ptxas'"):
+NAMES = (
+    "a.mlir",
+    'b "c".mlir',
+    "d\\e.mlir",
+    "f'g.mlir",
+    "hüÿ 100%.mlir",
+    "i%20j.mlir",
+    "k\nl.mlir",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_files_are_written_so_that_they_can_be_read(name):
+    text = file_name_in_ptx(name)
+    assert text.isascii()
+    assert text.isprintable()
+    assert '"' not in text
+    assert file_name_from_ptx(text) == name
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", NAMES)
+def test_ptxas_takes_any_name_of_a_file(name):
+    body = ".entry k() {\n.loc 1 2 3\nret; }"
+    assemble(f'.version 8.0\n.target sm_90a\n{body}\n.file 1 "{file_name_in_ptx(name)}"\n')
+
+
+@pytest.mark.parametrize("path", ["/nowhere/ptxas", "/tmp", __file__])
+def test_a_wrong_variable_is_named(monkeypatch, path):
+    monkeypatch.setenv("TILEAS_PTXAS", path)
+    with pytest.raises(MissingToolError, match=f"TILEAS_PTXAS names no program: '{path}'"):
         assemble(".version 8.0")
 
 

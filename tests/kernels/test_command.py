@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from kernels import KERNELS, make, parameters_of
@@ -43,3 +47,13 @@ def test_parameters_have_the_types_of_their_defaults(capsys: pytest.CaptureFixtu
 def test_mistakes(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["gemm"]])
+def test_nothing_is_said_when_nobody_reads_on(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "kernels", *arguments]
+    with os.fdopen(writer, "wb") as nobody:
+        done = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")

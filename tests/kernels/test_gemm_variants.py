@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.assembling import needs_ptxas
 
 from kernels import Gemm
 from kernels.compiled import ORDERS, compiled, emulated
-from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptxas import assemble
-
-needs_ptxas = pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
 
 
 def _gemm(bn: int = 128, bk: int = 64, stages: int = 4, **parameters: Any) -> Gemm:

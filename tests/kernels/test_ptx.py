@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.assembling import needs_nvdisasm, needs_ptxas
 
 from kernels import Copy, Gemm, Kernel, Sizes, Softmax, VectorAdd
 from kernels.compiled import ORDERS, compiled, emulated
 from kernels.simulating import run
-from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.sass import Loop, disassemble
-
-needs_ptxas = pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
-needs_nvdisasm = pytest.mark.skipif(
-    find_tool("nvdisasm") is None, reason="nvdisasm is not installed"
-)
 
 
 def _gemm(bm: int = 128, bn: int = 128, bk: int = 64, **parameters: Any) -> Kernel:
@@ -56,8 +51,8 @@ CASES = [
 ]
 
 
-def _name(part: object) -> str:
-    return str(part) if isinstance(part, Kernel) else "x".join(map(str, part.values()))  # type: ignore[attr-defined]
+def _name(part: Kernel | Sizes) -> str:
+    return str(part) if isinstance(part, Kernel) else "x".join(map(str, part.values()))
 
 
 @pytest.mark.parametrize(("kernel", "sizes"), CASES, ids=_name)

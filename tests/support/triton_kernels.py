@@ -2,7 +2,7 @@
 
     python -m tests.support.triton_kernels FOLDER
 
-writes `triton_add.ptx` and the others; `pip install triton` first.  It needs no GPU.
+writes `triton_add.ptx` and the others; `pip install 'tileas-xdsl[triton]'` first.  It needs no GPU.
 """
 
 from __future__ import annotations

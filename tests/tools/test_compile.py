@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from support.assembling import needs_ptxas
 from typer.testing import CliRunner, Result
 
 import kernels
-from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 
 PASSES = [spec.name for spec in PIPELINES["tileas-to-ptx"].passes]
 
 TEXT = kernels.make("gemm", epilogue="tma", bm=128, bn=64, bk=64).text()
-
-needs_ptxas = pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +92,7 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("gemm.mlir", "-o", "."), 1, "cannot write '.'"),
     (("broken.mlir",), 1, "broken.mlir:"),
     (("unlowered.mlir",), 1, "unlowered.mlir:"),
+    (("named.mlir",), 1, "named.mlir:: 'func.func' op is a kernel called 'my kernel'"),
 ]
 
 
@@ -105,6 +104,7 @@ def test_wrong_input_is_told_and_nothing_is_written(
     (folder / "unlowered.mlir").write_text(
         'func.func @k(%a: memref<?xf32>) {\n  "test.op"() : () -> ()\n  func.return\n}'
     )
+    (folder / "named.mlir").write_text(TEXT.replace("@gemm", '@"my kernel"'))
     before = sorted(path.name for path in folder.iterdir())
     result = run(*args, code=code)
     assert result.stdout == ""

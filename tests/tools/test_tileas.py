@@ -235,6 +235,14 @@ def test_doctor_finds_this_installation() -> None:
     assert None not in monitored.values()
 
 
+def test_doctor_finds_the_ptxas_of_the_compiler(monkeypatch) -> None:
+    (ptxas,) = (need for need in doctor.NEEDS if need.name == "ptxas")
+    monkeypatch.setenv("TILEAS_PTXAS", sys.executable)
+    assert ptxas.look() == sys.executable
+    monkeypatch.setenv("TILEAS_PTXAS", "/nowhere")
+    assert ptxas.look() == "TILEAS_PTXAS names no program: '/nowhere'"
+
+
 def test_help_and_version() -> None:
     assert "layout" in run("--help").stdout
     assert run("--version").stdout.startswith("tileas 0.")

@@ -19,7 +19,7 @@ def find_tool(name: str) -> Path | None:
     """The tool called `name`: that of `$TILEAS_<NAME>`, of an installed wheel, or on PATH."""
     variable = f"TILEAS_{name.upper()}"
     if named := os.environ.get(variable):
-        if not os.access(named, os.X_OK):
+        if not (os.path.isfile(named) and os.access(named, os.X_OK)):
             raise MissingToolError(f"{variable} names no program: '{named}'")
         return Path(named)
     return _in_wheels(name) or _on_path(name)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tileas_xdsl.backend.nvidia_tools import need_tool
+from tileas_xdsl.backend.ptx.file_names import file_name_from_ptx
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.target.arch import get_target
@@ -32,7 +33,7 @@ _MESSAGE = re.compile(
 _CODE = re.compile(r"\(C\d+\)")
 _LINE = re.compile(r"\bline (\d+)")
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
-_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"')
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _PROPERTIES = re.compile(r"ptxas info +: Function properties for (\S+)")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -150,7 +151,7 @@ class _Places:
     def __init__(self, text: str, name: str) -> None:
         self._name = name
         self._lines = text.splitlines()
-        files = {m[1]: _unquoted(m[2]) for m in map(_FILE.match, self._lines) if m}
+        files = {m[1]: file_name_from_ptx(m[2]) for m in map(_FILE.match, self._lines) if m}
         self._starts: list[int] = []
         self._locations: list[Location] = []
         for number, line in enumerate(self._lines, 1):
@@ -176,10 +177,6 @@ class _Places:
             if (match := _ENTRY.search(line)) and match[1] == entry:
                 return number
         return None
-
-
-def _unquoted(name: str) -> str:
-    return name.replace('\\"', '"').replace("\\\\", "\\")
 
 
 def _spills(entries: Mapping[str, EntryFacts], places: _Places) -> Iterator[Diagnostic]:

@@ -28,7 +28,6 @@ class Target:
     registers_per_multiprocessor: int = 65_536
     registers_per_thread: int = 255
     threads_per_block: int = 1024
-    warps_per_multiprocessor: int = 64
     blocks_per_cluster: int = 8
     """The portable limit; a kernel may ask for 16."""
 

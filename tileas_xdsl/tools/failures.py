@@ -1,8 +1,14 @@
-"""How a tool ends when something went wrong that is nobody's input: one sentence, exit code 1."""
+"""How a tool ends when something went wrong that is nobody's input: one sentence, exit code 1.
+
+When whoever reads its output has left (`tool | head -1`), there is nobody to say a sentence to.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 
 def end_of_failure(program: str, error: Exception) -> int:
@@ -13,6 +19,23 @@ def end_of_failure(program: str, error: Exception) -> int:
     text = _memory_text(error) if isinstance(error, MemoryError) else _internal_text(error)
     sys.stderr.write(f"{program}: error: {' '.join(text.split())}\n")
     return 1
+
+
+@contextmanager
+def ends_with_its_reader() -> Iterator[None]:
+    """A script that prints: it leaves with 1, silently, when nobody reads on."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_stdout()
+        raise SystemExit(1) from None
+
+
+def discard_stdout() -> None:
+    """The reader of stdout left; without this, Python complains once more when it exits."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _memory_text(error: MemoryError) -> str:

@@ -37,7 +37,7 @@ from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
-from tileas_xdsl.tools.failures import end_of_failure
+from tileas_xdsl.tools.failures import discard_stdout, end_of_failure
 
 PROGRAM = "tileas-opt"
 DESCRIPTION = (
@@ -265,7 +265,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        _discard_stdout()
+        discard_stdout()
         return 1
     except KeyboardInterrupt:
         return 130
@@ -297,12 +297,6 @@ def _check_options(argv: Sequence[str]) -> None:
 def _check_file_name(argument: str, name: str | None) -> None:
     if name == "":
         raise UsageError(f"argument {argument}: the name of the file is empty")
-
-
-def _discard_stdout() -> None:
-    """The reader of stdout left; without this, Python complains once more when it exits."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -21,6 +21,22 @@ func.func @k(%a: f32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1,
 
 // -----
 
+// A kernel is called what PTX can call it.
+
+// expected-error@+1 {{'func.func' op is a kernel called 'my kernel', which is no name in PTX: those have letters, digits, '_' and '$', and no digit first}}
+func.func @"my kernel"() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op is a kernel called 'dynamic_shared', as its shared memory is}}
+func.func @dynamic_shared() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  func.return
+}
+
+// -----
+
 // A kernel says how many threads its block has.
 
 // expected-error@+1 {{'func.func' op says how many threads a block has: nvvm.reqntid = array<i32: ...>}}

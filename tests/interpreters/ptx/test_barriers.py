@@ -219,3 +219,38 @@ def test_register_budgets() -> None:
     wrong = run_block(body.replace("u32 64", "u32 256").replace("MANY", "256"), 384, clean=False)
     assert set(kinds(wrong)) <= {"registers", "deadlock"}
     assert wrong.findings
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy", "random"])
+def test_lanes_wait_for_barriers_of_their_own(order: str) -> None:
+    """Even lanes of a warp for one, odd lanes for another."""
+    body = """
+    setp.ne.u32 %p0, %t, 0; @%p0 bra MADE; mbarrier.init.shared::cta.b64 [%bar], 1;
+    mbarrier.init.shared::cta.b64 [%bar+8], 1; MADE: bar.sync 0;
+    setp.lt.u32 %p0, %t, 32; @%p0 bra WAIT; setp.ne.u32 %p0, %t, 32; @%p0 bra END;
+    mbarrier.arrive.shared::cta.b64 _, [%bar+8]; TOLD bra END;
+    WAIT: and.b32 %r0, %t, 1; mad.lo.u32 %bar, %r0, 8, %bar;
+    W: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%bar], 0; @!%p0 bra W;
+    END: st.global.u32 [%b], %t;
+    """
+    options: dict[str, Any] = {"order": order, "limit": 100_000}
+    told = body.replace("TOLD", "mbarrier.arrive.shared::cta.b64 _, [%bar];")
+    assert result(run_block(told, **options)) == [*range(64)]
+    wrong = run_block(body.replace("TOLD", ""), clean=False, **options)
+    assert kinds(wrong) == ["deadlock"]
+    assert "CTA 0 warp 0" in wrong.findings[0].message
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy", "random"])
+def test_warps_that_wait_for_registers_do_not_wait_for_lanes_of_others(order: str) -> None:
+    """A lane that waits elsewhere keeps its own warp only from asking for registers."""
+    body = """
+    setp.ne.u32 %p0, %t, 0; @%p0 bra MADE; mbarrier.init.shared::cta.b64 [%bar], 1;
+    MADE: bar.sync 0; setp.ge.u32 %p0, %t, 256; @%p0 bra END;
+    setp.ne.u32 %p1, %t, 0; @%p1 bra MORE;
+    W: mbarrier.try_wait.parity.shared::cta.b64 %p0, [%bar], 0; @!%p0 bra W;
+    MORE: setmaxnreg.inc.sync.aligned.u32 256; END:
+    """
+    wrong = run_block(body, 384, clean=False, order=order, limit=100_000)
+    assert kinds(wrong) == ["deadlock"]
+    assert "wait forever" in wrong.findings[0].message

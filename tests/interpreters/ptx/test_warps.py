@@ -1,6 +1,7 @@
 """Warps: divergence, shuffles, votes, matches, reductions and election."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -233,3 +234,62 @@ def test_special_registers() -> None:
     report = execute(text, pointers("AB"), arrays, block=(16, 4))
     assert report.arrays[1] is not None
     assert report.arrays[1].tolist() == [100000 * (i // 32) + 4000 + i for i in range(64)]
+
+
+ORDERS = ("eager", "lazy", "random")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "LOOK @%p1 bra M; add.u32 %r3, %t, 7; M: setp.eq.u32 %p0, %r0, 0; @%p0 bra L;",
+        "@%p1 bra M; LOOK bra N; M: LOOK N: setp.eq.u32 %p0, %r0, 0; @%p0 bra L;",
+        "mov.u32 %r4, 0; K: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra K; LOOK bra L;",
+    ],
+    ids=["with a branch", "with two ways", "with a loop"],
+)
+def test_a_longer_wait_for_nothing_is_a_deadlock(loop: str, order: str) -> None:
+    loop = loop.replace("LOOK", "ld.volatile.global.u32 %r0, [%a];")
+    odd = "and.b32 %r2, %t, 1; setp.eq.u32 %p1, %r2, 1;"
+    arrays = [np.zeros(160, np.uint32), np.zeros(160, np.uint32)]
+    body = f"{LOAD} {odd} L: {loop} ret;"
+    report = execute(
+        body, pointers("AB"), arrays, block=160, order=order, limit=100_000, clean=False
+    )
+    (finding,) = report.findings
+    assert finding.kind == "deadlock"
+    assert "CTA 0 warps 0..3" in finding.message
+    assert "CTA 0 warp 4" in finding.message
+    assert "looking at memory that nobody changes" in finding.story[0]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_lane_ahead_may_end_the_wait_of_others(order: str) -> None:
+    """The others wait in a loop in which lanes go different ways."""
+    body = """
+    .global .u32 FLAG;
+    and.b32 %r2, %t, 1; setp.eq.u32 %p1, %r2, 1; setp.eq.u32 %p2, %t, 5; @%p2 bra SET;
+    L: ld.volatile.global.u32 %r1, [FLAG]; @%p1 bra M; add.u32 %r3, %t, 7;
+    M: setp.eq.u32 %p0, %r1, 0; @%p0 bra L; bra END;
+    SET: mov.u32 %r1, 0;
+    N: add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 100; @%p0 bra N;
+    st.volatile.global.u32 [FLAG], %r1; END:
+    """
+    found = run_lanes(body, np.arange(64, dtype=np.uint32), order=order, limit=100_000)
+    assert found.tolist() == [100] * 64
+
+
+def test_a_copy_ends_while_others_count() -> None:
+    """A lazy copy is late, but not forever."""
+    body = f"""
+    {LOAD} .shared .align 16 .b8 S[16]; .reg .b32 %s; .reg .b64 %c; ld.param.u64 %c, [B];
+    mov.u32 %s, S; mov.u32 %r1, 0; setp.ne.u32 %p0, %t, 0; @%p0 bra L;
+    st.shared.u32 [%s], 77; fence.proxy.async;
+    cp.async.bulk.global.shared::cta.bulk_group [%b], [%s], 16; cp.async.bulk.commit_group;
+    L: add.u32 %r1, %r1, 1; ld.volatile.global.u32 %r3, [%c]; setp.ne.u32 %p1, %r3, 77;
+    @%p1 bra L; cp.async.bulk.wait_group 0; ret;
+    """
+    arrays = [np.zeros(32, np.uint32), np.zeros(32, np.uint32)]
+    options: dict[str, Any] = {"order": "lazy", "limit": 100_000, "clean": False}
+    assert execute(body, pointers("AB"), arrays, **options).finished

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute
 
+from tileas_xdsl.backend.ptx.file_names import file_name_in_ptx
 from tileas_xdsl.backend.ptx.printer_entry import EntryWriter
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ptx.control import DIRECTIVES, EntryOp, SharedOp
@@ -38,12 +39,8 @@ def ptx_text(module: ModuleOp, target: str = "sm_90a", *, locations: bool = True
             case _:
                 raise op_error(op, "is not of a PTX module: it has ptx.entry and ptx.shared")
     header = [f".version {version[0]}.{version[1]}", f".target {arch.name}", ".address_size 64", ""]
-    table = [f'.file {number} "{_quoted(name)}"' for name, number in files.items()]
+    table = [f'.file {number} "{file_name_in_ptx(name)}"' for name, number in files.items()]
     return "\n".join((*header, *variables, *body, *table, ""))
-
-
-def _quoted(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _shared(op: SharedOp) -> str:

@@ -58,11 +58,6 @@ class CatalogueEntry(NamedTuple):
         """Are the bytes of the text a contract?"""
         return self.kind.startswith("literal")
 
-    @property
-    def is_fragment(self) -> bool:
-        """Is the text only a part of a message?"""
-        return self.kind.endswith("-fragment")
-
 
 def message(key: str) -> Message:
     """The text with this key; raises `UnknownMessageError`, with similar keys, if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import prod
 from typing import ClassVar, Self
@@ -45,6 +46,21 @@ DIRECTIVES = (
     "maxclusterrank",
 )
 """Performance directives of an entry, in the order in which they are printed."""
+
+
+_NAME = re.compile(r"[A-Za-z][\w$]*|[_$][\w$]+", re.ASCII)
+"""Identifiers that are no names of registers (PTX ISA 4.4)."""
+
+
+def is_name(text: str) -> bool:
+    """Whether kernels, parameters and variables may be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def check_name(op: PtxOp, name: str) -> None:
+    """Raise an error about an operation that declares what PTX cannot name."""
+    if not is_name(name):
+        raise op.error(f"declares what has a name in PTX, and '{name}' is none")
 
 
 @irdl_op_definition
@@ -116,12 +132,15 @@ class EntryOp(PtxOp):
         return f"{self.sym_name.data}_param_{index}"
 
     def check(self) -> None:
-        """Parameters, directives and the last operations of blocks."""
+        """Names, parameters, directives and the last operations of blocks."""
+        check_name(self, self.sym_name.data)
         for index, parameter in enumerate(self.parameters):
             if not isinstance(parameter.type, ParamType):
                 raise self.error(f"has parameters in .param space, but {index} is {parameter.type}")
         if self.parameter_names is not None and len(self.parameter_names) != len(self.parameters):
             raise self.error(f"has {len(self.parameters)} parameters, so as many names")
+        for name in self.parameter_names or ():
+            check_name(self, name.data)
         for name in ("maxntid", "reqntid", "reqnctapercluster"):
             self._check_extents(name)
         if self.maxntid is not None and self.reqntid is not None:
@@ -207,7 +226,8 @@ class SharedOp(PtxOp):
         super().__init__(sym_name=name, size=size, align=align, extern=extern)
 
     def check(self) -> None:
-        """Sizes and alignments."""
+        """Name, size and alignment."""
+        check_name(self, self.sym_name.data)
         size, align = self.number("size"), self.number("align")
         if align < 1 or align & (align - 1):
             raise self.error(f"has an alignment that is a power of two, not {align}")

@@ -107,7 +107,7 @@ class RegisterWait:
 
     cta: Cta
     needed: int
-    mergeable: bool = True
+    mergeable: bool = False
 
     def ready(self) -> bool:
         """Whether there are enough."""
@@ -126,14 +126,12 @@ class Spin:
     """In a loop that changes nothing: until something happens that it may look at."""
 
     cluster: Cluster
-    events: int
-    writes: int
+    changes: tuple[int, int, int]
     mergeable: bool = True
 
     def ready(self) -> bool:
         """Whether memory or a barrier has changed."""
-        cluster = self.cluster
-        return cluster.events != self.events or cluster.memory.writes != self.writes
+        return self.cluster.changes != self.changes
 
     def why(self) -> str:
         """It only looks again."""
@@ -146,7 +144,7 @@ class AllocationWait:
 
     ctas: list[Cta]
     columns: int
-    mergeable: bool = True
+    mergeable: bool = False
 
     def ready(self) -> bool:
         """Whether there are enough free columns somewhere."""

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-import numpy as np
-
 from tileas_xdsl.interpreters.ptx.blocks import PhaseWait, Spin, Together
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.explain import deadlock_story, who
@@ -15,6 +13,7 @@ from tileas_xdsl.interpreters.ptx.findings import Findings
 from tileas_xdsl.interpreters.ptx.instructions.base import Step
 from tileas_xdsl.interpreters.ptx.lanes import Value
 from tileas_xdsl.interpreters.ptx.merging import merge
+from tileas_xdsl.interpreters.ptx.quiet import Watch, same_registers
 from tileas_xdsl.interpreters.ptx.state import Cluster, Cta, Fragment, Gang
 
 TURN = 16
@@ -78,10 +77,15 @@ class Machine:
 
     def _advance(self, cluster: Cluster) -> str:
         """Run a cluster until it is over, stuck or at fault."""
+        watch = Watch()
         try:
             while cluster.gangs_left:
-                if not self._round(cluster) and not self._wake(cluster):
+                if not self._round(cluster, watch.fair) and not self._wake(cluster):
                     return "stuck"
+                if watch.look(cluster):
+                    _let_wait(cluster)
+                elif cluster.queue.items and not watch.is_patient:
+                    cluster.queue.step()
                 if cluster.instructions > self.limit:
                     raise Fault("deadlock", f"the kernel runs past {self.limit} instructions")
             while cluster.queue.items:
@@ -92,24 +96,24 @@ class Machine:
             return "fault"
         return "over"
 
-    def _round(self, cluster: Cluster) -> bool:
-        """Everybody who can go on has a turn; whether anybody could."""
+    def _round(self, cluster: Cluster, fair: bool) -> bool:
+        """A turn for each gang that can go on (each fragment, if `fair`); whether any had one."""
         gangs = cluster.gangs_left
         queue, rng = cluster.queue, cluster.rng
         if queue.order == "random":
             rng.shuffle(gangs)
         ran = False
         for gang in [*gangs]:
-            fragment = _runnable(gang)
-            if fragment is None:
-                continue
-            self._turn(cluster, gang, fragment)
-            ran = True
-            if queue.order == "eager":
-                while queue.items:
+            for fragment in _choose(gang, fair):
+                if fragment not in gang.fragments:
+                    continue
+                self._turn(cluster, gang, fragment)
+                ran = True
+                if queue.order == "eager":
+                    while queue.items:
+                        queue.step()
+                elif queue.items and queue.order == "random" and rng.random() < 0.5:
                     queue.step()
-            elif queue.items and queue.order == "random" and rng.random() < 0.5:
-                queue.step()
         return ran
 
     def _turn(self, cluster: Cluster, gang: Gang, fragment: Fragment) -> None:
@@ -156,10 +160,9 @@ class Machine:
         if cluster.queue.items:
             cluster.queue.step()
             return True
-        mark = (cluster.events, cluster.queue.finished, cluster.memory.writes)
-        if self._marks.get(cluster) == mark:
+        if self._marks.get(cluster) == cluster.changes:
             return False
-        self._marks[cluster] = mark
+        self._marks[cluster] = cluster.changes
         woken = False
         for gang in cluster.gangs_left:
             for fragment in gang.fragments:
@@ -198,17 +201,25 @@ def _apart_for_good(f: Fragment) -> bool:
     return all(isinstance(o.block, Together) for o in others)
 
 
-def _runnable(gang: Gang) -> Fragment | None:
-    """The fragment furthest behind of those that can go on."""
+def _can_go_on(f: Fragment) -> bool:
+    return f.block is None or f.block.ready()
+
+
+def _choose(gang: Gang, fair: bool) -> list[Fragment]:
+    """The fragment furthest behind of those that can go on; all of those if `fair`."""
     fragments = gang.fragments
     if len(fragments) == 1:
-        only = fragments[0]
-        return only if only.block is None or only.block.ready() else None
-    best: Fragment | None = None
-    for f in fragments:
-        if (best is None or f.pc < best.pc) and (f.block is None or f.block.ready()):
-            best = f
-    return best
+        return [*fragments] if _can_go_on(fragments[0]) else []
+    able = [f for f in fragments if _can_go_on(f)]
+    return able if fair or not able else [min(able, key=lambda f: f.pc)]
+
+
+def _let_wait(cluster: Cluster) -> None:
+    """All that could go on have gone round: they wait until something changes."""
+    for gang in cluster.gangs_left:
+        for f in gang.fragments:
+            if _can_go_on(f):
+                f.block = Spin(cluster, cluster.changes)
 
 
 def _horizon(f: Fragment) -> float:
@@ -233,17 +244,9 @@ def _look(
     place, registers = seen
     if place != target:
         return seen
-    if all(_same(a, b) for a, b in zip(registers, f.r, strict=True)):
-        f.block = Spin(cluster, cluster.events, cluster.memory.writes)
+    if same_registers(registers, f.r):
+        f.block = Spin(cluster, cluster.changes)
     return (target, f.r.copy())
-
-
-def _same(a: Value, b: Value) -> bool:
-    if a is b:
-        return True
-    if a.__class__ is np.ndarray or b.__class__ is np.ndarray:
-        return bool(np.array_equal(a, b))
-    return a == b
 
 
 def _leave_if_over(cta: Cta, findings: Findings) -> None:

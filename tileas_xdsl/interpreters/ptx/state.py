@@ -261,6 +261,11 @@ class Cluster:
         return f"{cta.name} warp {agent % cta.warp_count}"
 
     @property
+    def changes(self) -> tuple[int, int, int]:
+        """Grows with everything that a waiting thread may see: barriers, copies, memory."""
+        return self.events, self.queue.finished, self.memory.writes
+
+    @property
     def gangs(self) -> list[Gang]:
         """All gangs of all CTAs."""
         return [gang for cta in self.ctas for gang in cta.gangs]

@@ -28,8 +28,6 @@ from tileas_xdsl.interpreters.tile.views import View
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.latencies import Latencies
 
-Index: Any = tuple[int, int, int]
-
 
 class ResourceError(RuleBroken):
     """More memory than a block has."""

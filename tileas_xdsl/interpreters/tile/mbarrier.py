@@ -123,22 +123,11 @@ class MBarrier:
         self.expect_tx(count, who, time)
         return self.arrive(1, who, time)
 
-    def arrive_drop(self, who: str = "", time: int = 0) -> int:
-        """Arrive, and take no part in later phases."""
-        if self.expected == 1:
-            raise BarrierError(f"{who} leaves {self.name}, on which nobody else arrives")
-        self.expected -= 1
-        return self.arrive(1, who, time)
-
     def test_parity(self, parity: int) -> bool:
         """Has the phase of this parity completed?  Right for the phase in progress and the last."""
         if parity not in (0, 1):
             raise BarrierError(f"a parity is 0 or 1, not {parity}")
         return self.parity != parity
-
-    def test_phase(self, phase: int) -> bool:
-        """Has the phase that a state token names completed?"""
-        return self.phase > phase
 
     def missing(self) -> str:
         """What the phase in progress still waits for, as words for a story."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 
 import typer
 
+from tileas_xdsl.backend.nvidia_tools import MissingToolError, find_tool
 from tileas_xdsl.tools.console import print_table
 
 
@@ -46,13 +46,12 @@ def _universe() -> str | None:
 
 
 def _ptxas() -> str | None:
-    """From the wheel, whose layout keeps the program in a `bin` folder, or from PATH."""
+    """The one that `tileas compile` would take, or what is wrong with it."""
     try:
-        files = distribution("nvidia-cuda-nvcc").files or []
-    except PackageNotFoundError:
-        return shutil.which("ptxas")
-    wheel = [str(f.locate()) for f in files if f.name in ("ptxas", "ptxas.exe")]
-    return wheel[0] if wheel else shutil.which("ptxas")
+        found = find_tool("ptxas")
+    except MissingToolError as error:
+        return str(error)
+    return None if found is None else str(found)
 
 
 def _driver() -> str | None:
@@ -91,6 +90,7 @@ NEEDS = (
     Need("NVIDIA driver", "running on a GPU", _driver, "install the driver of your GPU"),
     Need("matplotlib", "plots", _package("matplotlib"), f"{_SELF}[viz]'"),
     Need("marimo", "notebooks", _package("marimo"), f"{_SELF}[notebooks]'"),
+    Need("triton", "tests", _package("triton"), f"{_SELF}[triton]'"),
     Need("filecheck", "tests", _package("filecheck"), f"{_SELF}[dev]'"),
     Need("lit", "tests", _package("lit"), f"{_SELF}[dev]'"),
 )

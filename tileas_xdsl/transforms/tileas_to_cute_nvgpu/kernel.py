@@ -92,6 +92,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     parameters += [f"tensor map {k}" for k in range(len(plan.recipes))]
     types = [argument.type for argument in block.args]
     made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
+    made.location = plan.kernel.location
     made.attributes.update(_attributes(plan, parameters))
     return made
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, i8, i32, i64
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -341,12 +341,6 @@ def consume_one(e: Emitter, op: ConsumeOneOp) -> Sequence[Lowered]:
     payload = _read(e, op, stages, index)
     _release(e, stages, index)
     return [Ghost(stages), *payload]
-
-
-def consumer_index(op: Operation) -> int:
-    """Which consumer of its group an operation acts for."""
-    index: Attribute | None = op.properties.get("consumer_idx")
-    return index.value.data if isinstance(index, IntegerAttr) else 0
 
 
 _TABLE: Any = {

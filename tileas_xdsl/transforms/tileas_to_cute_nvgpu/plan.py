@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
@@ -156,8 +156,3 @@ def argument_of(value: SSAValue) -> int | None:
     if isinstance(value, BlockArgument) and isinstance(value.owner.parent_op(), func.FuncOp):
         return value.index
     return None
-
-
-def is_tile(type_: Attribute) -> bool:
-    """Whether values of a type are tiles."""
-    return isinstance(type_, TensorType)

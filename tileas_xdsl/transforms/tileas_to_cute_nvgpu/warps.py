@@ -39,11 +39,6 @@ class Agent:
         return self.warps * WARP
 
     @property
-    def first_thread(self) -> int:
-        """The number of its first thread in the block."""
-        return self.first_warp * WARP
-
-    @property
     def groups(self) -> int:
         """Its warpgroups; 0 if its warps do not make whole ones."""
         whole = self.warps % GROUP == 0 and self.first_warp % GROUP == 0

@@ -30,6 +30,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaLoadOp,
     WarpIdxOp,
 )
+from tileas_xdsl.dialects.ptx.control import is_name
 from tileas_xdsl.dialects.ptx.types import ParamType
 from tileas_xdsl.target.arch import Target
 
@@ -68,6 +69,7 @@ def is_kernel(op: Operation) -> bool:
 def lower_kernel(op: func.FuncOp, target: Target) -> tuple[ptx.EntryOp, bool]:
     """The entry that a kernel becomes, and whether it uses dynamic shared memory."""
     launch = _launch(op, target)
+    _check_name(op)
     _check_uses(op, launch)
     entry = ptx.EntryOp(
         op.sym_name.data,
@@ -107,6 +109,18 @@ class _Launch:
     threads: tuple[int, ...]
     cluster: tuple[int, ...] | None
     shared_bytes: int | None
+
+
+def _check_name(op: func.FuncOp) -> None:
+    name = op.sym_name.data
+    if not is_name(name):
+        raise op_error(
+            op,
+            f"is a kernel called '{name}', which is no name in PTX: those have letters, digits, "
+            "'_' and '$', and no digit first",
+        )
+    if name == SHARED:
+        raise op_error(op, f"is a kernel called '{name}', as its shared memory is")
 
 
 def _launch(op: func.FuncOp, target: Target) -> _Launch:

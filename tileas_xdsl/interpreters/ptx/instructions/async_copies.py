@@ -24,7 +24,7 @@ from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.state import Cta, Fragment, Operation
 
 HINTS = ("L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "ca", "cg")
-U32, U64 = TYPES["u32"], TYPES["u64"]
+U32 = TYPES["u32"]
 
 
 # cp.async

@@ -239,11 +239,13 @@ def build_wait(site: Site) -> Step:
 
     def step(f: Fragment) -> int | None:
         groups = _by_barrier(f, slot, offset, space, wanted)
-        if len(groups) > 1:
-            return _split(f, groups)
-        (address, value), _ = next(iter(groups.items()))
+        (address, value), f.mask = groups.popitem()
+        for other, mask in groups.items():
+            left = Fragment(f.gang, mask, f.pc, f.r.copy())
+            left.block = _wait_for(f, *other, parity)
+            f.gang.fragments.append(left)
         cta, barrier = barrier_at(f.gang.cta.cluster, address)
-        wait = PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
+        wait = _wait_for(f, address, value, parity)
         if not wait.ready():
             if f.timed_out or _gives_up(f.gang.cta.cluster):
                 f.timed_out = False
@@ -281,13 +283,10 @@ def _by_barrier(
     return found
 
 
-def _split(f: Fragment, groups: dict[tuple[int, int], int]) -> int:
-    """A fragment for each barrier."""
-    masks = list(groups.values())
-    for mask in masks[1:]:
-        f.gang.fragments.append(Fragment(f.gang, mask, f.pc, f.r.copy()))
-    f.mask = masks[0]
-    return STOP
+def _wait_for(f: Fragment, address: int, value: int, parity: bool) -> PhaseWait:
+    """The wait for a parity or a state of the barrier at an address."""
+    _, barrier = barrier_at(f.gang.cta.cluster, address)
+    return PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
 
 
 def _passed(f: Fragment, barrier: MBarrier, parity: int | None) -> None:

@@ -9,6 +9,8 @@ ptx.shared @b {size = 0, align = 16}
 // expected-error@+1 {{'ptx.shared' op has a size, or is extern with size 0, but got 64}}
 ptx.shared @c {size = 64, align = 16, extern}
 ptx.shared @d {size = 64, align = 16}
+// expected-error@+1 {{'ptx.shared' op declares what has a name in PTX, and 'two words' is none}}
+ptx.shared @"two words" {size = 64, align = 16}
 
 // -----
 
@@ -30,6 +32,17 @@ ptx.entry @cluster() attributes {reqnctapercluster = array<i32: 32, 1, 1>} {
 }
 // expected-error@+1 {{'ptx.entry' op has either maxntid or reqntid}}
 ptx.entry @both() attributes {maxntid = array<i32: 32>, reqntid = array<i32: 32>} {
+  ptx.ret
+}
+// expected-error@+1 {{'ptx.entry' op declares what has a name in PTX, and '1st' is none}}
+ptx.entry @"1st"() {
+  ptx.ret
+}
+// expected-error@+1 {{'ptx.entry' op declares what has a name in PTX, and '_' is none}}
+ptx.entry @names_of_parameters(%a: !ptx.param<u64>) attributes {parameter_names = ["_"]} {
+  ptx.ret
+}
+ptx.entry @"$fine"(%a: !ptx.param<u64>) attributes {parameter_names = ["_1$"]} {
   ptx.ret
 }
 // expected-error@+1 {{'ptx.entry' op has 1 parameters, so as many names}}

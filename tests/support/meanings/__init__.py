@@ -1,0 +1,22 @@
+"""Operations on one fragment per thread, with what numpy says of them."""
+
+from support.meanings.arithmetic import DIVISIONS, DIVISIONS_BY_CONSTANTS, FLOATS, INTEGERS, SHIFTS
+from support.meanings.comparisons import COMPARISONS
+from support.meanings.conversions import CONVERSIONS
+from support.meanings.fragments import FRAGMENTS
+from support.meanings.functions import FUNCTIONS
+from support.meanings.meaning import DTYPES, Array, Meaning
+
+__all__ = ["ALL", "DTYPES", "Array", "Meaning"]
+
+ALL = (
+    *INTEGERS,
+    *DIVISIONS,
+    *DIVISIONS_BY_CONSTANTS,
+    *SHIFTS,
+    *FLOATS,
+    *COMPARISONS,
+    *FUNCTIONS,
+    *CONVERSIONS,
+    *FRAGMENTS,
+)

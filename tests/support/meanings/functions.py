@@ -1,0 +1,34 @@
+"""Functions of one float."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from support.meanings.meaning import Meaning, vector_of, wide
+
+FUNCTIONS = [
+    Meaning(
+        f"{op}-{vector_of(element, count)}",
+        (element,),
+        element,
+        f"%r = math.{op} %x0 : {vector_of(element, count)}",
+        wide(function),
+        count,
+        tolerance=tolerance if element == "f32" else 2**-7,
+        positive=positive,
+    )
+    for op, function, tolerance, positive in (
+        ("exp2", np.exp2, 2e-6, False),
+        ("exp", np.exp, 2e-6, False),
+        ("log2", np.log2, 2e-6, True),
+        ("log", np.log, 2e-6, True),
+        ("sqrt", np.sqrt, 0.0, True),
+        ("rsqrt", lambda x: 1 / np.sqrt(x), 1e-6, True),
+        ("tanh", np.tanh, 2**-10, False),
+        ("absf", np.abs, 0.0, False),
+        ("floor", np.floor, 0.0, False),
+        ("ceil", np.ceil, 0.0, False),
+        ("roundeven", np.round, 0.0, False),
+    )
+    for element, count in (("f32", 4), ("f16", 4), ("bf16", 2))
+]

@@ -1,0 +1,200 @@
+"""Tiles that are laid out alike: values that are the same registers, or the same memory.
+
+A pipeline is followed from where its stages are filled to where they are read: the tile at one
+position of the stages is one node, whichever operation names it.  Conversions, loads, stores and
+products end a group; so do constants, of which each group may have its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.disjoint_set import DisjointSet
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, inflows, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
+
+FREE_TILES = (arith.ConstantOp, tensor.SplatOp)
+"""Operations whose tile can be made anew wherever it is used."""
+
+BUFFERS = (Space.SMEM, Space.TMEM)
+
+
+@dataclass(frozen=True)
+class StagePart:
+    """The tile at a position of the stages of a pipeline."""
+
+    pipeline: CreatePipelineOp
+    position: int
+
+
+Node: TypeAlias = SSAValue | StagePart
+
+
+@dataclass
+class TileGroup:
+    """Nodes that have one layout."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+
+    @property
+    def values(self) -> list[SSAValue]:
+        """The values among the nodes, in the order of the program."""
+        return [node for node in self.nodes if isinstance(node, SSAValue)]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents that all tiles of the group have."""
+        return placed_shape(self.values[0].type) or ()
+
+
+class TileGroups:
+    """The groups of everything inside an operation, and which tiles are parts of others."""
+
+    groups: Sequence[TileGroup]
+
+    def __init__(self, root: Operation) -> None:
+        self._nodes: dict[Node, TileGroup | None] = {}
+        self.parts: dict[SSAValue, ExtractSliceOp | ViewOp] = {}
+        """Slices and transposes, by the operation that cuts them out of another tile."""
+        joins: list[tuple[Node, Node]] = []
+        for op in root.walk():
+            self._nodes.update(dict.fromkeys(_placed_values(op)))
+            joins += _joins(op)
+            if (part := _part(op)) is not None:
+                self.parts[part.result] = part
+        for first, second in joins:
+            self._nodes.update({first: None, second: None})
+        self.groups = self._grouped(joins)
+
+    def of(self, node: Node) -> TileGroup | None:
+        """The group of a tile; None for what is no tile, or free."""
+        return self._nodes.get(node)
+
+    def whole_of(self, value: SSAValue) -> SSAValue:
+        """The tile that a value is a part of, or itself."""
+        while (cut := self.parts.get(value)) is not None:
+            value = cut.source
+        return value
+
+    def _grouped(self, joins: Iterable[tuple[Node, Node]]) -> Sequence[TileGroup]:
+        sets: DisjointSet[Node] = DisjointSet(list(self._nodes))
+        for first, second in joins:
+            sets.union_left(first, second)
+        by_root: dict[Node, TileGroup] = {}
+        for node in self._nodes:
+            group = by_root.setdefault(sets.find(node), TileGroup())
+            group.nodes.append(node)
+            self._nodes[node] = group
+        return [group for group in by_root.values() if group.values]
+
+
+def placed_tile(type_: Attribute) -> Tile | None:
+    """The tile that a value is, or that its token delivers."""
+    return as_tile(type_.delivered if isinstance(type_, AsyncTokenType) else type_)
+
+
+def placed_shape(type_: Attribute) -> tuple[int, ...] | None:
+    """The extents of what a group may contain: tiles, and views of memory on the chip."""
+    if (tile := placed_tile(type_)) is not None:
+        return tuple(tile.get_shape())
+    is_buffer = is_view(type_) and space_of(type_) in BUFFERS
+    return shape_of(type_) if is_buffer else None
+
+
+def is_view(type_: Attribute) -> bool:
+    """Whether values of a type name memory, and are no tiles."""
+    return isinstance(type_, TiledViewType) or isa(type_, MemRefType[Attribute])
+
+
+def stage_parts(op: StageOp) -> Sequence[Sequence[StagePart]]:
+    """For each position of the stages that an operation works on, the parts that it may be."""
+    pipelines = pipelines_of(op.operands[0])
+    known = () if isinstance(pipelines, TokenFault) else pipelines
+    return [[StagePart(p, k) for p in known] for k in range(len(stage_types(op)))]
+
+
+def payload_results(op: StageOp) -> Sequence[SSAValue]:
+    """The results that are values of a stage, or what a body yields."""
+    return op.results[len(op.ENTRY.gives) :]
+
+
+def _placed_values(op: Operation) -> Iterator[SSAValue]:
+    arguments = (a for region in op.regions for block in region.blocks for a in block.args)
+    results = () if isinstance(op, FREE_TILES) else op.results
+    return (v for v in (*results, *arguments) if placed_shape(v.type) is not None)
+
+
+def _part(op: Operation) -> ExtractSliceOp | ViewOp | None:
+    if isinstance(op, ExtractSliceOp):
+        return op
+    if isinstance(op, ViewOp) and is_transposed(op.result.type):
+        return op
+    return None
+
+
+def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
+    """The pairs of nodes that an operation makes one."""
+    for value in _placed_values(op):
+        yield from ((value, v) for v in inflows(value) or () if _is_grouped(v))
+    match op:
+        case StageOp():
+            yield from _of_stage(op)
+        case DotOp() | AsyncDotOp():
+            yield from _pairs([op.c, op.result])
+        case WaitOp() | FutureWaitOp():
+            yield from _pairs([op.token, *op.values])
+        case InsertSliceOp():
+            yield from _pairs([op.destination, op.result])
+        case ViewOp():
+            yield from _of_view(op)
+        case _ if layout_role(op) is LayoutRole.ELEMENTWISE:
+            yield from _pairs([*op.operands, *op.results])
+        case _:
+            pass
+
+
+def _pairs(values: Sequence[SSAValue]) -> Iterator[tuple[Node, Node]]:
+    return pairwise(value for value in values if _is_grouped(value))
+
+
+def _is_grouped(value: SSAValue) -> bool:
+    return placed_shape(value.type) is not None and not isinstance(value.owner, FREE_TILES)
+
+
+def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:
+    """Arguments of the body are the tiles of the stage; results are what it yields."""
+    results, body = payload_results(op), op.regions[0].block if op.regions else None
+    tiles = results if body is None else body.args
+    for tile, parts in zip(tiles, stage_parts(op), strict=False):
+        yield from pairwise((tile, *parts))
+    if body is None or body.last_op is None:
+        return
+    for result, given in zip(results, body.last_op.operands, strict=False):
+        yield from _pairs([given, result])
+
+
+def _of_view(op: ViewOp) -> Iterator[tuple[Node, Node]]:
+    """A view of the whole of a buffer is the buffer."""
+    whole = op.is_whole and placed_shape(op.source.type) == placed_shape(op.result.type)
+    if whole and not is_transposed(op.result.type):
+        yield from _pairs([op.source, op.result])
