@@ -58,6 +58,14 @@ def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     return ConvertCuteNvgpuToPtx
 
 
+def _tileas_assign_load_store_layouts() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_assign_load_store_layouts import (
+        TileasAssignLoadStoreLayouts,
+    )
+
+    return TileasAssignLoadStoreLayouts
+
+
 def _tileas_canonicalize() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_canonicalize import TileasCanonicalize
 
@@ -96,6 +104,7 @@ TILEAS_UNIVERSE = Universe(
     all_passes={
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
+        "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "verify-dominance": _verify_dominance,

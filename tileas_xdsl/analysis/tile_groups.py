@@ -50,7 +50,7 @@ class StagePart:
 Node: TypeAlias = SSAValue | StagePart
 
 
-@dataclass
+@dataclass(eq=False)
 class TileGroup:
     """Nodes that have one layout."""
 

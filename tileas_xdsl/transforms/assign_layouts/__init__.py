@@ -1,0 +1,1 @@
+"""How `tileas-assign-load-store-layouts` works: groups, candidates, costs, and what is written."""

@@ -1,0 +1,71 @@
+"""The three layers, one function at a time: groups, candidates, the choice by cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+
+from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
+from tileas_xdsl.transforms.assign_layouts.kinds import bring_into_registers, common_kinds
+from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
+from tileas_xdsl.transforms.assign_layouts.products import choose_instructions
+from tileas_xdsl.transforms.assign_layouts.registers import register_candidates
+from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
+from tileas_xdsl.transforms.assign_layouts.tensor_memory import tensor_candidates
+from tileas_xdsl.transforms.assign_layouts.writing import write
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+
+
+def assign_layouts(
+    function: func.FuncOp, target: Target, preferences: Preferences
+) -> Sequence[Decision]:
+    """Lay out the tiles of a function; what was compared and chosen for each group."""
+    plan = KernelPlan.of(function, target)
+    choose_instructions(function, plan)
+    groups = TileGroups(function)
+    if bring_into_registers(function, groups):
+        groups = TileGroups(function)
+    a = Assignment(plan, groups, common_kinds(function, groups), preferences)
+    # Memory is laid out last: what threads pay for it depends on their registers.
+    by_size = sorted(groups.groups, key=lambda group: -len(group.shape))
+    for is_memory in (False, True):
+        for group in by_size:
+            if group not in a.decisions and _is_memory(a, group) is is_memory:
+                a.decisions[group] = _decide(a, group)
+    write(a, function)
+    return list(a.decisions.values())
+
+
+def _is_memory(a: Assignment, group: TileGroup) -> bool | None:
+    """Whether a group lies in memory; None for parts of others and the slots of pipelines."""
+    kinds = a.kind(group)
+    if not kinds or _holds_stages(group):
+        return None
+    if Space.RMEM in kinds:
+        return False
+    return None if all(value in a.groups.parts for value in group.values) else True
+
+
+def _holds_stages(group: TileGroup) -> bool:
+    """Whether a buffer is the memory of a pipeline, which lays out its stages itself."""
+    return any(
+        isinstance(use.operation, CreatePipelineOp) for value in group.values for use in value.uses
+    )
+
+
+def _decide(a: Assignment, group: TileGroup) -> Decision:
+    kinds, found = a.kind(group), list[Candidate]()
+    if Space.RMEM in kinds:
+        found += register_candidates(a, group)
+    if Space.SMEM in kinds:
+        found += memory_candidates(a, group)
+    if Space.TMEM in kinds:
+        found += tensor_candidates(group)
+    pruned = prune_families(found)
+    ranked = choices(pruned, a.preferences.weights)
+    return Decision(group, tuple(pruned), ranked[0] if ranked else None)

@@ -1,0 +1,165 @@
+"""Memory kinds: where each operation wants its tiles, and the one kind that a group agrees on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.tile_groups import (
+    BUFFERS,
+    TileGroup,
+    TileGroups,
+    payload_results,
+    placed_tile,
+)
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+
+Demand = tuple[SSAValue, frozenset[Space]]
+"""A tile, and the places where an operation can work on it."""
+
+_REGISTERS = frozenset({Space.RMEM})
+_SHARED = frozenset({Space.SMEM})
+_LOADED = frozenset({Space.RMEM, Space.SMEM})
+"""What is loaded goes to registers, or stays in memory for those that read it there."""
+
+_OF_VALUES = (ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
+"""Operations that work on tiles in registers, beside elementwise ones."""
+
+
+def reads_registers(op: Operation) -> bool:
+    """Whether an operation reads the values of tiles, wherever they are, into registers."""
+    if isinstance(op, TiledStoreOp):
+        return not isinstance(op.atom.data, TmaAtom)
+    if isinstance(op, arith.SelectOp) and not isinstance(op.cond.type, TensorType):
+        return False
+    return isinstance(op, _OF_VALUES) or layout_role(op) is LayoutRole.ELEMENTWISE
+
+
+def demands(op: Operation) -> Iterator[Demand]:
+    """Where an operation wants its tiles; what it does not name may be anywhere."""
+    for value in (*op.operands, *op.results):
+        if (space := space_of(value.type)) is not None and placed_tile(value.type) is not None:
+            yield value, frozenset({space})
+    match op:
+        case DotOp() | AsyncDotOp():
+            yield from _of_product(op)
+        case TmaTransferOp():
+            yield buffer_of_transfer(op), _SHARED
+        case TiledLoadBase():
+            yield op.result, _LOADED
+        case TiledStoreOp() if isinstance(op.atom.data, TmaAtom):
+            yield op.value, _SHARED
+        case AllocTensorOp() if space_of(op.result.type) is None:
+            yield op.result, frozenset(BUFFERS)
+        case StageOp():
+            yield from _of_stage(op)
+        case _ if reads_registers(op):
+            tiles = (v for v in (*op.operands, *op.results) if placed_tile(v.type) is not None)
+            yield from ((tile, _REGISTERS) for tile in tiles)
+        case _:
+            pass
+
+
+def buffer_of_transfer(op: TmaTransferOp) -> SSAValue:
+    """The tile in shared memory that a bulk copy fills or empties."""
+    return op.operands[1]
+
+
+def _of_product(op: DotOp | AsyncDotOp) -> Iterator[Demand]:
+    atom = atom_of(op.atom)
+    if not isinstance(atom, MmaAtom):
+        return
+    a, b, c = (frozenset(spaces) for spaces in OPERAND_SPACES[atom.instruction])
+    yield from ((op.a, a), (op.b, b), (op.c, c), (op.result, c))
+
+
+def _of_stage(op: StageOp) -> Iterator[Demand]:
+    """Tiles of a stage are where its iterator says; without a word in shared memory."""
+    said = {t.space for v in op.operands if isinstance(t := v.type, IteratorType)}
+    spaces = frozenset(space.data for space in said if isinstance(space, SpaceAttr))
+    tiles = op.regions[0].block.args if op.regions else payload_results(op)
+    yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
+
+
+def bring_into_registers(root: Operation, groups: TileGroups) -> bool:
+    """Convert the tiles in memory that operations read as values; whether there were any."""
+    resident = _residents(root, groups)
+    found = False
+    for op in list(root.walk()):
+        if not reads_registers(op):
+            continue
+        for index, value in enumerate(op.operands):
+            tile = placed_tile(value.type)
+            if tile is not None and groups.of(groups.whole_of(value)) in resident:
+                _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
+                found = True
+    return found
+
+
+def _convert(op: Operation, index: int, type_: Tile) -> None:
+    conversion = ConvertLayoutOp(op.operands[index], type_)
+    conversion.location = op.location
+    assert op.parent is not None
+    op.parent.insert_op_before(conversion, op)
+    op.operands[index] = conversion.result
+
+
+def _residents(root: Operation, groups: TileGroups) -> set[TileGroup]:
+    """The groups that some operation needs in a memory, whoever reads their values."""
+    wanted = _wanted(root, groups, readers=False)
+    return {group for group, claims in wanted.items() if _common(claims) <= frozenset(BUFFERS)}
+
+
+def common_kinds(root: Operation, groups: TileGroups) -> Mapping[TileGroup, frozenset[Space]]:
+    """Where each group that some operation has a word on may be; an error if nowhere."""
+    found: dict[TileGroup, frozenset[Space]] = {}
+    for group, claims in _wanted(root, groups, readers=True).items():
+        found[group] = _common(claims)
+        if not found[group]:
+            text = message("can-not-find-common-mem-kind-among-pipeline-alias-group")
+            raise op_error(_first_op(group), text)
+    return found
+
+
+_Claims = list[frozenset[Space]]
+
+
+def _common(claims: _Claims) -> frozenset[Space]:
+    return frozenset(space for space in claims[0] if all(space in others for others in claims))
+
+
+def _wanted(root: Operation, groups: TileGroups, *, readers: bool) -> Mapping[TileGroup, _Claims]:
+    """By group, what its operations demand; without `readers`, of those that need the place."""
+    found: dict[TileGroup, _Claims] = {}
+    for op in root.walk():
+        if not readers and reads_registers(op):
+            continue
+        for value, spaces in demands(op):
+            group = groups.of(groups.whole_of(value))
+            if group is not None:
+                found.setdefault(group, []).append(spaces)
+    return found
+
+
+def _first_op(group: TileGroup) -> Operation:
+    owner = group.values[0].owner
+    parent = owner if isinstance(owner, Operation) else owner.parent_op()
+    assert parent is not None
+    return parent

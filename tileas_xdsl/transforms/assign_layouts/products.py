@@ -1,0 +1,71 @@
+"""Products without an instruction: the tensor core of the target, where it takes the operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.dot_checks import ATOM_ELEMENTS
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
+from tileas_xdsl.dialects.nv_tileas.slices import tile_of
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+
+TENSOR_CORES: Mapping[str, str] = {"sm_90a": "wgmma", "sm_100a": "tcgen05"}
+"""By target, the family of its own matrix instructions; all have `mma`."""
+
+_WORDS: Mapping[str, str] = {"f8e4m3": "e4m3", "f8e5m2": "e5m2", "i32": "s32"}
+"""What atoms call the elements that have another name in tiles."""
+
+_SIGNS = {Signedness.SIGNED: "s8", Signedness.UNSIGNED: "u8"}
+
+LARGEST_N = 256
+
+
+def choose_instructions(root: Operation, plan: KernelPlan) -> None:
+    """Give an atom to every product that has none."""
+    for op in root.walk():
+        if isinstance(op, DotOp | AsyncDotOp) and op.atom is None:
+            op.atom = AtomAttr.of(_word(op, plan))
+
+
+def _word(op: DotOp | AsyncDotOp, plan: KernelPlan) -> str:
+    c = tile_of(op.c.type)
+    assert c is not None
+    family = TENSOR_CORES[plan.target.name]
+    names = (
+        _operand(op.a.type, op.signedness_a),
+        _operand(op.b.type, op.signedness_b),
+        _WORDS.get(element_name(c.element_type), element_name(c.element_type)),
+    )
+    if not _fits(op, plan, family, c):
+        family = "mma"
+    if any(
+        element_name(t.element_type) not in ATOM_ELEMENTS[family] for t in (op.a.type, op.b.type)
+    ):
+        raise op_error(op, f"no instruction of {plan.target.name} multiplies {op.a.type}")
+    return "_".join((family, *names))
+
+
+def _operand(tile: Tile, signedness: SignednessAttr | None) -> str:
+    name = element_name(tile.element_type)
+    if name == "i8" and signedness is not None:
+        return _SIGNS[signedness.data]
+    return _WORDS.get(name, name)
+
+
+def _fits(op: DotOp | AsyncDotOp, plan: KernelPlan, family: str, c: Tile) -> bool:
+    """Whether the instruction takes products of these extents, from the threads that are here."""
+    *_, m, n = c.get_shape()
+    elements = {element_name(t.element_type) for t in (op.a.type, op.b.type)}
+    if not elements <= set(ATOM_ELEMENTS[family]) or n > LARGEST_N or n % 8:
+        return False
+    if family == "wgmma":
+        groups = plan.agent_around(op).groups
+        return groups > 0 and m % (64 * groups) == 0
+    return m in (64, 128)

@@ -1,0 +1,329 @@
+"""Register layouts: what each operation on a tile in registers could work with, and what it costs.
+
+A product fixes the layout of its accumulators, a conversion to registers that of its source, a
+reduction that of the values of its rows.  Everything else works with pieces of rows for each
+thread, of any width that alignment permits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd, prod
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.register_tiles import (
+    ACCESS_BYTES,
+    AccumulatorLayout,
+    PlainLayout,
+    RegisterLayout,
+    RowsLayout,
+    column_layout,
+    encoding_layout,
+    flat_layout,
+    rows_layout,
+)
+from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+    RegisterEncoding,
+    atom_of,
+)
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.transforms.assign_layouts.candidates import (
+    Candidate,
+    Cost,
+    Family,
+    SubAxis,
+)
+from tileas_xdsl.transforms.assign_layouts.memory import memory_layout, shared_layouts
+from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.threads import (
+    registers_of,
+    row_steps,
+    thread_accesses,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+FAMILIES: Mapping[type[Attribute], Family] = {
+    BlockedEncoding: Family.BLOCKED,
+    DotOperandEncoding: Family.DOT_OPERAND,
+    LinearEncoding: Family.LINEAR,
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A layout of a tile in registers."""
+
+    family: Family
+    layout: Layout
+    vector: int = 0
+    """Adjacent elements of a piece; 0 where accesses have to be found from the layout."""
+
+
+def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
+    """What every operation on a group says of every layout that one of them proposes."""
+    operations = _operations(group)
+    agent = a.agent(_first(group))
+    options = _options(a, group, agent)
+    return [
+        found
+        for op, axis in operations
+        for option in options
+        for found in _candidates(Place(op, axis, group, agent), option)
+    ]
+
+
+def _operations(group: TileGroup) -> Sequence[tuple[Operation, SubAxis]]:
+    """The loads, stores, conversions and products of a group, each once."""
+    found: dict[Operation, SubAxis] = {}
+    for value in group.values:
+        if isinstance(value.owner, _MAKERS):
+            found.setdefault(value.owner, _axis(value.owner))
+        for use in value.uses:
+            if isinstance(use.operation, _READERS):
+                found.setdefault(use.operation, _axis(use.operation))
+    return list(found.items())
+
+
+_MAKERS = (TiledLoadBase, ConvertLayoutOp, DotOp, AsyncDotOp, ReduceOp)
+_READERS = (TiledStoreOp, ConvertLayoutOp, ReduceOp)
+
+
+def _axis(op: Operation) -> SubAxis:
+    return SubAxis.D if isinstance(op, DotOp | AsyncDotOp) else SubAxis.NONE
+
+
+def _first(group: TileGroup) -> Operation:
+    owner = group.values[0].owner
+    parent = owner if isinstance(owner, Operation) else owner.parent_op()
+    assert parent is not None
+    return parent
+
+
+def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
+    """The layouts that are worth comparing, the widest accesses first."""
+    for source in (_written, _of_conversions):
+        if fixed := list(dict.fromkeys(source(group))):
+            return fixed
+    if (sums := _accumulators(a, group, agent)) is not None:
+        return [_option(sums, Family.DOT_OPERAND, agent)]
+    if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
+        return []
+    if (rows := _reduced_rows(a, group, agent)) is not None:
+        return [_option(column_layout(rows), Family.LINEAR, agent)]
+    return [_option(plain, Family.BLOCKED, agent) for plain in _plain(group.shape, agent)]
+
+
+def _option(layout: RegisterLayout, family: Family, agent: Agent) -> Option:
+    vector = layout.vector if isinstance(layout, PlainLayout) else 2
+    return Option(family, encoding_layout(layout, agent.threads), vector)
+
+
+def _written(group: TileGroup) -> Iterator[Option]:
+    """Layouts that types have already."""
+    tiles = (placed_tile(value.type) for value in group.values)
+    yield from (_encoded(tile.encoding) for tile in tiles if tile and _is_register(tile.encoding))
+
+
+def _of_conversions(group: TileGroup) -> Iterator[Option]:
+    """Layouts that the group is converted to: conversions are seeds."""
+    for value in group.values:
+        for use in value.uses:
+            if isinstance(use.operation, ConvertLayoutOp):
+                encoding = use.operation.result.type.encoding
+                yield from (_encoded(encoding),) if _is_register(encoding) else ()
+
+
+def _is_register(encoding: Attribute) -> bool:
+    return isinstance(encoding, RegisterEncoding)
+
+
+def _encoded(encoding: Attribute) -> Option:
+    assert isinstance(encoding, RegisterEncoding)
+    return Option(FAMILIES[type(encoding)], encoding.data)
+
+
+def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> AccumulatorLayout | None:
+    """The accumulators of a product by wgmma, or columns of such."""
+    rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
+    for value in group.values:
+        op = value.owner
+        if isinstance(op, DotOp | AsyncDotOp) and _is_wgmma(op) and _divides(rows, agent):
+            return AccumulatorLayout(rows, columns, agent.groups)
+        if isinstance(op, ExtractSliceOp) and _has_sums(a, op.source) and columns % 8 == 0:
+            whole = placed_tile(op.source.type)
+            if whole is not None and whole.get_shape()[0] == rows:
+                return AccumulatorLayout(rows, columns, agent.groups)
+    return None
+
+
+def _is_wgmma(op: DotOp | AsyncDotOp) -> bool:
+    atom = atom_of(op.atom)
+    return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
+
+
+def _divides(rows: int, agent: Agent) -> bool:
+    return agent.groups > 0 and rows % (64 * agent.groups) == 0
+
+
+def _has_sums(a: Assignment, value: SSAValue) -> bool:
+    choice = a.choice(value)
+    return choice is not None and choice.family is Family.DOT_OPERAND
+
+
+def _reduced_rows(a: Assignment, group: TileGroup, agent: Agent) -> RowsLayout | None:
+    """The rows whose values a group has, if they are reduced along the last axis."""
+    for value in group.values:
+        op = value.owner
+        if (
+            not isinstance(op, ReduceOp)
+            or op.axis.value.data != len(op.source.type.get_shape()) - 1
+        ):
+            continue
+        shape = tuple(op.source.type.get_shape())
+        if len(shape) < 2:
+            continue
+        chosen = a.choice(op.source)
+        for rows in _plain(shape, agent):
+            if isinstance(rows, RowsLayout) and (
+                chosen is None or encoding_layout(rows, agent.threads) == chosen.layout
+            ):
+                return rows
+    return None
+
+
+def _plain(shape: tuple[int, ...], agent: Agent) -> Iterator[PlainLayout]:
+    """Pieces of rows, the widest first."""
+    make = flat_layout if len(shape) < 2 else rows_layout
+    widest = (1, 2, 4, 8, 16)
+    found = (make(shape, agent.warps, bytes_) for bytes_ in widest)
+    yield from dict.fromkeys(found)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operation on a tile in registers, and the threads that run it."""
+
+    op: Operation
+    axis: SubAxis
+    group: TileGroup
+    agent: Agent
+
+    @property
+    def bits(self) -> int:
+        """Of the elements that the operation has; tiles of a group may have several types."""
+        mine = (v for v in (*self.op.results, *self.op.operands) if v in self.group.values)
+        tile = placed_tile(next(mine).type)
+        assert tile is not None
+        return bits_of(tile.element_type)
+
+
+def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
+    bits, memory = place.bits, _memory_of(place.op)
+
+    def made(
+        atom: str, alignment: int, transactions: float, registers: float, refused: str = ""
+    ) -> Candidate:
+        cost = Cost(transactions, None, registers)
+        rest = (place.axis, option.family, max(alignment, 1), option.layout, cost, refused)
+        return Candidate(place.op, atom, Space.RMEM, *rest)
+
+    try:
+        fragment = Fragment(option.layout, place.group.shape, place.agent.threads)
+    except LayoutError as error:
+        yield made("-", 1, 0, 0, str(error))
+        return
+    if memory is None:
+        yield made(_instruction_of_value(place.op), 1, 0, registers_of(fragment, bits))
+    elif memory is Space.SMEM:
+        stores = isinstance(place.op, TiledStoreOp)
+        addresses = memory_layout(shared_layouts(place.group.shape, bits)[0]).addresses(bits)
+        for access in thread_accesses(fragment, addresses, bits, stores=stores):
+            facts = (access.alignment, access.transactions, access.registers, access.refused)
+            yield made(access.atom, *facts)
+    else:
+        width = _width(option, fragment, bits)
+        alignment, known = width * bits // 8, row_alignment(place.op, bits)
+        refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
+        yield made(
+            "stg" if isinstance(place.op, TiledStoreOp) else "ldg",
+            alignment,
+            row_steps(fragment, width),
+            registers_of(fragment, bits),
+            refused if known % max(alignment, 1) else "",
+        )
+
+
+def _memory_of(op: Operation) -> Space | None:
+    """The memory that an operation loads from or stores to; None if it has no such part."""
+    if isinstance(op, TiledLoadBase | TiledStoreOp):
+        return space_of(op.view.type) or Space.GMEM
+    return None
+
+
+def _instruction_of_value(op: Operation) -> str:
+    if isinstance(op, DotOp | AsyncDotOp):
+        atom = atom_of(op.atom)
+        return "-" if atom is None else atom.word
+    return "registers"
+
+
+def _width(option: Option, fragment: Fragment, bits: int) -> int:
+    """Elements of an access: whole pieces as far as an access goes."""
+    vector = option.vector or _adjacent(fragment)
+    return max(1, min(vector, ACCESS_BYTES * 8 // bits))
+
+
+def _adjacent(fragment: Fragment) -> int:
+    """How many registers of a thread, a power of two, are side by side in rows."""
+    held = fragment.held[0]
+    step = prod(fragment.tile[:-1])
+    count = 1
+    while 2 * count <= len(held) and len(held) % (2 * count) == 0:
+        first = held[: 2 * count]
+        if (first[0] < 0) or any(first[k] != first[0] + k * step for k in range(2 * count)):
+            break
+        count *= 2
+    return count
+
+
+def row_alignment(op: Operation, bits: int) -> int:
+    """Bytes that the rows which an operation accesses are known to begin at multiples of.
+
+    Sizes and strides that are not known may be anything; code looks at them when it runs.
+    """
+    if not isinstance(op, TiledLoadBase | TiledStoreOp):
+        return ACCESS_BYTES
+    type_ = origin(op.view).type
+    if not isa(type_, MemRefType[Attribute]):
+        return ACCESS_BYTES
+    strides = [stride for stride in _strides(type_)[:-1] if stride is not None]
+    return gcd(ACCESS_BYTES, *(stride * bits // 8 for stride in strides))
+
+
+def _strides(type_: MemRefType[Attribute]) -> Sequence[int | None]:
+    if isinstance(type_.layout, StridedLayoutAttr):
+        return type_.layout.get_strides()
+    strides: list[int | None] = [1]
+    for extent in reversed(type_.get_shape()[1:]):
+        last = strides[0]
+        strides.insert(0, None if last is None or extent == DYNAMIC_INDEX else last * extent)
+    return strides

@@ -1,0 +1,62 @@
+"""What an assignment is asked for, and what it has decided so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Choice, Weights
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """What the options of the pass and the environment say."""
+
+    weights: Weights = field(default_factory=Weights)
+    prefer_tma: bool = False
+    """Load and store by TMA whatever it can move."""
+    always_swizzle: bool = False
+    """No tile in shared memory without a swizzle, where one fits."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Everything that was compared for a group, and what was chosen."""
+
+    group: TileGroup
+    candidates: tuple[Candidate, ...]
+    choice: Choice | None
+
+
+@dataclass
+class Assignment:
+    """The layouts of one function."""
+
+    plan: KernelPlan
+    groups: TileGroups
+    kinds: Mapping[TileGroup, frozenset[Space]]
+    preferences: Preferences
+    decisions: dict[TileGroup, Decision] = field(default_factory=dict[TileGroup, Decision])
+
+    def kind(self, group: TileGroup) -> frozenset[Space]:
+        """Where a group may be; a group of parts is where their wholes are."""
+        if group in self.kinds:
+            return self.kinds[group]
+        whole = self.groups.of(self.groups.whole_of(group.values[0]))
+        return frozenset() if whole is None or whole is group else self.kind(whole)
+
+    def choice(self, value: SSAValue) -> Choice | None:
+        """What was chosen for the group of a value."""
+        group = self.groups.of(value)
+        decision = None if group is None else self.decisions.get(group)
+        return None if decision is None else decision.choice
+
+    def agent(self, op: Operation) -> Agent:
+        """The threads that run an operation."""
+        return self.plan.agent_around(op)

@@ -1,0 +1,68 @@
+"""The pass `tileas-assign-load-store-layouts`: where every tile lies, and who moves it how."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.assign_layouts.candidates import Weights
+from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
+from tileas_xdsl.transforms.assign_layouts.explain import explanation
+from tileas_xdsl.transforms.assign_layouts.request import Preferences
+
+PREFER_TMA = "TILEIR_PREFER_TMA_FOR_LOAD_STORE"
+ALWAYS_SWIZZLE = "TILEIR_ALWAYS_SWIZZLE"
+"""Environment variables that do what the options do, if they are set to anything but 0."""
+
+
+@dataclass(frozen=True)
+class TileasAssignLoadStoreLayouts(ModulePass):
+    """Choose a layout for every tile that is loaded, stored or multiplied.
+
+    Input: tiles and memory operations, some of them perhaps laid out already.  Output: encodings on
+    the types of tiles, `nv_tileas.layout` on loads and stores, atoms instead of `unknown_copy` and
+    on products that have none; what no operation tells anything of stays as it is.  Deterministic
+    and idempotent.  A group of tiles whose operations want them in different memories is an error
+    at its first operation, which stops the pipeline and leaves valid IR.
+    """
+
+    name = "tileas-assign-load-store-layouts"
+
+    target: str = "sm_90a"
+    smem_weight: float = 1.0
+    """What a transaction of shared memory counts."""
+    tmem_weight: float = 4.0
+    """What a cycle of tensor memory counts."""
+    register_weight: float = 0.25
+    """What a live register counts."""
+    prefer_tma: bool = False
+    """Load and store by TMA what it can move; so does TILEIR_PREFER_TMA_FOR_LOAD_STORE=1."""
+    always_swizzle: bool = False
+    """No tile in shared memory without a swizzle that fits; so does TILEIR_ALWAYS_SWIZZLE=1."""
+    explain: bool = False
+    """Print to standard error what was compared, what it costs, and why it was dropped."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = get_target(self.target)
+        preferences = Preferences(
+            Weights(self.smem_weight, self.tmem_weight, self.register_weight),
+            self.prefer_tma or _is_set(PREFER_TMA),
+            self.always_swizzle or _is_set(ALWAYS_SWIZZLE),
+        )
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if function.is_declaration:
+                continue
+            decisions = assign_layouts(function, target, preferences)
+            if self.explain:
+                sys.stderr.write(explanation(function, decisions, preferences.weights) + "\n")
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "0") not in ("", "0")
