@@ -72,6 +72,12 @@ def _tileas_remove_layout_conversions() -> type[ModulePass]:
     return TileasRemoveLayoutConversions
 
 
+def _tileas_slicing() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
+
+    return TileasSlicing
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -98,6 +104,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
+        "tileas-slicing": _tileas_slicing,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},
