@@ -1,5 +1,5 @@
-// `tileas-slicing`: a loop with a `sliceCount` becomes so many loops, each over a part of its range and
-// each starting from what the one before it carried.
+// `tileas-slicing`: a loop with a `sliceCount` becomes so many loops, each over a part of its range
+// and each starting from what the one before it carried.
 
 // RUN: tileas-opt %s -p tileas-slicing | filecheck %s
 // RUN: tileas-opt %s -p tileas-slicing,tileas-slicing | filecheck %s

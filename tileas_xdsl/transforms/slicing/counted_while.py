@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 from tileas_xdsl.transforms.slicing.counted import CountedLoop, Number, known
 
@@ -132,7 +133,7 @@ def _check_before(op: scf.WhileOp, end: SSAValue) -> None:
         raise op_error(op, FORM + "the end that its condition compares with does not change")
     for inner in op.before_region.block.ops:
         if not isinstance(inner, scf.ConditionOp) and not is_side_effect_free(inner):
-            raise op_error(op, FORM + f"'{inner.name}' in its first region has effects")
+            raise op_error(op, FORM + f"'{name_of(inner)}' in its first region has effects")
 
 
 def _step(op: scf.WhileOp, position: int) -> int:
