@@ -17,6 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, scf, test
 from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, ModuleOp, i32
 from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.arg_spec import ArgSpec
 
 from kernels import Gemm
@@ -93,7 +94,7 @@ WHILE = """
     scf.yield %t1, %i1, %s1 : i32, TYPE, i32
   } attributes {sliceCount = COUNT : i32}
 """
-LOST = """
+TURNED = """
   %r0, %e, %r1 = scf.while (%i = %first, %s = %seed, %t = %nothing)
     : (TYPE, i32, i32) -> (i32, TYPE, i32) {
     %more = arith.cmpi sgt, END, %i : TYPE
@@ -105,6 +106,21 @@ LOST = """
     scf.yield %i1, %s1, %t1 : TYPE, i32, i32
   } attributes {sliceCount = COUNT : i32}
 """
+COMPUTED = """
+  %r0, %r1, %e = scf.while (%s = %seed, %i = %first, %t = %nothing)
+    : (i32, TYPE, i32) -> (i32, i32, TYPE) {
+    %more = arith.cmpi slt, %i, END : TYPE
+    %s0 = arith.addi %s, %nothing : i32
+    %t0 = arith.addi %t, %nothing : i32
+    scf.condition(%more) %s0, %t0, %i : i32, i32, TYPE
+  } do {
+  ^bb0(%s: i32, %t: i32, %i: TYPE):
+    CAST FOLDED
+    %i1 = arith.addi %i, STEP : TYPE
+    scf.yield %s1, %i1, %t1 : i32, TYPE, i32
+  } attributes {sliceCount = COUNT : i32}
+"""
+"""What the loop carries is not what it hands out."""
 CASTS = {
     "index": "%c = arith.index_cast %i : index to i32",
     "i32": "%c = arith.addi %i, %nothing : i32",
@@ -181,7 +197,9 @@ def check(counting: Counting, end: int, step: int) -> ModuleOp:
     return after
 
 
-@pytest.mark.parametrize("loop", [FOR, WHILE, LOST], ids=["for", "while", "lost"])
+@pytest.mark.parametrize(
+    "loop", [FOR, WHILE, TURNED, COMPUTED], ids=["for", "while", "turned", "computed"]
+)
 @pytest.mark.parametrize("type_", ["index", "i32", "i8"])
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_ends_that_are_not_known(loop: str, type_: str, count: int) -> None:
@@ -228,7 +246,7 @@ def test_computed_ranges_in_ptx(type_: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from([FOR, WHILE, LOST]),
+    st.sampled_from([FOR, WHILE, TURNED, COMPUTED]),
     st.sampled_from(["index", "i32", "i8"]),
     st.integers(-40, 40),
     st.integers(1, 9),
@@ -542,8 +560,7 @@ def test_what_came_into_a_loop_after_its_plan_is_refused() -> None:
     module = parse(TWO)
     plans = plan_slices(module)
     second = loops_of(module)[1]
-    new = test.TestOp()
-    second.body.block.insert_op_before(new, second.body.block.ops.first)
+    Rewriter.insert_op(test.TestOp(), InsertPoint.at_start(second.body.block))
     text = str(module)
     with pytest.raises(OpError) as caught:
         cut(plans)
@@ -562,8 +579,7 @@ def _returning(op: scf.ForOp) -> None:
 
 
 def _unknown(op: scf.ForOp) -> None:
-    new = test.TestOp()
-    op.body.block.insert_op_before(new, op.body.block.ops.first)
+    Rewriter.insert_op(test.TestOp(), InsertPoint.at_start(op.body.block))
 
 
 def _counted_by_text(op: scf.ForOp) -> None:

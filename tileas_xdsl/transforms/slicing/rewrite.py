@@ -23,6 +23,7 @@ from tileas_xdsl.transforms.slicing.plan import SlicePlan
 from tileas_xdsl.transforms.slicing.requests import SLICE_COUNT
 from tileas_xdsl.transforms.slicing.windows import settle_windows
 
+
 def cut(plans: Sequence[SlicePlan]) -> None:
     """Cut every loop, inner ones first; raises `OpError` before anything is changed."""
     for plan in plans:
