@@ -80,6 +80,12 @@ def _tileas_remove_layout_conversions() -> type[ModulePass]:
     return TileasRemoveLayoutConversions
 
 
+def _tileas_slicing() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
+
+    return TileasSlicing
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -107,6 +113,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
+        "tileas-slicing": _tileas_slicing,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

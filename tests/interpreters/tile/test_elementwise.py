@@ -8,7 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from xdsl.dialects import arith, math, tensor
+from xdsl.dialects import affine, arith, math, tensor
 from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
@@ -56,7 +56,7 @@ def binary(op: type[Operation], type_: Attribute, a: object, b: object):
 
 def test_every_operation_of_arith_and_math_has_a_meaning():
     known = {*arith.Arith.operations, *math.Math.operations}
-    known |= {tensor.ExtractOp, tensor.SplatOp}
+    known |= {affine.ApplyOp, tensor.ExtractOp, tensor.SplatOp}
     assert known == set(MEANINGS)
 
 
@@ -413,3 +413,33 @@ def test_a_fused_product_is_rounded_once():
             )
             best = min(abs(Fraction(float(x)) - wanted) for x in around if np.isfinite(x))
             assert abs(Fraction(float(result)) - wanted) == best
+
+
+def _map(text: str, operands: str) -> affine.ApplyOp:
+    module = parse(
+        f"func.func @f(%i: index, %j: index, %n: index) {{\n"
+        f"  %r = affine.apply affine_map<{text}> {operands}\n  func.return\n}}"
+    )
+    return next(op for op in module.walk() if isinstance(op, affine.ApplyOp))
+
+
+@pytest.mark.parametrize(
+    ("text", "operands", "values", "expected"),
+    [
+        ("(d0) -> (d0 * 4 + 3)", "(%i)", [-2], -5),
+        ("(d0, d1)[s0] -> (d0 floordiv 4 - d1 + s0)", "(%i, %j)[%n]", [-5, 7, 100], 91),
+        ("(d0) -> (d0 mod 8)", "(%i)", [-3], 5),
+        ("(d0) -> (d0 ceildiv 8)", "(%i)", [-7], 0),
+        ("(d0) -> (d0 * 2)", "(%i)", [2**63 - 1], -2),
+        ("() -> (7)", "()", [], 7),
+    ],
+)
+def test_affine_maps_compute_indices(
+    text: str, operands: str, values: list[int], expected: int
+) -> None:
+    assert run(_map(text, operands), *values) == (expected,)
+
+
+def test_an_affine_map_that_divides_by_zero_is_a_fault() -> None:
+    with pytest.raises(SimulationError, match="division by zero"):
+        run(_map("(d0) -> (d0 mod 0)", "(%i)"), 1)

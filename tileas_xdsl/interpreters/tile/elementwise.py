@@ -1,6 +1,7 @@
 """The meaning of every operation of `arith` and `math`, on scalars and tiles alike.
 
-From `tensor` there are those that take an element out of a tile and make a tile of one.
+From `tensor` there are those that take an element out of a tile and make a tile of one, from
+`affine` the one that computes an index.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects import arith, math, tensor
+from xdsl.dialects import affine, arith, math, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
@@ -24,6 +25,7 @@ from tileas_xdsl.interpreters.tile.floats import (
 )
 from tileas_xdsl.interpreters.tile.integers import (
     BIT_COUNTERS,
+    INDEX_BITS,
     INTEGER_RULES,
     Value,
     compare_integers,
@@ -98,11 +100,22 @@ def splat(op: tensor.SplatOp, operands: Sequence[Value]) -> Array:
     return np.full(type_.get_shape(), operands[0], dtype_of(type_.element_type))
 
 
+def apply_map(op: affine.ApplyOp, operands: Sequence[Value]) -> Value:
+    """`affine.apply`: an index by a map of indices."""
+    map_ = op.map.data
+    try:
+        (number,) = map_.eval(operands[: map_.num_dims], operands[map_.num_dims :])
+    except ZeroDivisionError:
+        raise fault(op, "division by zero") from None
+    return wrap(number, INDEX_BITS)
+
+
 MEANINGS: Mapping[type[Operation], Meaning] = {
     **dict.fromkeys(INTEGER_RULES, _one(integer_op)),
     **dict.fromkeys(FLOAT_RULES, _one(float_op)),
     **dict.fromkeys(BIT_COUNTERS, _one(count_bits)),
     **dict.fromkeys(CONVERSIONS, _one(lambda op, operands: convert(op, operands[0]))),
+    affine.ApplyOp: _one(apply_map),
     arith.AddUIExtendedOp: extended_sum,
     arith.CmpfOp: _one(compare_floats),
     arith.CmpiOp: _one(compare_integers),

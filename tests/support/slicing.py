@@ -1,0 +1,16 @@
+"""Programs with their loops cut."""
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
+
+
+def sliced(module: ModuleOp) -> ModuleOp:
+    """A verified copy of the module with its loops cut."""
+    copy = module.clone()
+    TileasSlicing().apply(Context(), copy)
+    verify_module(copy)
+    assert "sliceCount" not in str(copy)
+    return copy

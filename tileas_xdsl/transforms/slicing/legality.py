@@ -1,0 +1,143 @@
+"""What slicing can copy, where a loop may begin, and what it may carry."""
+
+from __future__ import annotations
+
+from xdsl.dialects import affine, arith, func, scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import SymbolTable
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.nv_tileas import NvTileas
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.pipeline_base import PipelineOp
+from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
+from tileas_xdsl.transforms.slicing.counted import CountedLoop
+
+COPIED_DIALECTS = frozenset({"arith", "cf", "math", "scf", "tensor"})
+"""Arithmetic, control flow, and tiles as values."""
+
+COPIED_OPERATIONS = frozenset(
+    {
+        "affine.apply",
+        "affine.min",
+        "gpu.block_dim",
+        "gpu.block_id",
+        "gpu.grid_dim",
+        "gpu.thread_id",
+        "memref.cast",
+        "memref.dim",
+        "memref.load",
+        "memref.store",
+        "memref.subview",
+        *(op.name for op in NvTileas.operations),
+    }
+) - {AgentSwitchOp.name, CreatePipelineOp.name}
+"""What else may be in a sliced loop.  A copy of a split into agents, or of a pipeline, would have
+barriers of its own."""
+
+TRAVERSED = (func.FuncOp, scf.ForOp, scf.WhileOp, PipelineOp)
+"""Operations whose regions begin with values that are known to stay what they are."""
+
+
+def check_body(loop: CountedLoop) -> None:
+    """Every operation of the loop can be copied."""
+    for op in loop.op.walk():
+        if op is not loop.op and not _is_copied(op):
+            culprit = note(op, f"'{name_of(op)}' cannot be copied")
+            raise op_error(loop.op, message("unsupported-op-in-slicing-pass"), [culprit])
+
+
+def _is_copied(op: Operation) -> bool:
+    if isinstance(op, func.CallOp):
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        return isinstance(callee, func.FuncOp) and not callee.is_declaration
+    return op.name in COPIED_OPERATIONS or op.dialect_name() in COPIED_DIALECTS
+
+
+def check_lower_bound(loop: CountedLoop) -> None:
+    """The loop begins at a constant, or at a linear function of induction variables around it."""
+    pending, seen = [loop.first], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        sources = _linear_sources(value)
+        if sources is None:
+            reason = note(_place(value), "it depends on this")
+            text = message("unsupported-op-to-be-a-lower-bound-in-slicing-pass")
+            raise op_error(loop.op, text, [reason])
+        pending += sources
+
+
+def _linear_sources(value: SSAValue) -> list[SSAValue] | None:
+    """What `value` is a linear function of, None if that cannot be seen."""
+    owner = value.owner
+    match owner:
+        case Block():
+            return [] if _is_induction_variable(value, owner) else None
+        case arith.ConstantOp():
+            return []
+        case affine.ApplyOp() | arith.AddiOp() | arith.SubiOp() | arith.IndexCastOp():
+            return list(owner.operands)
+        case arith.MuliOp() if any(constant_of(factor) is not None for factor in owner.operands):
+            return list(owner.operands)
+        case _:
+            return None
+
+
+def _is_induction_variable(value: SSAValue, block: Block) -> bool:
+    loop = block.parent_op()
+    return isinstance(loop, scf.ForOp | affine.ForOp) and value is block.args[0]
+
+
+def check_initial(loop: CountedLoop) -> None:
+    """Every value that the loop begins with can be given to the first slice."""
+    for value in loop.initial:
+        if _escapes(value) or not _is_settled(value):
+            reason = note(_place(value), "the value comes from here")
+            text = message("fail-to-get-an-initial-for-operand-in-slicing-pass")
+            raise op_error(loop.op, text, [reason])
+
+
+def _escapes(value: SSAValue) -> bool:
+    """Whether an operation of the function makes the value and the function returns it as it is."""
+    if isinstance(value.owner, Block):
+        return False
+    return any(isinstance(use.operation, func.ReturnOp) for use in value.uses)
+
+
+def _is_settled(value: SSAValue) -> bool:
+    """Whether no loop carries the value that is not one of ours: of branches, or of other
+    dialects."""
+    block = value.owner
+    if not isinstance(block, Block):
+        return True
+    region = block.parent
+    is_entry = isinstance(region, Region) and region.blocks.first is block
+    return is_entry and isinstance(block.parent_op(), TRAVERSED)
+
+
+def _place(value: SSAValue) -> Operation | None:
+    owner = value.owner
+    return owner.parent_op() if isinstance(owner, Block) else owner
+
+
+def check_inside(loop: CountedLoop, planned: frozenset[Operation]) -> None:
+    """What is in the loop now is what was planned, and its copies have concrete atoms."""
+    for op in loop.op.walk():
+        if op not in planned:
+            text = message("is-not-expected-inside-sliced-part-in-slicing-pass")
+            raise op_error(loop.op, f"'{name_of(op)}' {text}", [note(op, "it is here")])
+        if isinstance(op, CopyBase) and _is_abstract(op):
+            text = message("unsupported-atom-of-copy-op-in-slicing-pass")
+            raise op_error(loop.op, text, [note(op, f"atom {op.atom.data} has no layout yet")])
+
+
+def _is_abstract(copy: CopyBase) -> bool:
+    """Whether layout assignment has neither chosen an atom nor written a layout."""
+    return copy.atom.data.word == "unknown_copy" and copy.layout is None
