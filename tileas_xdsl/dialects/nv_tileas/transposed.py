@@ -1,7 +1,7 @@
 """Tiles in shared memory that are read as their transposes.
 
 `tensor<64x128xf16, #nv_tileas.shared<(64,128),(1,64)>>` is a tile of 64 x 128 whose columns are the
-rows of memory: a view of 128 rows of 64 elements.
+rows of memory: a view of 128 rows of 64 elements.  Rows may be cut into panels, and swizzled.
 """
 
 from __future__ import annotations
@@ -10,15 +10,24 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.layout import Layout
 
 
 def is_transposed(type_: Attribute) -> bool:
-    """Whether a type is a matrix in shared memory, column after column, with no gaps or swizzle."""
+    """Whether a type is a matrix in shared memory, column after column in panels, with no gaps."""
     tile = as_tile(type_)
     if tile is None or not isinstance(tile.encoding, SharedEncoding):
         return False
-    memory, shape = tile.encoding.data, tuple(tile.get_shape())
-    if memory.swizzle is not None or len(shape) != 2:
+    layout, shape = tile.encoding.data.layout, tuple(tile.get_shape())
+    if len(shape) != 2 or product_each(layout.shape) != shape:
         return False
-    rows, columns = shape
-    return memory.layout.leaves() == ((rows, 1), (columns, rows))
+    return _is_column_major(layout, *shape)
+
+
+def _is_column_major(layout: Layout, rows: int, columns: int) -> bool:
+    """Whether columns are adjacent, each a run of some of the rows; other rows follow in panels."""
+    (panel, step), *others = layout[0].leaves()
+    if step != 1 or layout[1].leaves() != ((columns, panel),):
+        return False
+    return others in ([], [(rows // panel, columns * panel)])
