@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
-from tileas_xdsl.layout.axes import E, Offset
+from tileas_xdsl.layout.axes import E, Offset, terms_of
 from tileas_xdsl.layout.compose import composition
-from tileas_xdsl.layout.fragment import THREAD, VALUE
+from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.simplify import coalesce, from_modes, merged
 
 LANES = 32
+
+WORD_BYTES, HALF_WORD_BYTES = 4, 2
 
 ACCESS_BYTES = 16
 """The widest access of a thread to memory."""
@@ -178,7 +181,53 @@ class AccumulatorLayout:
         return self.n // 2
 
 
-RegisterLayout: TypeAlias = AccumulatorLayout | PlainLayout
+@dataclass(frozen=True)
+class EncodedLayout:
+    """Registers as an encoding says: `layout` maps a tile of `shape` to an agent of `threads`.
+
+    All elements of a thread are one vector, filled up so that registers of 32 bits are full.
+    """
+
+    shape: tuple[int, ...]
+    layout: Layout
+    threads: int
+
+    @cached_property
+    def fragment(self) -> Fragment:
+        """The registers as tables."""
+        return Fragment(self.layout, self.shape, self.threads)
+
+    @property
+    def blocks(self) -> int:
+        """Vectors of registers."""
+        return 1
+
+    @property
+    def registers(self) -> int:
+        """Elements of the vector of a thread."""
+        values = self.fragment.values
+        return values if values <= HALF_WORD_BYTES else -(-values // WORD_BYTES) * WORD_BYTES
+
+    @cached_property
+    def thread_digits(self) -> tuple[tuple[int, int], ...]:
+        """Step and extent of the digits of a thread's number that count, or must be 0.
+
+        None are known where steps are no multiples of one another.
+        """
+        leaves = [(dict(terms_of(d)).get(THREAD, 0), s) for s, d in self.layout.leaves()]
+        digits: list[tuple[int, int]] = []
+        end = 1
+        for step, extent in sorted(leaf for leaf in leaves if leaf[0] and leaf[1] > 1):
+            if step % end:
+                return ()
+            if step > end:
+                digits.append((end, step // end))
+            digits.append((step, extent))
+            end = step * extent
+        return tuple(digits)
+
+
+RegisterLayout: TypeAlias = AccumulatorLayout | EncodedLayout | PlainLayout
 """How a tile is spread over the threads of an agent: `blocks` vectors of `registers` elements."""
 
 
@@ -189,6 +238,8 @@ def encoding_layout(layout: RegisterLayout, agent_threads: int) -> Layout:
     one block behind another.  Whole repetitions of a layout that leaves warps of the agent free are
     replicas; the warps that are left after them hold nothing.
     """
+    if isinstance(layout, EncodedLayout):
+        return layout.layout
     if isinstance(layout, AccumulatorLayout):
         return _encoded_accumulators(layout)
     count = layout.vector if not isinstance(layout, ColumnLayout) else layout.registers

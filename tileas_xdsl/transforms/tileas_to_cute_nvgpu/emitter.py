@@ -38,10 +38,9 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ThreadIdxOp,
     WarpIdxOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT, shared_layout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Carried,
@@ -90,6 +89,10 @@ class Emitter:
     """Arrays in global memory that some code before this accesses, and some stores to."""
     arguments: Block | None = None
     """The first block of the kernel, which takes hidden arguments."""
+    tabulated: dict[tuple[object, ...], SSAValue] = field(
+        default_factory=dict[tuple[object, ...], SSAValue]
+    )
+    """Numbers of the thread by a block and what they are, as tables of them are written."""
     _facts: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """Numbers of the thread that were computed where all code of the agent sees them."""
     _constants: dict[tuple[Block, int, Attribute], SSAValue] = field(
@@ -261,7 +264,7 @@ class Emitter:
         op = value.owner if isinstance(value.owner, Operation) else self.plan.kernel
         if not isinstance(found, PendingTile):
             raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
-        layout = shared_layout(found.shape, bits_of(found.element))
+        layout = found.layout
         if found.place is None:
             found.place = self.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
         pointer = self.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
@@ -22,7 +23,8 @@ from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Splat
 
 BYTE = 8
@@ -35,12 +37,33 @@ def assembled(
     make: Callable[[Piece], SSAValue],
 ) -> Fragment:
     """A tile of pieces, each an element or a vector that `make` gives."""
-    found = [(piece, make(piece)) for piece in pieces(e, layout)]
+    found = [(piece, make(piece)) for piece in pieces(e, layout, bits_of(element))]
     parts: list[SSAValue] = []
     for block in range(layout.blocks):
-        mine = [(piece.register, value) for piece, value in found if piece.block == block]
-        parts.append(joined(e, [value for _, value in sorted(mine, key=lambda pair: pair[0])]))
+        mine = {piece.register: value for piece, value in found if piece.block == block}
+        parts.append(filled(e, mine, layout.registers, element))
     return Fragment(layout, element, tuple(parts))
+
+
+def filled(e: Emitter, found: Mapping[int, SSAValue], count: int, element: Attribute) -> SSAValue:
+    """A vector of `count` elements by the registers that strips begin at; the others are 0."""
+    values: list[SSAValue] = []
+    end = 0
+    for register in [*sorted(found), count]:
+        if register > end:
+            values += [zero(e, element)] * (register - end)
+        if register < count:
+            values.append(found[register])
+            end = register + length(found[register])
+    return joined(e, values)
+
+
+def zero(e: Emitter, element: Attribute) -> SSAValue:
+    """What registers are filled with that hold nothing."""
+    kind: Any = element
+    is_float = isinstance(element, AnyFloat)
+    number: Any = FloatAttr(0.0, kind) if is_float else IntegerAttr(0, kind)
+    return e.insert(arith.ConstantOp(number)).result
 
 
 def joined(e: Emitter, values: Sequence[SSAValue]) -> SSAValue:
@@ -48,9 +71,14 @@ def joined(e: Emitter, values: Sequence[SSAValue]) -> SSAValue:
     if len(values) == 1 and isinstance(values[0].type, VectorType):
         return values[0]
     type_ = element_type(values[0])
-    if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE:
+    if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE and not _are_words(values):
         return _joined_bytes(e, values, type_)
     return e.insert(MakeFragmentOp(values)).result
+
+
+def _are_words(values: Sequence[SSAValue]) -> bool:
+    """Whether vectors of bytes fill whole registers."""
+    return all(isinstance(v.type, VectorType) and length(v) % 4 == 0 for v in values)
 
 
 def _joined_bytes(e: Emitter, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:

@@ -31,7 +31,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     numbers,
     repeated,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import on_vectors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import Scratch, spilled
@@ -104,7 +105,7 @@ class Generation:
         e, shape = self.e, self.layout.shape
         if not shape:
             return []
-        mine = [piece for piece in pieces(e, self.layout) if piece.block == block]
+        mine = [piece for piece in pieces(e, self.layout, 0) if piece.block == block]
         last = self._columns(mine)
         row = mine[0].row
         if row is not None:

@@ -39,6 +39,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
@@ -50,7 +51,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     TensorMapRecipe,
 )
 
-HANDLERS: Mapping[type[Operation], Handler] = {
+_HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
     **AGENTS,
     **GENERATED,
@@ -61,6 +62,22 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **SHAPES,
     **TMA,
 }
+
+
+def _laid_out(handler: Handler) -> Handler:
+    """A handler whose results are in the registers that their types say."""
+
+    def handle(e: Emitter, op: Operation) -> Sequence[Lowered]:
+        found = handler(e, op)
+        return [
+            laid_out(e, op, value, result.type)
+            for value, result in zip(found, op.results, strict=True)
+        ]
+
+    return handle
+
+
+HANDLERS = {kind: _laid_out(handler) for kind, handler in _HANDLERS.items()}
 """Every operation that is lowered to threads."""
 
 TENSOR_MAPS = "tileas.tensor_maps"

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, PlainLayout
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -33,6 +33,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_accumulators import write_accumulators
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
@@ -56,7 +57,8 @@ def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
     if space_of(type_) is not Space.SMEM:
         raise op_error(op, f"makes {type_}; only tiles in shared memory are lowered to threads yet")
     name = f"%{op.result.name_hint or 'tile'}"
-    return [PendingTile(tuple(type_.get_shape()), type_.element_type, name)]
+    layout = layout_of_buffer(op, type_, [op.result])
+    return [PendingTile(layout, type_.element_type, name)]
 
 
 def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
@@ -188,7 +190,7 @@ def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
     """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
     _await(e, op)
     fragment = e.get(op.value)
-    if not isinstance(fragment, Fragment) or isinstance(fragment.layout, PlainLayout):
+    if not isinstance(fragment, Fragment) or not isinstance(fragment.layout, AccumulatorLayout):
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)

@@ -54,8 +54,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import loads_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import (
     ALIGNMENT,
     BARRIER_BYTES,
-    shared_layout,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Ghost,
     Lowered,
@@ -113,19 +113,25 @@ def _initialise(e: Emitter, stages: Stages, releases: int) -> None:
 
 def _staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
     """The tiles of a stage as its users see them, each where swizzles begin."""
-    types = next((stage_types(user) for user in _users(op)), None)
-    if types is None:
+    users = _users(op)
+    if not users:
         raise op_error(op, "has no operation that fills or reads a stage")
     tiles: list[StagedTile] = []
     offset = 0
-    for type_ in types:
+    for k, type_ in enumerate(stage_types(users[0])):
         shape, element = shape_of(type_), element_of(type_)
         if shape is None or element is None or len(shape) < 2:
             raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
-        layout = shared_layout(shape, bits_of(element))
+        layout = layout_of_buffer(op, type_, _seen_as(users, k))
         tiles.append(StagedTile(offset, layout, element))
         offset += -(-layout.bytes // ALIGNMENT) * ALIGNMENT
     return tiles, offset
+
+
+def _seen_as(users: Sequence[StageOp], position: int) -> list[SSAValue]:
+    """The arguments of bodies that are a tile of a stage."""
+    blocks = [user.regions[0].block for user in users if user.regions and user.regions[0].blocks]
+    return [block.args[position] for block in blocks if position < len(block.args)]
 
 
 def _users(op: CreatePipelineOp) -> list[StageOp]:

@@ -12,10 +12,17 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, i32
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.register_tiles import PlainLayout, RowsLayout
+from tileas_xdsl.analysis.register_tiles import (
+    AccumulatorLayout,
+    ColumnLayout,
+    EncodedLayout,
+    FlatLayout,
+    RegisterLayout,
+    RowsLayout,
+)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
@@ -24,6 +31,8 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encoded_pieces import strips
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     assembled,
     element,
@@ -33,8 +42,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     strip,
     vector_type,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
-    Piece,
     is_counted_warp,
     is_first_holder,
     pieces,
@@ -45,6 +54,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin, runs_
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
     GlobalView,
+    PendingTile,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import TiledOp, Window
 
@@ -56,6 +66,9 @@ SPECIAL: Mapping[SpecialPadding, float] = {
 }
 """The paddings that have no literal."""
 
+PAIR = 2
+"""Adjacent columns of accumulators in a thread."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -63,6 +76,8 @@ class Row:
 
     offset: SSAValue
     """Elements from the beginning of the array to the first column of the thread, `i64`."""
+    column: SSAValue
+    """The first column of the thread in the array."""
     exists: SSAValue | None
     """Whether the row is in bounds and this thread accesses it; None if always."""
 
@@ -73,10 +88,9 @@ class Accesses:
 
     e: Emitter
     window: Window
-    layout: PlainLayout
-    rows: tuple[Row, ...]
-    column: SSAValue
-    """The first column of the thread in the array."""
+    layout: RegisterLayout
+    rows: Mapping[int, Row]
+    """By the lines of pieces."""
     mask: Fragment | None = None
 
     @staticmethod
@@ -84,45 +98,63 @@ class Accesses:
         e: Emitter,
         op: TiledOp,
         window: Window,
-        layout: PlainLayout,
+        layout: RegisterLayout,
         *,
         guard: SSAValue | None,
         mask: Fragment | None = None,
     ) -> Accesses:
         """Accesses where `guard` holds."""
-        if len(window.shape) > 1 and not isinstance(layout, RowsLayout):
+        if len(window.shape) > 1 and isinstance(layout, FlatLayout | ColumnLayout):
             raise op_error(op, "moves the values of rows as a tile of several dimensions")
-        firsts = [piece for piece in pieces(e, layout) if piece.register == 0]
-        column = e.add(window.starts[-1], firsts[0].column)
-        offset = window.scaled(e, -1, column)
-        rows = [_row(e, window, piece, offset, guard) for piece in firsts]
-        return Accesses(e, window, layout, tuple(rows), column, mask)
+        columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
+        rows: dict[int, Row] = {}
+        for piece in pieces(e, layout, bits_of(window.view.element)):
+            if piece.line in rows:
+                continue
+            if piece.column not in columns:
+                column = e.add(window.starts[-1], piece.column)
+                columns[piece.column] = (column, window.scaled(e, -1, column))
+            rows[piece.line] = _row(e, window, piece, columns[piece.column], guard)
+        return Accesses(e, window, layout, rows, mask)
+
+    @property
+    def aligned(self) -> int:
+        """Elements that all pieces are multiples of."""
+        layout = self.layout
+        match layout:
+            case AccumulatorLayout():
+                return PAIR
+            case EncodedLayout():
+                return strips(layout, bits_of(self.window.view.element))[0].count
+            case _:
+                return layout.vector
 
     def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to a whole piece without its shift, and whether it is accessed."""
-        e, row, view = self.e, self.rows[piece.block], self.window.view
+        e, row, view = self.e, self.rows[piece.line], self.window.view
         size = bits_of(view.element) // 8
         first = e.advance(view.pointer, row.offset, piece.count * size)
-        exists = self._has(piece.shift)
+        exists = e.both(self._has(row, piece.shift), piece.exists)
         return first, e.both(row.exists, exists)
 
     def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to one element of a piece, and whether it is accessed."""
-        e, row, view = self.e, self.rows[piece.block], self.window.view
+        e, row, view = self.e, self.rows[piece.line], self.window.view
         offset, stride = piece.shift + position, view.strides[-1]
         first = e.advance(view.pointer, row.offset)
         if isinstance(stride, int):
             pointer = e.advance(first, offset * stride)
         else:
             pointer = e.advance(first, e.multiply(e.as_type(stride, i32), offset))
-        exists = e.both(row.exists, self._has(offset))
+        exists = e.both(row.exists, self._has(row, offset))
+        exists = e.both(exists, piece.exists)
         if self.mask is not None:
             chosen = element(e, self.mask.parts[piece.block], piece.register + position)
             exists = e.both(exists, chosen)
         return pointer, exists
 
-    def _has(self, offset: int) -> SSAValue | None:
-        return self.window.has(self.e, -1, self.e.add(self.column, offset))
+    def _has(self, row: Row, offset: int) -> SSAValue | None:
+        return self.window.has(self.e, -1, self.e.add(row.column, offset))
 
     def chosen(
         self,
@@ -131,7 +163,7 @@ class Accesses:
     ) -> list[SSAValue]:
         """What either way gives: access by pieces where rows allow it, else by elements."""
         e = self.e
-        aligned = self.mask is None and self.window.is_aligned(e, self.layout.vector)
+        aligned = self.mask is None and self.window.is_aligned(e, self.aligned)
         if isinstance(aligned, bool):
             return wide() if aligned else single()
         blocks = (Block(), Block())
@@ -145,9 +177,16 @@ class Accesses:
         return list(e.insert(made).results)
 
 
-def _row(e: Emitter, window: Window, piece: Piece, column: SSAValue, guard: SSAValue | None) -> Row:
-    """The row of a block whose first piece is given; `column` is the offset along it."""
-    exists, offset, left = guard, column, piece.row
+def _row(
+    e: Emitter,
+    window: Window,
+    piece: Piece,
+    begin: tuple[SSAValue, SSAValue],
+    guard: SSAValue | None,
+) -> Row:
+    """The row of a piece; `begin` is the first column, and the offset along the row."""
+    column, offset = begin
+    exists, left = guard, piece.row
     for axis in reversed(range(len(window.shape) - 1)):
         assert left is not None
         position = left if axis == 0 else e.remainder(left, window.shape[axis])
@@ -155,14 +194,14 @@ def _row(e: Emitter, window: Window, piece: Piece, column: SSAValue, guard: SSAV
         coordinate = e.add(window.starts[axis], position)
         exists = e.both(exists, window.has(e, axis, coordinate))
         offset = e.add(offset, window.scaled(e, axis, coordinate))
-    return Row(offset, exists)
+    return Row(offset, column, exists)
 
 
 def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
     """The tile that a load names, in registers."""
     source, shape = e.get(op.view), shape_of(op.loaded_type())
     assert shape is not None
-    layout = layout_of(e, op, shape)
+    layout = encoded_layout(e, op, op.loaded_type()) or layout_of(e, op, shape)
     if not isinstance(source, GlobalView):
         _check_whole(e, op)
         return in_registers(e, op, op.view, layout)
@@ -201,27 +240,23 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
     target = e.get(op.view)
     tile = in_registers(e, op, op.value)
     layout = tile.layout
-    assert isinstance(layout, PlainLayout)
     if not isinstance(target, GlobalView):
         _check_whole(e, op)
-        e.meet()
-        write_shared(e, tile, e.shared_tile(op.view))
-        e.insert(FenceProxyAsyncOp("shared::cta"))
-        e.meet()
+        put_shared(e, op, tile, op.view)
         return
     order(e, op)
     window = Window.of(e, op, target, layout.shape)
     accesses = Accesses.of(e, op, window, layout, guard=is_first_holder(e, layout))
 
     def wide() -> list[SSAValue]:
-        for piece in pieces(e, layout):
+        for piece in pieces(e, layout, bits_of(target.element), stored=True):
             pointer, exists = accesses.wide(piece)
             value = strip(e, tile.parts[piece.block], piece.register, piece.count)
             e.insert(StoreOp(value, pointer, exists, offset=piece.shift))
         return []
 
     def single() -> list[SSAValue]:
-        for piece in pieces(e, layout):
+        for piece in pieces(e, layout, bits_of(target.element), stored=True):
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
                 value = element(e, tile.parts[piece.block], piece.register + k)
@@ -229,6 +264,22 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
         return []
 
     accesses.chosen(wide, single)
+
+
+def put_shared(e: Emitter, op: Operation, tile: Fragment, target: SSAValue) -> None:
+    """A tile in registers, put into shared memory where all threads and TMA see it.
+
+    Nobody reads a new tile before.
+    """
+    found = e.get(target)
+    is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
+    if not is_new:
+        e.meet()
+    write_shared(e, tile, e.shared_tile(target))
+    e.insert(FenceProxyAsyncOp("shared::cta"))
+    e.meet()
+    if isinstance(found, PendingTile):
+        found.seen_by = e.agent.number
 
 
 def order(e: Emitter, op: TiledOp) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
@@ -11,33 +10,26 @@ from tileas_xdsl.analysis.register_tiles import (
     LANES,
     AccumulatorLayout,
     ColumnLayout,
+    EncodedLayout,
     PlainLayout,
     RegisterLayout,
     RowsLayout,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encoded_pieces import encoded_pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Adjacent elements of a row in adjacent registers of one block."""
+def pieces(
+    e: Emitter, layout: RegisterLayout, bits: int, *, stored: bool = False
+) -> Iterator[Piece]:
+    """The pieces of a tile of elements of `bits` that this thread has.
 
-    block: int
-    register: int
-    count: int
-    row: SSAValue | None
-    """The row of the matrix; None for the only row of a line."""
-    column: SSAValue
-    """The first column of the thread, without `shift`."""
-    shift: int
-    """A multiple of `span`."""
-    span: int
-    """All threads have their `column` below it."""
-
-
-def pieces(e: Emitter, layout: RegisterLayout) -> Iterator[Piece]:
-    """The pieces of a tile that this thread has."""
+    With `stored`, only those of an encoded layout that no thread before it has.
+    """
+    if isinstance(layout, EncodedLayout):
+        return encoded_pieces(e, layout, bits, stored=stored)
     if isinstance(layout, AccumulatorLayout):
         return _accumulators(e, layout)
     return _plain(e, layout)
@@ -56,6 +48,7 @@ def _plain(e: Emitter, layout: PlainLayout) -> Iterator[Piece]:
                 column,
                 k * layout.stride,
                 layout.stride,
+                block,
             )
 
 
@@ -91,8 +84,11 @@ def _first_warps(e: Emitter, count: int) -> SSAValue:
 
 
 def is_first_holder(e: Emitter, layout: RegisterLayout) -> SSAValue | None:
-    """Whether no thread before this one has the same elements; None where all differ."""
-    if isinstance(layout, AccumulatorLayout):
+    """Whether no thread before this one has the same elements; None where all differ.
+
+    The pieces of an encoded layout say it one by one.
+    """
+    if isinstance(layout, AccumulatorLayout | EncodedLayout):
         return None
     lane = None if layout.lanes == LANES else e.is_less(e.lane, e.int32(layout.lanes))
     holds = e.both(lane, is_counted_warp(e, layout))
@@ -128,4 +124,5 @@ def _accumulators(e: Emitter, layout: AccumulatorLayout) -> Iterator[Piece]:
         for half in range(2):
             here = e.add(row, 64 * block + 8 * half)
             for group in range(layout.n // 8):
-                yield Piece(block, 4 * group + 2 * half, 2, here, column, 8 * group, 8)
+                register, line = 4 * group + 2 * half, 2 * block + half
+                yield Piece(block, register, 2, here, column, 8 * group, 8, line)

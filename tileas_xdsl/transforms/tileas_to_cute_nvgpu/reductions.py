@@ -42,8 +42,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     length,
     strip,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
-    Piece,
     group_of_warp,
     is_counted_warp,
     is_first_holder,
@@ -269,7 +269,7 @@ def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLa
     room = scratch(e, op, rows.groups * rows.columns, c.wide)
     line = e.multiply(group_of_warp(e, rows), rows.columns)
     holds = is_first_holder(e, rows)
-    for piece in list(pieces(e, rows))[: rows.pieces]:
+    for piece in list(pieces(e, rows, bits_of(c.wide)))[: rows.pieces]:
         value = strip(e, part, piece.register, piece.count)
         pointer = e.advance(room.pointer, e.add(line, piece.column), piece.count * room.size)
         e.insert(StoreOp(value, pointer, holds, offset=piece.shift))

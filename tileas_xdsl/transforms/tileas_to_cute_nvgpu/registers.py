@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, PlainLayout, RegisterLayout
+from tileas_xdsl.analysis.register_tiles import (
+    AccumulatorLayout,
+    EncodedLayout,
+    PlainLayout,
+    RegisterLayout,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import converted
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import splat
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import read_shared
@@ -32,9 +40,12 @@ def in_registers(
     """The tile that `op` uses in registers of a layout; without one, in those that it has."""
     found = e.get(value)
     if isinstance(found, PendingTile):
-        # Other threads may have written it: a pipeline says when, a plain tile does not.
-        e.meet()
+        if found.seen_by != e.agent.number:
+            # Other threads may have written it: a pipeline says when, a plain tile does not.
+            e.meet()
         found = e.shared_tile(value)
+    if layout is None and not isinstance(found, Fragment | DotToken):
+        layout = encoded_layout(e, op, value.type)
     return as_fragment(e, op, found, layout)
 
 
@@ -55,20 +66,38 @@ def as_fragment(
 
 
 def _moved(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None) -> Fragment:
-    """The tile in registers of other threads, through shared memory."""
+    """The tile in registers of other threads; where no encoding is, through shared memory."""
     assert layout is not None
+    if isinstance(tile.layout, EncodedLayout) or isinstance(layout, EncodedLayout):
+        return converted(e, op, tile, layout)
     return read_back(e, spilled(e, op, tile), layout)
 
 
 def common_layout(
-    e: Emitter, op: Operation, shape: Sequence[int], found: Sequence[Lowered]
+    e: Emitter, op: Operation, type_: TensorType[Attribute], found: Sequence[Lowered]
 ) -> RegisterLayout:
-    """The layout that tiles of one shape meet in: that of accumulators, else what most have."""
+    """The layout that tiles meet in which become one of a type: what its encoding says.
+
+    Without one that of accumulators, else what the first of them has.
+    """
+    encoded = encoded_layout(e, op, type_)
+    if encoded is not None:
+        return encoded
     layouts = [tile.layout for tile in found if isinstance(tile, Fragment)]
     sums = [layout for layout in layouts if isinstance(layout, AccumulatorLayout)]
     if sums:
         return sums[0]
-    return layouts[0] if layouts else layout_of(e, op, shape)
+    return layouts[0] if layouts else layout_of(e, op, type_.get_shape())
+
+
+def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Lowered:
+    """What a result of an operation has become, in the registers that its type says."""
+    if not isinstance(found, Fragment):
+        return found
+    layout = encoded_layout(e, op, type_)
+    if layout is None or found.layout == layout:
+        return found
+    return converted(e, op, found, layout)
 
 
 def alike(e: Emitter, op: Operation, found: Lowered, model: Lowered) -> Lowered:

@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
@@ -30,6 +31,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import (
     parts_of,
     rebuilt,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import length
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     alike,
@@ -78,7 +80,7 @@ def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
         raise op_error(op, f"gives {len(op.results)} tiles, which is not lowered to threads yet")
     result: Any = op.results[0].type
     found = [e.get(v) for v in op.operands]
-    layout = common_layout(e, op, result.get_shape(), found)
+    layout = common_layout(e, op, result, found)
     tiles = [
         None if isinstance(value, Scalar) else in_registers(e, op, operand, layout)
         for operand, value in zip(op.operands, found, strict=True)
@@ -193,8 +195,12 @@ def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
     """What a loop begins with: a constant tile needs the registers that the loop keeps it in."""
     value = op.iter_args[position]
     found = e.get(value)
+    if space_of(value.type) is Space.SMEM:
+        raise op_error(op, f"carries {value.type}, a tile in shared memory")
     if isinstance(found, Splat):
-        layout = e.plan.accumulator(op.body.block.args[position + 1])
+        layout = encoded_layout(e, op, value.type)
+        if layout is None:
+            layout = e.plan.accumulator(op.body.block.args[position + 1])
         return as_fragment(e, op, found, layout)
     if isinstance(found, PendingTile | SharedTile):
         return in_registers(e, op, value)
@@ -292,7 +298,7 @@ def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) ->
     type_ = op.results[position].type
     if not isa(type_, TensorType[Attribute]):
         return given[0]
-    layout = common_layout(e, op, type_.get_shape(), given)
+    layout = common_layout(e, op, type_, given)
     return Fragment(layout, type_.element_type, ())
 
 

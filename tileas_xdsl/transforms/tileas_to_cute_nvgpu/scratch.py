@@ -15,7 +15,8 @@ from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, is_first_holder, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import is_first_holder, pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout
 
@@ -47,10 +48,11 @@ def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:
     """A tile where all threads see it."""
     room = scratch(e, op, prod(tile.layout.shape), tile.element)
     holds = is_first_holder(e, tile.layout)
-    for piece in pieces(e, tile.layout):
+    for piece in pieces(e, tile.layout, 8 * room.size, stored=True):
         value = strip(e, tile.parts[piece.block], piece.register, piece.count)
         pointer = place(e, room, piece, columns_of(tile.layout))
-        e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
+        mine = e.both(holds, piece.exists)
+        e.insert(StoreOp(value, pointer, mine, offset=piece.shift))
     e.meet()
     return room
 
@@ -61,7 +63,7 @@ def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> Fragment:
     def load(piece: Piece) -> SSAValue:
         pointer = place(e, room, piece, columns_of(layout))
         type_ = VectorType(room.element, [piece.count])
-        return e.insert(LoadOp(pointer, type_, offset=piece.shift)).result
+        return e.insert(LoadOp(pointer, type_, piece.exists, offset=piece.shift)).result
 
     return assembled(e, layout, room.element, load)
 

@@ -9,24 +9,53 @@ from typing import Any
 from xdsl.dialects import tensor
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
+from tileas_xdsl.analysis.register_tiles import RegisterLayout, RowsLayout, column_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import put_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered, Splat
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Fragment,
+    Lowered,
+    PendingTile,
+    SharedTile,
+    Splat,
+)
 
 
 def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
-    """The same registers: encodings say nothing that the layouts of registers here depend on."""
-    if space_of(op.result.type) not in (None, Space.RMEM):
+    """The same tile in the registers that its encoding says, or in a new tile in shared memory."""
+    space, found = space_of(op.result.type), e.get(op.source)
+    if space is Space.SMEM:
+        return [_in_shared_memory(e, op)]
+    if space not in (None, Space.RMEM):
         raise op_error(op, f"moves a tile to {op.result.type}, which is not lowered to threads yet")
-    found = e.get(op.source)
-    return [found if isinstance(found, Splat) else in_registers(e, op, op.source)]
+    if isinstance(found, Splat):
+        return [found]
+    return [in_registers(e, op, op.source, _registers_of(e, op, found))]
+
+
+def _registers_of(e: Emitter, op: Operation, found: Lowered) -> RegisterLayout | None:
+    """The registers that shared memory is read into; those of a tile that has some are moved."""
+    if isinstance(found, PendingTile | SharedTile):
+        return encoded_layout(e, op, op.results[0].type)
+    return None
+
+
+def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
+    type_ = op.result.type
+    layout = layout_of_buffer(op, type_, [op.result])
+    name = f"%{op.result.name_hint or 'tile'}"
+    e.values[op.result] = made = PendingTile(layout, type_.element_type, name)
+    put_shared(e, op, in_registers(e, op, op.source), op.result)
+    return made
 
 
 def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:

@@ -10,11 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+import numpy as np
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.layout.access import Ints
+from tileas_xdsl.layout.elements import element_type
+from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.canonical_match import match_canonical
@@ -68,6 +74,27 @@ class SharedLayout:
         """Bytes of the tile."""
         return self.panels * self.panel_bytes
 
+    @property
+    def swizzle_span(self) -> int:
+        """Bytes that the swizzle permutes among themselves, 0 without one."""
+        return next((span for name, span in SPANS if name == self.swizzle), 0)
+
+    @property
+    def is_by_row(self) -> bool:
+        """Whether the number of a row says how the swizzle permutes it, in all panels alike."""
+        if self.swizzle == "none":
+            return True
+        repeats = 8 * self.swizzle_span
+        whole = self.panels == 1 or self.panel_bytes % repeats == 0
+        return self.row_bytes == self.swizzle_span and whole
+
+    def addresses(self) -> Ints:
+        """`(rows, columns)`: the byte address of each element."""
+        row, column = np.indices((self.rows, self.columns), dtype=np.int64)
+        panel, inside = column // self.panel, column % self.panel
+        linear = (panel * self.rows + row) * self.panel + inside
+        return BYTE_SWIZZLES[self.swizzle](linear * self.bits // 8)
+
     def operand(self, rows: int, *, transposed: bool) -> Layout:
         """Elements of `rows` rows as an operand (MN, K): rows are MN, or K if transposed."""
         step = self.rows * self.panel
@@ -105,6 +132,27 @@ def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:
         if row % span == 0:
             return SharedLayout(tuple(shape), bits, name, span * 8 // bits)
     return SharedLayout(tuple(shape), bits, "none", shape[-1])
+
+
+def panels_of(memory: MemoryLayout, shape: tuple[int, ...], bits: int) -> SharedLayout | str:
+    """A layout of tiles in memory as panels; what is wrong with it where it has none."""
+    if product_each(memory.shape) != shape:
+        return f"it is a layout of {'x'.join(map(str, product_each(memory.shape)))} tiles"
+    if memory.elem is not None and element_type(memory.elem).bits != bits:
+        return f"its elements are {memory.elem}, which do not have {bits} bits"
+    offsets = table(memory.layout).reshape(shape[::-1]).transpose().reshape(-1, (shape or (1,))[-1])
+    rows, columns = offsets.shape
+    row, column = np.indices(offsets.shape, dtype=np.int64)
+    swizzle = next(name for name, s in BYTE_SWIZZLES.items() if s == memory.byte_swizzle)
+    span = dict(SPANS).get(swizzle, 0) * 8 // bits
+    adjacent = int(np.argmin(np.append(offsets[0] == column[0], False)))
+    for panel in (span, adjacent):
+        if panel == 0 or columns % panel:
+            continue
+        linear = (column // panel * rows + row) * panel + column % panel
+        if np.array_equal(linear, offsets):
+            return SharedLayout(shape, bits, swizzle, panel)
+    return "it does not put panels of whole rows one after another"
 
 
 @dataclass(frozen=True)

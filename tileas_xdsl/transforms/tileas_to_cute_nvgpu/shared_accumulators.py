@@ -20,6 +20,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     column_of_accumulator,
     row_of_accumulator,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import write_by_table
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, SharedTile
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
@@ -67,7 +68,9 @@ def write_accumulators(e: Emitter, fragment: Fragment, tile: SharedTile) -> None
     layout = fragment.layout
     assert isinstance(layout, AccumulatorLayout)
     assert isinstance(fragment.element, FixedBitwidthType)
-    if fragment.element.bitwidth == 16:
+    if not tile.layout.is_by_row or tile.layout.panel % 16:
+        write_by_table(e, fragment, tile)
+    elif fragment.element.bitwidth == 16:
         _write_matrices(e, layout, fragment, tile)
     else:
         _write_pairs(e, layout, fragment, tile)

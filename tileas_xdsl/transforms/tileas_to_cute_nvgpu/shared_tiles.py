@@ -5,16 +5,20 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.analysis.register_tiles import EncodedLayout, RegisterLayout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import Piece, is_first_holder, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import is_first_holder, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import read_by_table, write_by_table
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, SharedTile
 
 
 def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragment:
     """A tile in shared memory, brought into registers."""
+    if isinstance(layout, EncodedLayout) or not tile.layout.is_by_row:
+        return read_by_table(e, tile, layout)
 
     def load(piece: Piece) -> SSAValue:
         pointer = _address(e, tile, piece)
@@ -25,8 +29,11 @@ def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragmen
 
 def write_shared(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
+    if isinstance(fragment.layout, EncodedLayout) or not tile.layout.is_by_row:
+        write_by_table(e, fragment, tile)
+        return
     holds = is_first_holder(e, fragment.layout)
-    for piece in pieces(e, fragment.layout):
+    for piece in pieces(e, fragment.layout, tile.layout.bits):
         value = strip(e, fragment.parts[piece.block], piece.register, piece.count)
         e.insert(StoreOp(value, _address(e, tile, piece), holds))
 

@@ -62,6 +62,10 @@ def _transfer(
     if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
         raise op_error(op, "moves tiles only; other modes are not lowered to threads yet")
     recipe, layout = descriptor.recipe, shared.layout
+    if layout.swizzle != "none" and layout.row_bytes != layout.swizzle_span:
+        raise op_error(
+            op, f"TMA fills rows that its swizzle permutes as a whole, not {layout.describe()}"
+        )
     box = (layout.panel, *reversed(shared.shape[:-1]))
     if recipe.swizzle is None:
         recipe.swizzle, recipe.panel, recipe.box = layout.swizzle, layout.panel, box

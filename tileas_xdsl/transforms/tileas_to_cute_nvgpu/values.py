@@ -82,11 +82,18 @@ class SharedTile:
 class PendingTile:
     """A tile that was asked for: its place in shared memory is found when something touches it."""
 
-    shape: tuple[int, ...]
+    layout: SharedLayout
     element: Attribute
     name: str
     place: int | None = None
     """Bytes from where shared memory begins."""
+    seen_by: int | None = None
+    """The agent that wrote it last, all threads of which have met since."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the tile."""
+        return self.layout.shape
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,182 @@
+"""Tiles from registers to other registers, by the plans of the layout library.
+
+A plan renames registers, has lanes exchange words, or goes through a buffer in shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import Float32Type, IndexType, VectorType, i1, i8, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp, SyncWarpOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.plan import Plan
+from tileas_xdsl.layout.convert.planner import plan_conversion
+from tileas_xdsl.layout.convert.registers import RegisterPlan
+from tileas_xdsl.layout.convert.shared import SharedPlan
+from tileas_xdsl.layout.convert.shuffle import ShufflePlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import as_fragment_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
+    element,
+    element_type,
+    joined,
+    length,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_files import RegisterFile
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import (
+    load_by_table,
+    moves_of_buffer,
+    store_by_table,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import number_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP, Agent
+
+WORD_BITS = 32
+
+
+@lru_cache(maxsize=256)
+def plan_of(source: RegisterLayout, target: RegisterLayout, agent: Agent, bits: int) -> Plan:
+    """The plan of a conversion in the threads of an agent."""
+    fragments = as_fragment_of(source, agent), as_fragment_of(target, agent)
+    return plan_conversion(*fragments, bits)
+
+
+def converted(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout) -> Fragment:
+    """A tile in the registers of another layout."""
+    if tile.layout == layout:
+        return tile
+    if tile.element in _CARRIERS:
+        carrier, there, back = _CARRIERS[tile.element]
+        moved = converted(e, op, _cast(e, tile, there, carrier), layout)
+        return _cast(e, moved, back, tile.element)
+    if element_bits(tile.element) is None:
+        raise op_error(op, f"threads exchange elements that memory holds, not {tile.element}")
+    plan = plan_of(tile.layout, layout, e.agent, bits_of(tile.element))
+    match plan:
+        case RegisterPlan():
+            return _renamed(e, tile, layout, plan)
+        case ShufflePlan():
+            return _shuffled(e, tile, layout, plan)
+        case _:
+            assert isinstance(plan, SharedPlan)
+            return _through_buffer(e, op, tile, layout, plan)
+
+
+def _renamed(e: Emitter, tile: Fragment, layout: RegisterLayout, plan: RegisterPlan) -> Fragment:
+    """Registers of the same thread in another order."""
+    file = RegisterFile.of(e, tile)
+    registers = plan.registers
+    if (registers == registers.max(axis=0)).all():
+        return file.fragment(layout, [file.place(v) for v in registers[0].tolist()])
+    return file.fragment(layout, file.assembled(registers))
+
+
+def _shuffled(e: Emitter, tile: Fragment, layout: RegisterLayout, plan: ShufflePlan) -> Fragment:
+    """Words of other lanes, one a round."""
+    file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
+    for value in range(plan.source.values, plan.offset):
+        file.places.pop(value, None)
+    words: list[SSAValue] = []
+    for number, (reads, offered) in enumerate(zip(plan.source_thread, plan.offered, strict=True)):
+        first = plan.offset + number * per
+        needed = ((plan.assembly >= first) & (plan.assembly < first + per)).any(axis=1)
+        lane = number_of(e, np.where(needed, reads % WARP, -1))
+        places = file.assembled(_offered_to_anybody(offered, reads, needed))
+        words.append(_exchanged(e, file.joined(places), lane))
+    for number, word in enumerate(words):
+        file.add(plan.offset + number * per, word)
+    return file.fragment(layout, file.assembled(plan.assembly))
+
+
+def _offered_to_anybody(
+    offered: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    reads: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    needed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """What threads pack; those that nobody reads pack anything."""
+    read = np.zeros(len(offered), dtype=np.bool_)
+    read[reads[needed]] = True
+    return np.where(read[:, None], offered, -1)
+
+
+def _exchanged(e: Emitter, word: SSAValue, lane: SSAValue) -> SSAValue:
+    """The word of another lane: elements of 32 bits together, or one of 64 in two halves."""
+    kind = element_type(word)
+    if bits_of(kind) > WORD_BITS:
+        return e.insert(MakeFragmentOp([_of_lane_wide(e, element(e, word, 0), lane)])).result
+    if kind == i32 or isinstance(kind, Float32Type):
+        return e.insert(MakeFragmentOp([_of_lane(e, element(e, word, 0), lane)])).result
+    bits = e.insert(vector.BitcastOp(word, VectorType(i32, [1]))).result
+    moved = _of_lane(e, element(e, bits, 0), lane)
+    whole = VectorType(kind, [length(word)])
+    return e.insert(vector.BitcastOp(e.insert(MakeFragmentOp([moved])).result, whole)).result
+
+
+def _of_lane(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+    return e.insert(ShuffleOp(value, lane, "idx")).result
+
+
+def _of_lane_wide(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+    bits = value if value.type == i64 else e.insert(arith.BitcastOp(value, i64)).result
+    shift = e.insert(arith.ConstantOp.from_int_and_width(WORD_BITS, i64)).result
+    halves = (bits, e.insert(arith.ShRUIOp(bits, shift)).result)
+    low, high = (
+        e.insert(
+            arith.ExtUIOp(_of_lane(e, e.insert(arith.TruncIOp(half, i32)).result, lane), i64)
+        ).result
+        for half in halves
+    )
+    moved = e.insert(arith.OrIOp(low, e.insert(arith.ShLIOp(high, shift)).result)).result
+    return moved if value.type == i64 else e.insert(arith.BitcastOp(moved, value.type)).result
+
+
+def _through_buffer(
+    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, plan: SharedPlan
+) -> Fragment:
+    """All registers stored and loaded again; warps that only read their own need not meet."""
+    offset = e.plan.shared.allocate(
+        op, "exchange", plan.buffer.bytes, f"of {op.name}", 8 * ACCESS_BYTES
+    )
+    pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
+    if runs_again(op):
+        _meet(e, plan)
+    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
+    _meet(e, plan)
+    moves = moves_of_buffer("load", layout, e.agent, plan.buffer)
+    return load_by_table(e, pointer, moves, layout, tile.element)
+
+
+def _meet(e: Emitter, plan: SharedPlan) -> None:
+    if plan.cost.barriers:
+        e.meet()
+    else:
+        e.insert(SyncWarpOp())
+
+
+_CARRIERS: Mapping[Attribute, tuple[Attribute, Any, Any]] = {
+    i1: (i8, arith.ExtUIOp, arith.TruncIOp),
+    IndexType(): (i32, arith.IndexCastOp, arith.IndexCastOp),
+}
+"""Elements that memory does not hold: as what they travel, and how they become that and back."""
+
+
+def _cast(e: Emitter, tile: Fragment, kind: Any, type_: Attribute) -> Fragment:
+    """A tile element by element as another type."""
+    parts = [
+        joined(e, [e.insert(kind(element(e, part, k), type_)).result for k in range(length(part))])
+        for part in tile.parts
+    ]
+    return Fragment(tile.layout, type_, tuple(parts))

@@ -1,0 +1,28 @@
+"""A piece of a tile: what one access of a thread moves at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Adjacent elements of a row in adjacent registers of one block."""
+
+    block: int
+    register: int
+    count: int
+    row: SSAValue | None
+    """The row of the matrix; None for the only row of a line."""
+    column: SSAValue
+    """The first column of the thread, without `shift`."""
+    shift: int
+    """A multiple of `span`."""
+    span: int
+    """All threads have their `column` below it; 1 where that is not so."""
+    line: int
+    """Equal numbers are of one row and begin at one column."""
+    exists: SSAValue | None = None
+    """Whether the thread has the piece, where not all threads that are asked have it."""

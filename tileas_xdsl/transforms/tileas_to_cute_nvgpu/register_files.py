@@ -1,0 +1,162 @@
+"""The registers of a thread one by one: out of vectors, chosen by the thread, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.assembly import as_words
+from tileas_xdsl.layout.convert.plan import per_word
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
+    element,
+    joined,
+    length,
+    strip,
+    zero,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Table, number_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment
+
+Place: TypeAlias = tuple[SSAValue, int]
+"""A vector and a position in it."""
+
+
+@dataclass
+class RegisterFile:
+    """Elements by number, each somewhere in a vector; places that nobody set hold nothing."""
+
+    e: Emitter
+    element: Attribute
+    places: dict[int, Place] = field(default_factory=dict[int, Place])
+
+    @staticmethod
+    def of(e: Emitter, fragment: Fragment) -> RegisterFile:
+        """The registers of a tile, one block behind another."""
+        file, count = RegisterFile(e, fragment.element), fragment.layout.registers
+        for block, part in enumerate(fragment.parts):
+            file.add(block * count, part)
+        return file
+
+    @property
+    def per_word(self) -> int:
+        """Elements in a register of 32 bits."""
+        return per_word(width_of(self.element))
+
+    def add(self, first: int, vector: SSAValue) -> None:
+        """Put the elements of a vector at places from one on."""
+        self.places.update({first + k: (vector, k) for k in range(length(vector))})
+
+    def place(self, register: int) -> Place | None:
+        """Where an element is; None for nothing."""
+        return self.places.get(register)
+
+    def joined(self, places: Sequence[Place | None]) -> SSAValue:
+        """Elements as one vector; what is nowhere is 0."""
+        return joined(self.e, [*self._strips(places)])
+
+    def _strips(self, places: Sequence[Place | None]) -> Iterator[SSAValue]:
+        """Vectors and single elements, as long as elements are neighbours already."""
+        first = 0
+        while first < len(places):
+            place, end = places[first], first + 1
+            if place is None:
+                yield zero(self.e, self.element)
+            else:
+                vector, at = place
+                while end < len(places) and places[end] == (vector, at + end - first):
+                    end += 1
+                count = self._whole(at, end - first, len(places))
+                end = first + count
+                yield (
+                    element(self.e, vector, at)
+                    if count < 2 < len(places)
+                    else strip(self.e, vector, at, count)
+                )
+            first = end
+
+    def _whole(self, at: int, count: int, wanted: int) -> int:
+        """As many of `count` neighbours as one strip can have: all, whole registers, or one."""
+        if count == wanted or self.per_word == 1:
+            return count
+        whole = count // self.per_word * self.per_word
+        return whole if at % self.per_word == 0 and whole else 1
+
+    def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> Fragment:
+        """A tile in registers of a layout, from its elements in order."""
+        count = layout.registers
+        wanted = [*places, *[None] * (layout.blocks * count - len(places))]
+        parts = [
+            self.joined(wanted[block * count : (block + 1) * count])
+            for block in range(layout.blocks)
+        ]
+        return Fragment(layout, self.element, tuple(parts))
+
+    def assembled(self, sources: Table) -> list[Place | None]:
+        """The elements that `sources`, `(threads, n)`, names for each thread; -1 is anything.
+
+        Whole registers are chosen as they are where that is possible.
+        """
+        words = as_words(sources, width_of(self.element))
+        found: list[Place | None] = []
+        for position in range(words.shape[1]):
+            word = self._word(words[:, position])
+            found += [None if word is None else (word, k) for k in range(self.per_word)]
+        return found[: sources.shape[1]]
+
+    def _word(self, sources: Table) -> SSAValue | None:
+        """A register, from the places of its elements for each thread."""
+        per = self.per_word
+        empty = sources < 0
+        if empty.all():
+            return None
+        word = np.where(empty, -1, sources // per)
+        first = word.max(axis=1, keepdims=True)
+        in_place = (word == first) & (sources % per == np.arange(per, dtype=np.int64))
+        if (empty | in_place).all():
+            words = {int(w): self._whole_word(int(w)) for w in np.unique(first[first >= 0])}
+            return chosen(self.e, words, first[:, 0])
+        elements = [self._chosen_element(sources[:, k]) for k in range(per)]
+        return joined(self.e, elements)
+
+    def _whole_word(self, number: int) -> SSAValue:
+        per = self.per_word
+        return self.joined([self.place(number * per + k) for k in range(per)])
+
+    def _chosen_element(self, sources: Table) -> SSAValue:
+        registers = [int(r) for r in np.unique(sources[sources >= 0])]
+        if not registers:
+            return zero(self.e, self.element)
+        found = {register: self._single(register) for register in registers}
+        return chosen(self.e, found, sources)
+
+    def _single(self, register: int) -> SSAValue:
+        place = self.place(register)
+        return zero(self.e, self.element) if place is None else element(self.e, *place)
+
+
+def chosen(e: Emitter, values: Mapping[int, SSAValue], table: Table) -> SSAValue:
+    """The value that the table, `(threads,)`, names for this thread; -1 is anything."""
+    numbers = sorted(values)
+    result = values[numbers[0]]
+    if len(numbers) == 1:
+        return result
+    ranks = np.where(table < 0, -1, np.searchsorted(numbers, table))
+    rank = number_of(e, ranks)
+    for k, number in enumerate(numbers[1:], 1):
+        here = e.is_equal(rank, k)
+        result = e.insert(arith.SelectOp(here, values[number], result)).result
+    return result
+
+
+def width_of(type_: Attribute) -> int:
+    """The bits of an element in a register."""
+    return 32 if isinstance(type_, IndexType) else bits_of(type_)
