@@ -231,7 +231,7 @@ def _slices_registers(loop: scf.ForOp) -> bool:
     """Whether registers are taken out of a tile by numbers that each round has its own of."""
     return any(
         isinstance(inner, ExtractSliceOp)
-        and space_of(inner.source.type) is None
+        and space_of(inner.source.type) in (None, Space.RMEM)
         and not isinstance(inner.source.owner, Block)
         and any(_differs(offset, loop) for offset in inner.offsets)
         for inner in loop.body.walk()
