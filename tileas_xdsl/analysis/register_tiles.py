@@ -266,6 +266,22 @@ def encoding_layout(layout: RegisterLayout, agent_threads: int) -> Layout:
     return spread if again.size() == 1 else make_layout(*spread, again)
 
 
+def operand_layout(rows: int, columns: int, bits: int, warps: int) -> Layout | None:
+    """A of products from registers (PTX ISA, wgmma and mma): 16 rows for each warp, in turns.
+
+    Register words hold adjacent elements of `bits`; None where whole blocks do not fill the tile.
+    """
+    word = 32 // bits
+    if rows % (16 * warps) or columns % (8 * word):
+        return None
+    registers = columns // (8 * word) * 4 * word
+    down = [(8, E(THREAD, 4)), (2, E(VALUE, word)), (warps, E(THREAD, LANES))]
+    down += [(rows // (16 * warps), E(VALUE, registers))]
+    across = [(word, E(VALUE)), (4, E(THREAD)), (2, E(VALUE, 2 * word))]
+    across += [(columns // (8 * word), E(VALUE, 4 * word))]
+    return make_layout(from_modes(merged(down)), from_modes(merged(across)))
+
+
 _Digit: TypeAlias = tuple[int, Offset]
 """Extent and stride of a digit."""
 

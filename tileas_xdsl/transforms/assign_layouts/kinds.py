@@ -14,6 +14,7 @@ from tileas_xdsl.analysis.tile_groups import (
     TileGroup,
     TileGroups,
     payload_results,
+    placed_shape,
     placed_tile,
 )
 from tileas_xdsl.diagnostics.catalogue import message
@@ -55,7 +56,7 @@ def reads_registers(op: Operation) -> bool:
 def demands(op: Operation) -> Iterator[Demand]:
     """Where an operation wants its tiles; what it does not name may be anywhere."""
     for value in (*op.operands, *op.results):
-        if (space := space_of(value.type)) is not None and placed_tile(value.type) is not None:
+        if (space := space_of(value.type)) is not None and placed_shape(value.type) is not None:
             yield value, frozenset({space})
     match op:
         case DotOp() | AsyncDotOp():
@@ -63,7 +64,7 @@ def demands(op: Operation) -> Iterator[Demand]:
         case TmaTransferOp():
             yield buffer_of_transfer(op), _SHARED
         case TiledLoadBase():
-            yield op.result, _LOADED
+            yield op.result, _REGISTERS if _is_read_where_it_is(op) else _LOADED
         case TiledStoreOp() if isinstance(op.atom.data, TmaAtom):
             yield op.value, _SHARED
         case AllocTensorOp() if space_of(op.result.type) is None:
@@ -75,6 +76,13 @@ def demands(op: Operation) -> Iterator[Demand]:
             yield from ((tile, _REGISTERS) for tile in tiles)
         case _:
             pass
+
+
+def _is_read_where_it_is(op: TiledLoadBase) -> bool:
+    """Whether a tile in shared memory is loaded for operations that want its values."""
+    if space_of(op.view.type) is not Space.SMEM:
+        return False
+    return any(not isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
 
 
 def buffer_of_transfer(op: TmaTransferOp) -> SSAValue:

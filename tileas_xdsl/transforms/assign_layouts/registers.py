@@ -24,6 +24,7 @@ from tileas_xdsl.analysis.register_tiles import (
     column_layout,
     encoding_layout,
     flat_layout,
+    operand_layout,
     rows_layout,
 )
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
@@ -127,6 +128,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [_option(sums, Family.DOT_OPERAND, agent)]
     if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
         return []
+    if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
+        return [Option(Family.DOT_OPERAND, operand)]
     if (rows := _reduced_rows(a, group, agent)) is not None:
         return [_option(column_layout(rows), Family.LINEAR, agent)]
     return [_option(plain, Family.BLOCKED, agent) for plain in _plain(group.shape, agent)]
@@ -173,6 +176,24 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> AccumulatorL
             if whole is not None and whole.get_shape()[0] == rows:
                 return AccumulatorLayout(rows, columns, agent.groups)
     return None
+
+
+def _is_only_loaded(group: TileGroup) -> bool:
+    """Whether a tile comes from shared memory, and nothing says what for."""
+    value, *others = group.values
+    load = value.owner
+    if others or value.uses or not isinstance(load, TiledLoadBase):
+        return False
+    return _memory_of(load) is Space.SMEM
+
+
+def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
+    """The layout in which products take A from registers: what ldmatrix loads."""
+    tile = placed_tile(group.values[0].type)
+    bits = 0 if tile is None else bits_of(tile.element_type)
+    if len(group.shape) != 2 or bits not in (8, 16, 32):
+        return None
+    return operand_layout(*group.shape, bits, agent.warps)
 
 
 def _is_wgmma(op: DotOp | AsyncDotOp) -> bool:

@@ -95,10 +95,20 @@ def encoding_of(choice: Choice) -> Attribute:
 def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
     encoding = encoding_of(choice)
     for value in group.values:
-        _retype(value, encoding)
+        if not _is_left_in_memory(value, choice):
+            _retype(value, encoding)
     if isinstance(choice.layout, MemoryLayout):
         for value in group.values:
             _retype_parts(a, value, choice.layout)
+
+
+def _is_left_in_memory(value: SSAValue, choice: Choice) -> bool:
+    """Whether a tile that nothing reads is loaded from the memory that it would best stay in."""
+    is_shared = isinstance(choice.layout, MemoryLayout)
+    owner = value.owner
+    return (
+        is_shared and isinstance(owner, TiledLoadBase) and space_of(owner.view.type) is Space.SMEM
+    )
 
 
 def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
