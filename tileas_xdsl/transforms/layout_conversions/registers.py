@@ -54,7 +54,7 @@ def rewrite_around(
         return False
     if any(space_of(type_) is not Space.RMEM for type_ in types):
         return False
-    webs = (best_web(starts, direction) for starts in _beside(conversion, direction))
+    webs = (best_web(starts, direction, failures) for starts in _beside(conversion, direction))
     found = [web for web in webs if web is not None]
     if not found:
         return False
@@ -74,6 +74,7 @@ def change(
         web.apply(Retyping(rewriter), op)
     except RefusedRetypeError as refused:
         failures.add(op, text, refused.errors)
+        failures.leave(knot.op for knot in web.knots)
         return False
     return True
 

@@ -43,7 +43,8 @@ def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:
 
 def _unify(knot: Knot, failures: Failures, text: str) -> bool:
     """Give the tiles of a knot the layout, of those around it, that saves most conversions."""
-    webs = (best_web([Start(knot, inner)], EVERYWHERE) for inner in _layouts_around(knot))
+    starts = [Start(knot, inner) for inner in _layouts_around(knot)]
+    webs = (best_web([start], EVERYWHERE, failures) for start in starts)
     found = [web for web in webs if web is not None]
     return bool(found) and change(min(found, key=Web.gain), knot.op, failures, text)
 

@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.layout_flow import (
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.knots import (
     Knot,
     Slot,
@@ -154,12 +155,14 @@ class Web:
             source = _version_of(value, target, slots)
             if source is None:
                 cost = cost.plus(_definer(value), 1)
-            elif isinstance(value.owner, ConvertLayoutOp) and self._is_left(value):
-                cost = cost.plus(value.owner, -1)
+            elif source is not value and self._loses(value):
+                cost = cost.plus(_definer(value), -1)
         return cost
 
-    def _is_left(self, value: SSAValue) -> bool:
-        return all(Slot(use.operation, use.index) in self.wanted for use in value.uses)
+    def _loses(self, value: SSAValue) -> bool:
+        """Whether `value` is a conversion that nothing needs behind the change."""
+        uses = (Slot(use.operation, use.index) in self.wanted for use in value.uses)
+        return as_conversion(value.owner) is not None and all(uses)
 
     def _imported(self) -> dict[tuple[SSAValue, Attribute], list[Slot]]:
         groups: dict[tuple[SSAValue, Attribute], list[Slot]] = {}
@@ -187,7 +190,7 @@ class Web:
         retyping.commit()
 
 
-def best_web(starts: Sequence[Start], direction: Direction) -> Web | None:
+def best_web(starts: Sequence[Start], direction: Direction, failures: Failures) -> Web | None:
     """The web around `starts` that lowers the cost most, None if none does.
 
     It grows knot by knot, nearest first, and is cut where the cost was lowest.
@@ -198,7 +201,7 @@ def best_web(starts: Sequence[Start], direction: Direction) -> Web | None:
     seen = {start.knot for start in steps}
     while steps and len(order) < _LARGEST:
         step = steps.pop(0)
-        if not web.add(step.knot, step.inner):
+        if step.knot.op in failures or not web.add(step.knot, step.inner):
             continue
         order.append(step)
         if (gain := web.gain()) < best_gain:
@@ -260,7 +263,7 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
     """`value` with another encoding, if that costs no conversion.
 
     It is what `value` was converted from, what it is converted to for others, or `value` itself
-    where its producer can make it anew.
+    where its producer can make it anew, or is a conversion from another memory.
     """
     if (source := _source_like(value, encoding)) is not None:
         return source
@@ -270,7 +273,17 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
             continue
         if all(comes_before(user, slot.op) for slot in slots):
             return user.result
-    return value if is_remade(value) else None
+    return value if is_remade(value) or _is_only_brought_for(value, slots) else None
+
+
+def _is_only_brought_for(value: SSAValue, slots: Sequence[Slot]) -> bool:
+    """Whether `value` is brought from another memory, in this layout, for nothing but `slots`."""
+    conversion = as_conversion(value.owner)
+    if conversion is None or space_of(conversion.source.type) is space_of(value.type):
+        return False
+    if any(_is_pinned(slot) for slot in slots):
+        return False
+    return all(Slot(use.operation, use.index) in slots for use in value.uses)
 
 
 def comes_before(conversion: ConvertLayoutOp, op: Operation) -> bool:
