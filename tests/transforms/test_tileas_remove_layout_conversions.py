@@ -174,6 +174,17 @@ KEPT: Mapping[str, str] = {
     + convert("t", "z", "b", "a")
     + "%r = arith.addf %w, %t : !a\n"
     + store("r", "a"),
+    "what registers hold later": "%buffer = nv_tileas.alloc_tensor : !a\n"
+    + load("u", "x", "rows")
+    + load("v", "y", "rows")
+    + "nv_tileas.copy %u, %buffer {atom = #any} : !rows, !a\n"
+    + convert("w", "buffer", "a", "b")
+    + "nv_tileas.copy %v, %buffer {atom = #any} : !rows, !a\n"
+    + "%s = math.sqrt %buffer : !a\n%t = math.absf %buffer : !a\n"
+    + convert("s1", "s", "a", "b")
+    + convert("t1", "t", "a", "b")
+    + "%z = arith.addf %w, %s1 : !b\n%r = arith.mulf %z, %t1 : !b\n"
+    + store("r", "b"),
     "a wait between": load("u", "x", "a")
     + convert("v", "u", "a", "b")
     + "%token = nv_tileas.async.tiled_load %y[%zero, %zero] {atom = #any} "
@@ -391,7 +402,7 @@ def test_a_producer_that_is_refused_stays_and_the_pass_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The tile that a wait delivers has the type that its token says."""
-    monkeypatch.setitem(layout_flow._ROLES, "nv_tileas.async.wait", LayoutRole.PRODUCER)
+    monkeypatch.setitem(layout_flow.ROLES, "nv_tileas.async.wait", LayoutRole.PRODUCER)
     monkeypatch.setitem(RETYPABLE, "nv_tileas.async.wait", frozenset({Space.SMEM}))
     text = text_of(
         "%t = nv_tileas.async.tiled_load %x[%zero, %zero] {atom = #any} "

@@ -8,6 +8,7 @@ their layouts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
@@ -58,7 +59,7 @@ def rewrite_around(
     found = [web for web in webs if web is not None]
     if not found:
         return False
-    best = min(found, key=Web.gain)
+    best = min(found, key=attrgetter("gain"))
     return change(best, conversion, failures, text, rewriter)
 
 
@@ -98,6 +99,7 @@ def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Seque
 
 
 def _consumers(value: SSAValue, encoding: Attribute, direction: Direction) -> list[Start]:
-    slots = [Slot(use.operation, use.index) for use in value.uses]
+    uses = [use for use in value.uses if not isinstance(use.operation, ConvertLayoutOp)]
+    slots = [Slot(use.operation, use.index) for use in uses]
     knots = [knot_of_slot(slot, handovers=direction.handovers) for slot in slots]
     return [Start(knot, encoding) for knot in dict.fromkeys(knots) if knot is not None]
