@@ -319,7 +319,7 @@ def test_conversions_move_out_of_consumers_of_pipelines_with_nothing_in_flight(
     assert results(module, *args) == expected
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32))
 def test_random_programs_mean_the_same_with_fewer_conversions(seed: int) -> None:
     module = parse(random_program(seed))
