@@ -53,7 +53,7 @@ RETYPABLE: Mapping[str, frozenset[Space]] = {
 A load into registers is not free: who of the threads reads what decides how wide accesses are.
 """
 
-_ROLES: Mapping[str, LayoutRole] = {
+ROLES: Mapping[str, LayoutRole] = {
     **dict.fromkeys(RETYPABLE, LayoutRole.PRODUCER),
     **dict.fromkeys(("scf.for", "scf.if", "scf.while"), LayoutRole.HANDOVER),
     CONSUME_ONE.op_name: LayoutRole.HANDOVER,
@@ -61,6 +61,7 @@ _ROLES: Mapping[str, LayoutRole] = {
     EXPAND_DIMS: LayoutRole.RESHAPING,
     PRAGMA: LayoutRole.HANDOVER,
 }
+"""By name; what is element-wise is not listed, what fixes its layouts need not be."""
 
 _ELEMENTWISE_DIALECTS = ("arith.", "math.")
 
@@ -94,9 +95,9 @@ _LOOPS = frozenset({"scf.for", "scf.while"})
 
 def layout_role(op: Operation) -> LayoutRole:
     """What `op` means for the layouts of its tiles."""
-    if op.name.startswith(_ELEMENTWISE_DIALECTS) and op.name not in _ROLES:
+    if op.name.startswith(_ELEMENTWISE_DIALECTS) and op.name not in ROLES:
         return LayoutRole.ELEMENTWISE
-    role = _ROLES.get(op.name, LayoutRole.FIXING)
+    role = ROLES.get(op.name, LayoutRole.FIXING)
     if role is LayoutRole.PRODUCER and ASSIGNED_LAYOUT in op.attributes:
         return LayoutRole.FIXING
     if role is LayoutRole.CONVERSION and _PLANNED & {*op.attributes, *op.properties}:
@@ -135,6 +136,8 @@ def pins_layouts(op: Operation) -> bool:
     """
     if op.name in _STAGES:
         return not has_single_stage(op) or _pins_inside(op)
+    if op.name == PRAGMA:
+        return _pins_inside(op)
     if op.regions:
         return is_memory_consistency(op) or op.name not in _TRANSPARENT or _pins_inside(op)
     if is_memory_consistency(op):
@@ -156,7 +159,7 @@ def _pins_inside(op: Operation) -> bool:
 
 
 def is_pinned_between(first: Operation, last: Operation) -> bool:
-    """Whether something between `first` and `last`, which is behind it, keeps layouts apart.
+    """Whether something between `first` and `last` keeps layouts apart, or `last` is not behind.
 
     Into branches the way is followed; a loop is gone through more than once, so that all of it is
     between; the body of anything else, an agent for example, is another place altogether.
@@ -173,6 +176,20 @@ def is_pinned_between(first: Operation, last: Operation) -> bool:
             return True
         op = op.next_op
     return op is None
+
+
+def unpinned_before(op: Operation) -> Iterator[Operation]:
+    """The operations before `op`, nearest first, up to what keeps layouts apart."""
+    current: Operation | None = op
+    while current is not None:
+        before = current.prev_op
+        while before is not None:
+            if pins_layouts(before):
+                return
+            yield before
+            before = before.prev_op
+        parent = current.parent_op()
+        current = None if parent is None or _is_pinned_at_entry(parent, current) else parent
 
 
 def _is_pinned_at_entry(parent: Operation, target: Operation) -> bool:

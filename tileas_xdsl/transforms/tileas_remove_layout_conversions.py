@@ -49,7 +49,7 @@ class TileasRemoveLayoutConversions(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         failures = Failures()
-        while self._cycle(op, failures):
+        while cost_of(op).conversions and self._cycle(op, failures):
             pass
         if failures.diagnostics:
             raise OpError(*failures.diagnostics)

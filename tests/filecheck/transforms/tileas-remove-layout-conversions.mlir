@@ -24,6 +24,8 @@
 !rows = tensor<16x16xf32, #rows>
 !same = tensor<16x16xf32, #rows_named_twice>
 !swizzled = tensor<16x16xf32, #swizzled>
+!lanes = tensor<16x16xf32, #nv_tileas.linear<"(16,16):(1@lane,1@column)">>
+!pairs = tensor<16x16xf32, #nv_tileas.linear<"(16,16):(2@lane,1@column)">>
 !cons = !nv_tileas.async.pipeline.consumer_token
 !prod = !nv_tileas.async.pipeline.producer_token
 
@@ -273,6 +275,35 @@ func.func @snapshot(%x: !a, %y: !a) -> !rows {
 // CHECK-NEXT:    %1 = nv_tileas.convert_layout %0 : !rows -> !rows
 // CHECK-NEXT:    nv_tileas.copy %y, %0 {atom = #any} : !a, !rows
 // CHECK-NEXT:    func.return %1 : !rows
+// CHECK-NEXT:  }
+
+func.func @snapshot_of_a_new_buffer(%x: !a) -> !swizzled {
+  %0 = nv_tileas.alloc_tensor : !open
+  %1 = nv_tileas.convert_layout %0 : !open -> !swizzled
+  nv_tileas.copy %x, %0 {atom = #any} : !a, !open
+  func.return %1 : !swizzled
+}
+
+// CHECK-LABEL: func.func @snapshot_of_a_new_buffer(%x: !a) -> !swizzled {
+// CHECK-NEXT:    %0 = nv_tileas.alloc_tensor : !open
+// CHECK-NEXT:    %1 = nv_tileas.convert_layout %0 : !open -> !swizzled
+// CHECK-NEXT:    nv_tileas.copy %x, %0 {atom = #any} : !a, !open
+// CHECK-NEXT:    func.return %1 : !swizzled
+// CHECK-NEXT:  }
+
+// Tensor memory is a buffer too.
+
+func.func @tensor_memory() {
+  %0 = nv_tileas.alloc_tensor : !lanes
+  %1 = nv_tileas.convert_layout %0 : !lanes -> !pairs
+  "test.op"(%1) : (!pairs) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @tensor_memory() {
+// CHECK-NEXT:    %0 = nv_tileas.alloc_tensor : !pairs
+// CHECK-NEXT:    "test.op"(%0) : (!pairs) -> ()
+// CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
 // Registers, forwards: what computes element by element does so in the layout before the conversion,
@@ -600,7 +631,25 @@ func.func @pragma(%x: !a) -> !a {
 // CHECK-NEXT:    func.return %0 : !a
 // CHECK-NEXT:  }
 
-// So does the consumer of a pipeline of one stage.
+// A pair of them around an operation keeps nothing apart.
+
+func.func @pragmas(%x: !a) -> !a {
+  %0 = nv_tileas.convert_layout %x : !a -> !b
+  nv_tileas.pragma {ocgEnterDirectives = "x"}
+  %1 = math.exp %0 : !b
+  nv_tileas.pragma {ocgLeaveDirectives = "x"}
+  %2 = nv_tileas.convert_layout %1 : !b -> !a
+  func.return %2 : !a
+}
+
+// CHECK-LABEL: func.func @pragmas(%x: !a) -> !a {
+// CHECK-NEXT:    nv_tileas.pragma {ocgEnterDirectives = "x"}
+// CHECK-NEXT:    %0 = math.exp %x : !a
+// CHECK-NEXT:    nv_tileas.pragma {ocgLeaveDirectives = "x"}
+// CHECK-NEXT:    func.return %0 : !a
+// CHECK-NEXT:  }
+
+// The consumer of a pipeline of one stage hands over what its body yields, too.
 
 func.func @one_stage(%x: !a) -> !a {
   %buffer = nv_tileas.alloc_tensor : tensor<1x256xf32, #smem>

@@ -40,6 +40,7 @@ def propagate_buffer_layouts(root: Operation, failures: Failures) -> bool:
         except RefusedRetypeError as refused:
             text = message("failed-to-rewrite-in-buffer-layout-propagation")
             failures.add(conversion, text, refused.errors)
+            failures.leave(use.operation for use in conversion.source.uses)
     return changed
 
 

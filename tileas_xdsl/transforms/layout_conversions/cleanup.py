@@ -12,6 +12,7 @@ from tileas_xdsl.analysis.layout_flow import (
     encoding_of,
     is_pinned_between,
     may_be_storage,
+    unpinned_before,
 )
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
@@ -24,7 +25,6 @@ from tileas_xdsl.transforms.layout_conversions.retype import Retyping
 from tileas_xdsl.transforms.layout_conversions.web import (
     Direction,
     as_conversion,
-    comes_before,
     is_remade,
 )
 
@@ -132,11 +132,13 @@ class MergeEqual(RewritePattern):
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
         if as_conversion(op) is None:
             return
-        for use in op.source.uses:
-            other = as_conversion(use.operation)
-            if other is None or other is op or other.result.type != op.result.type:
-                continue
-            if comes_before(other, op):
+        if len(list(op.source.uses)) < 2:
+            return
+        for other in map(as_conversion, unpinned_before(op)):
+            if other is not None and (other.source, other.result.type) == (
+                op.source,
+                op.result.type,
+            ):
                 rewriter.replace(op, (), [other.result])
                 return
 

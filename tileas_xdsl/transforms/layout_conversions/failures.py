@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Operation
@@ -14,7 +14,7 @@ from tileas_xdsl.diagnostics.report import Diagnostic, Severity
 
 @dataclass
 class Failures:
-    """The diagnostics so far, and the conversions that are not to be tried again."""
+    """The diagnostics so far, and the operations whose layouts are not to be changed again."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     _tried: set[Operation] = field(default_factory=set[Operation])
@@ -26,6 +26,10 @@ class Failures:
         """Record that `op` could not be rewritten; the reasons become notes."""
         self._tried.add(op)
         self.diagnostics += op_error(op, message, _as_notes(reasons)).diagnostics
+
+    def leave(self, ops: Iterable[Operation]) -> None:
+        """Do not try to change the layouts of these operations any more."""
+        self._tried.update(ops)
 
     def add_unsettled(self, root: Operation, message: str, reasons: Sequence[Diagnostic]) -> None:
         """Record that rewriting `root` did not settle, at the place that the reasons name."""

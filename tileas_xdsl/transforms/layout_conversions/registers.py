@@ -8,6 +8,7 @@ their layouts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
@@ -54,11 +55,11 @@ def rewrite_around(
         return False
     if any(space_of(type_) is not Space.RMEM for type_ in types):
         return False
-    webs = (best_web(starts, direction) for starts in _beside(conversion, direction))
+    webs = (best_web(starts, direction, failures) for starts in _beside(conversion, direction))
     found = [web for web in webs if web is not None]
     if not found:
         return False
-    best = min(found, key=Web.gain)
+    best = min(found, key=attrgetter("gain"))
     return change(best, conversion, failures, text, rewriter)
 
 
@@ -74,6 +75,7 @@ def change(
         web.apply(Retyping(rewriter), op)
     except RefusedRetypeError as refused:
         failures.add(op, text, refused.errors)
+        failures.leave(knot.op for knot in web.knots)
         return False
     return True
 
@@ -97,6 +99,7 @@ def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Seque
 
 
 def _consumers(value: SSAValue, encoding: Attribute, direction: Direction) -> list[Start]:
-    slots = [Slot(use.operation, use.index) for use in value.uses]
+    uses = [use for use in value.uses if not isinstance(use.operation, ConvertLayoutOp)]
+    slots = [Slot(use.operation, use.index) for use in uses]
     knots = [knot_of_slot(slot, handovers=direction.handovers) for slot in slots]
     return [Start(knot, encoding) for knot in dict.fromkeys(knots) if knot is not None]

@@ -137,19 +137,19 @@ class Retyping:
             self._touched[op] = None
 
     def _erase_unused(self, op: Operation) -> None:
-        """Erase an operation without uses that has no effect; its operands' too."""
-        if op.parent is None or any(result.uses for result in op.results):
-            return
-        if not isinstance(op, _UNUSED):
-            return
-        before = [operand.owner for operand in op.operands]
-        if self.rewriter is not None:
-            self.rewriter.erase(op)
-        else:
-            Rewriter.erase_op(op)
-        for owner in before:
-            if isinstance(owner, Operation):
-                self._erase_unused(owner)
+        """Erase an operation without uses that has no effect, and what nothing else uses then."""
+        pending = [op]
+        while pending:
+            op = pending.pop()
+            if op.parent is None or any(result.uses for result in op.results):
+                continue
+            if not isinstance(op, _UNUSED):
+                continue
+            pending += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
+            if self.rewriter is not None:
+                self.rewriter.erase(op)
+            else:
+                Rewriter.erase_op(op)
 
 
 def _behind(value: SSAValue) -> InsertPoint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from xdsl.ir import Attribute, Operation
 
@@ -14,7 +15,6 @@ from tileas_xdsl.transforms.layout_conversions.registers import change, rewrite_
 from tileas_xdsl.transforms.layout_conversions.web import (
     Direction,
     Start,
-    Web,
     as_conversion,
     best_web,
 )
@@ -43,9 +43,10 @@ def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:
 
 def _unify(knot: Knot, failures: Failures, text: str) -> bool:
     """Give the tiles of a knot the layout, of those around it, that saves most conversions."""
-    webs = (best_web([Start(knot, inner)], EVERYWHERE) for inner in _layouts_around(knot))
+    starts = [Start(knot, inner) for inner in _layouts_around(knot)]
+    webs = (best_web([start], EVERYWHERE, failures) for start in starts)
     found = [web for web in webs if web is not None]
-    return bool(found) and change(min(found, key=Web.gain), knot.op, failures, text)
+    return bool(found) and change(min(found, key=attrgetter("gain")), knot.op, failures, text)
 
 
 def _layouts_around(knot: Knot) -> Iterator[Attribute]:

@@ -6,6 +6,7 @@ out, too.  A web is worth its change if fewer conversions are left, or as many i
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from tileas_xdsl.analysis.layout_flow import (
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.knots import (
     Knot,
     Slot,
@@ -34,8 +36,8 @@ from tileas_xdsl.transforms.layout_conversions.knots import (
 )
 from tileas_xdsl.transforms.layout_conversions.retype import Retyping
 
-_LARGEST = 64
-"""Knots of a web, at most: the effort is quadratic."""
+_LARGEST = 512
+"""Knots of a web, at most."""
 
 
 class Cost(NamedTuple):
@@ -48,6 +50,11 @@ class Cost(NamedTuple):
         """With a conversion more, or less, at the place of `op`."""
         loops = 0 if op is None else loop_depth(op)
         return Cost(self.conversions + sign, self.loops + sign * loops)
+
+    def changed(self, before: Cost, after: Cost) -> Cost:
+        """With `after` in the place of `before`."""
+        conversions = self.conversions - before.conversions + after.conversions
+        return Cost(conversions, self.loops - before.loops + after.loops)
 
 
 NOTHING = Cost(0, 0)
@@ -95,6 +102,10 @@ class Web:
     """The new layout of each output."""
     wanted: dict[Slot, Attribute] = field(default_factory=dict[Slot, Attribute])
     """The new layout of what is in each slot."""
+    gain: Cost = NOTHING
+    """What the change adds to the cost of the program."""
+    _gains: dict[SSAValue, Cost] = field(default_factory=dict[SSAValue, Cost])
+    """The share of each tile in that."""
 
     def add(self, knot: Knot, inner: Attribute) -> bool:
         """Take a knot in, with this layout in its slots; False, and nothing, if that cannot be."""
@@ -104,6 +115,10 @@ class Web:
         self.knots.append(knot)
         self.wanted.update(dict.fromkeys(knot.slots, inner))
         self.targets.update(dict.fromkeys(knot.outputs, outer))
+        for value in dict.fromkeys((*knot.outputs, *(slot.value for slot in knot.slots))):
+            share = self._export_gain(value) if value in self.targets else self._import_gain(value)
+            self.gain = self.gain.changed(self._gains.get(value, NOTHING), share)
+            self._gains[value] = share
         return True
 
     def _takes(self, knot: Knot, inner: Attribute, outer: Attribute) -> bool:
@@ -114,66 +129,72 @@ class Web:
             return False
         if any(self.targets.get(slot.value, inner) != inner for slot in knot.slots):
             return False
-        users = [slot for slot in self.wanted if slot.value in knot.outputs]
+        users = [slot for value in knot.outputs for slot in self._slots_of(value)]
         if any(self.wanted[slot] != outer for slot in users):
             return False
         entries = [slot for slot in knot.slots if slot.value in self.targets]
         entries += [slot for slot in knot.slots if _source_like(slot.value, inner) is not None]
         return not any(_is_pinned(slot) for slot in (*entries, *users))
 
-    def imports(self) -> Iterator[Slot]:
-        """The slots that tiles from outside come in through."""
-        return (slot for slot in self.wanted if slot.value not in self.targets)
+    def _slots_of(self, value: SSAValue) -> list[Slot]:
+        """The slots of the web that `value` is in."""
+        slots = (Slot(use.operation, use.index) for use in value.uses)
+        return [slot for slot in slots if slot in self.wanted]
 
-    def exports(self) -> Iterator[tuple[SSAValue, list[Use], list[ConvertLayoutOp]]]:
-        """For each tile the uses that need it as it was, and the conversions that it saves."""
-        for value, target in self.targets.items():
-            needing: list[Use] = []
-            saved: list[ConvertLayoutOp] = []
-            for use in value.uses:
-                user = use.operation
-                if Slot(user, use.index) in self.wanted:
-                    continue
-                conversion = as_conversion(user)
-                if conversion is None or _is_pinned(Slot(user, 0)):
-                    needing.append(use)
-                elif encoding_of(conversion.result.type) == target:
-                    saved.append(conversion)
-            yield value, needing, saved
+    def _exported(self, value: SSAValue) -> tuple[list[Use], list[ConvertLayoutOp]]:
+        """The uses of an output that need it as it was, and the conversions that it saves."""
+        needing: list[Use] = []
+        saved: list[ConvertLayoutOp] = []
+        for use in value.uses:
+            slot = Slot(use.operation, use.index)
+            if slot in self.wanted:
+                continue
+            conversion = as_conversion(use.operation)
+            if conversion is None or _is_pinned(slot):
+                needing.append(use)
+            elif encoding_of(conversion.result.type) == self.targets[value]:
+                saved.append(conversion)
+        return needing, saved
 
-    def gain(self) -> Cost:
-        """What the change adds to the cost of the program."""
-        cost = NOTHING
-        for value, needing, saved in self.exports():
-            for conversion in saved:
-                cost = cost.plus(conversion, -1)
-            if needing:
-                cost = cost.plus(_definer(value), 1)
-        groups = self._imported()
-        for (value, target), slots in groups.items():
-            source = _version_of(value, target, slots)
-            if source is None:
-                cost = cost.plus(_definer(value), 1)
-            elif isinstance(value.owner, ConvertLayoutOp) and self._is_left(value):
-                cost = cost.plus(value.owner, -1)
+    def _export_gain(self, value: SSAValue) -> Cost:
+        needing, saved = self._exported(value)
+        cost = NOTHING.plus(_definer(value), 1) if needing else NOTHING
+        for conversion in saved:
+            cost = cost.plus(conversion, -1)
         return cost
 
-    def _is_left(self, value: SSAValue) -> bool:
-        return all(Slot(use.operation, use.index) in self.wanted for use in value.uses)
-
-    def _imported(self) -> dict[tuple[SSAValue, Attribute], list[Slot]]:
-        groups: dict[tuple[SSAValue, Attribute], list[Slot]] = {}
-        for slot in self.imports():
-            groups.setdefault((slot.value, self.wanted[slot]), []).append(slot)
+    def _imported(self, value: SSAValue) -> dict[Attribute, list[Slot]]:
+        """The slots that a tile from outside comes in through, by the layout it shall have."""
+        groups: dict[Attribute, list[Slot]] = {}
+        for slot in self._slots_of(value):
+            groups.setdefault(self.wanted[slot], []).append(slot)
         return groups
+
+    def _import_gain(self, value: SSAValue) -> Cost:
+        cost = NOTHING
+        for target, slots in self._imported(value).items():
+            version = _version_of(value, target, slots)
+            if version is None:
+                cost = cost.plus(_definer(value), 1)
+            elif version is not value and self._loses(value):
+                cost = cost.plus(_definer(value), -1)
+        return cost
+
+    def _loses(self, value: SSAValue) -> bool:
+        """Whether `value` is a conversion that nothing needs behind the change."""
+        slots = self._slots_of(value)
+        return as_conversion(value.owner) is not None and len(slots) == len(list(value.uses))
 
     def apply(self, retyping: Retyping, like: Operation) -> None:
         """Make the change; raises `RefusedRetypeError`, and changes nothing, if it is refused."""
-        exports, imports = list(self.exports()), self._imported()
-        for (value, target), slots in imports.items():
-            version = _make_version(value, target, slots, retyping, like)
-            for slot in slots:
-                retyping.set_operand(slot.op, slot.index, version)
+        exports = [(value, *self._exported(value)) for value in self.targets]
+        sources = dict.fromkeys(slot.value for slot in self.wanted)
+        for value in sources:
+            if value not in self.targets:
+                for target, slots in self._imported(value).items():
+                    version = _make_version(value, target, slots, retyping, like)
+                    for slot in slots:
+                        retyping.set_operand(slot.op, slot.index, version)
         before = {value: encoding_of(value.type) for value in self.targets}
         for value, target in self.targets.items():
             retyping.retype(value, target)
@@ -187,22 +208,22 @@ class Web:
         retyping.commit()
 
 
-def best_web(starts: Sequence[Start], direction: Direction) -> Web | None:
+def best_web(starts: Sequence[Start], direction: Direction, failures: Failures) -> Web | None:
     """The web around `starts` that lowers the cost most, None if none does.
 
     It grows knot by knot, nearest first, and is cut where the cost was lowest.
     """
-    web, steps = Web(), list(starts)
+    web, steps = Web(), deque(starts)
     order: list[Start] = []
     best, best_gain = 0, NOTHING
     seen = {start.knot for start in steps}
     while steps and len(order) < _LARGEST:
-        step = steps.pop(0)
-        if not web.add(step.knot, step.inner):
+        step = steps.popleft()
+        if step.knot.op in failures or not web.add(step.knot, step.inner):
             continue
         order.append(step)
-        if (gain := web.gain()) < best_gain:
-            best, best_gain = len(order), gain
+        if web.gain < best_gain:
+            best, best_gain = len(order), web.gain
         for near in _neighbours(step, direction):
             if near.knot not in seen:
                 seen.add(near.knot)
@@ -260,7 +281,7 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
     """`value` with another encoding, if that costs no conversion.
 
     It is what `value` was converted from, what it is converted to for others, or `value` itself
-    where its producer can make it anew.
+    where its producer can make it anew, or is a conversion from another memory.
     """
     if (source := _source_like(value, encoding)) is not None:
         return source
@@ -268,18 +289,19 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
     for user in users:
         if not isinstance(user, ConvertLayoutOp) or encoding_of(user.result.type) != encoding:
             continue
-        if all(comes_before(user, slot.op) for slot in slots):
+        if not any(is_pinned_between(user, slot.op) for slot in slots):
             return user.result
-    return value if is_remade(value) else None
+    return value if is_remade(value) or _is_only_brought_for(value, slots) else None
 
 
-def comes_before(conversion: ConvertLayoutOp, op: Operation) -> bool:
-    """Whether a conversion is there at `op`, with nothing between that keeps layouts apart."""
-    block = conversion.parent
-    around = None if block is None else block.find_ancestor_op_in_block(op)
-    if around is None or around is conversion or not conversion.is_before_in_block(around):
+def _is_only_brought_for(value: SSAValue, slots: Sequence[Slot]) -> bool:
+    """Whether `value` is brought from another memory, in this layout, for nothing but `slots`."""
+    conversion = as_conversion(value.owner)
+    if conversion is None or space_of(conversion.source.type) is space_of(value.type):
         return False
-    return not is_pinned_between(conversion, op)
+    if any(_is_pinned(slot) for slot in slots):
+        return False
+    return all(Slot(use.operation, use.index) in slots for use in value.uses)
 
 
 def is_remade(value: SSAValue) -> bool:
