@@ -92,7 +92,7 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("gemm.mlir", "-o", "."), 1, "cannot write '.'"),
     (("broken.mlir",), 1, "broken.mlir:"),
     (("unlowered.mlir",), 1, "unlowered.mlir:"),
-    (("named.mlir",), 1, "named.mlir:: 'func.func' op is a kernel called 'my kernel'"),
+    (("named.mlir",), 1, "named.mlir:29:1: error: 'func.func' op is a kernel called 'my kernel'"),
 ]
 
 
