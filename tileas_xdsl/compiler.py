@@ -129,9 +129,14 @@ class CompiledKernel:
         return simulate(self.source, args, kernel=self.name, grid=grid, **options)
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
-        """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`."""
+        """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
+
+        Raises `ArgumentError` for arguments that are not of the types of the kernel.
+        """
+        from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
+        bind(_kernel(self.source, None), args, make=lambda array: array)
         return emulate(self.ptx, self.abi, args, grid, **options)
 
 

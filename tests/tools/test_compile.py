@@ -83,7 +83,12 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("none.mlir",), 1, "none.mlir:1:1: error: cannot read the file"),
     (("gemm.txt",), 2, "is no .mlir file"),
     (("gemm.mlir", "--target", "sm_80"), 2, "unknown target 'sm_80'"),
-    (("gemm.mlir", "--target", "sm_100a"), 1, "needs sm_90a, and the target is sm_100a"),
+    (
+        ("gemm.mlir", "--target", "sm_100a"),
+        1,
+        "gemm.mlir:75:16: error: 'nv_tileas.async.dot' op atom 'wgmma_f16_f16_f32': sm_90a alone "
+        "has wgmma, and the target is sm_100a",
+    ),
     (("gemm.mlir", "--kernel", "other"), 1, "there is no kernel @other; the module has @gemm"),
     (("gemm.mlir", "-p", "nothing"), 2, "nothing"),
     (("gemm.mlir", "-p", "cleanup"), 1, "the passes do not lower the kernel to PTX"),
@@ -92,7 +97,7 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("gemm.mlir", "-o", "."), 1, "cannot write '.'"),
     (("broken.mlir",), 1, "broken.mlir:"),
     (("unlowered.mlir",), 1, "unlowered.mlir:"),
-    (("named.mlir",), 1, "named.mlir:: 'func.func' op is a kernel called 'my kernel'"),
+    (("named.mlir",), 1, "named.mlir:29:1: error: 'func.func' op is a kernel called 'my kernel'"),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -42,13 +43,16 @@ def emulate(
     checks: bool = True,
     jobs: int = 1,
     progress: Progress | None = None,
+    limit: float = inf,
 ) -> Emulation:
     """Run PTX that was compiled from a kernel of tiles; the arrays stay as they are.
 
-    `order` says when asynchronous operations complete: eager, lazy, or random by `seed`.  Raises
-    `LaunchError` for what does not fit, `PtxError` for instructions the emulator does not know.
+    Each argument has memory of its own, also where one array is given twice.  `order` says when
+    asynchronous operations complete: eager, lazy, or random by `seed`.  A run is given up when a
+    cluster has executed `limit` instructions.  Raises `LaunchError` for what does not fit,
+    `PtxError` for instructions the emulator does not know.
     """
-    own = [_contiguous(arg) for arg in args]
+    own = _apart(args)
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,
@@ -60,13 +64,22 @@ def emulate(
         checks=checks,
         jobs=jobs,
         progress=progress,
+        limit=limit,
     )
     arrays = _arrays(report, abi, own)
     return Emulation(arrays, report.findings, report.instructions, report.finished)
 
 
-def _contiguous(value: Any) -> Any:
-    return np.ascontiguousarray(cast("Array", value)) if isinstance(value, np.ndarray) else value
+def _apart(args: Sequence[Any]) -> list[Any]:
+    """Contiguous arrays, each its own: an array that is given twice becomes two."""
+    found: list[Any] = []
+    for value in args:
+        own = value
+        if isinstance(value, np.ndarray):
+            own = np.ascontiguousarray(cast("Array", value))
+            own = own.copy() if any(own is other for other in found) else own
+        found.append(own)
+    return found
 
 
 def _argument(value: Any, args: Sequence[Any]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 
@@ -22,7 +22,7 @@ def end_of_failure(program: str, error: Exception) -> int:
 
 
 @contextmanager
-def ends_with_its_reader() -> Iterator[None]:
+def ends_with_its_reader() -> Generator[None]:
     """A script that prints: it leaves with 1, silently, when nobody reads on."""
     try:
         yield

@@ -77,3 +77,18 @@ func.func @barriers(%i: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 
 // CHECK-NEXT:    ptx.cluster.wait {aligned}
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
+
+// The lanes of a warp wait for one another, all of them.
+
+func.func @lanes() attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+  cute_nvgpu.arch.sync_warp
+  cute_nvgpu.arch.sync_warp
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @lanes() attributes {reqntid = array<i32: 32, 1, 1>} {
+// CHECK-NEXT:    %0 = ptx.const {value = -1 : i64} -> !ptx.reg<b32>
+// CHECK-NEXT:    ptx.bar.warp.sync %0 : !ptx.reg<b32>
+// CHECK-NEXT:    ptx.bar.warp.sync %0 : !ptx.reg<b32>
+// CHECK-NEXT:    ptx.ret
+// CHECK-NEXT:  }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 from typing import Any
@@ -245,7 +246,10 @@ Three = tuple[int, int, int]
 
 
 def _three(value: Shape, what: str) -> Three:
-    values = (value,) if isinstance(value, int) else tuple(value)
+    try:
+        values = [operator.index(n) for n in (value if isinstance(value, Iterable) else (value,))]
+    except TypeError:
+        raise LaunchError(f"{what} {value!r} is not one to three whole numbers") from None
     if not 1 <= len(values) <= 3 or any(v < 1 for v in values):
         raise LaunchError(f"{what} {value} is not one to three positive sizes")
     x, y, z = (*values, 1, 1)[:3]

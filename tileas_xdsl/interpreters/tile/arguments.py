@@ -212,6 +212,8 @@ def _is_whole(value: Any) -> bool:
 
 def _array(number: int, parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
     assert parameter.shape is not None
+    if not is_array(value) and not np.isscalar(value):
+        raise _misfit(number, parameter, f"a {type(value).__name__}")
     if not is_array(value) or (value.ndim == 0 and parameter.shape):
         raise _misfit(number, parameter, "a scalar")
     wanted = dtype_of(parameter.element)

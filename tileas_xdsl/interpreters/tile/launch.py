@@ -6,8 +6,9 @@ Blocks run as their multiprocessors would have room for them; those that may wai
 
 from __future__ import annotations
 
+import operator
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import prod
@@ -82,9 +83,12 @@ class Simulation:
 
 def grid_of(grid: int | Sequence[int]) -> Grid:
     """A grid given as one to three extents."""
-    extents = (grid,) if isinstance(grid, int) else tuple(grid)
+    try:
+        extents = [operator.index(n) for n in (grid if isinstance(grid, Iterable) else (grid,))]
+    except TypeError:
+        raise ArgumentError(f"a grid has one to three whole numbers, not {grid!r}") from None
     if not 1 <= len(extents) <= 3 or any(n < 1 for n in extents):
-        raise ArgumentError(f"a grid has one to three extents of at least 1, not {extents}")
+        raise ArgumentError(f"a grid has one to three extents of at least 1, not {tuple(extents)}")
     x, y, z = (*extents, 1, 1)[:3]
     return x, y, z
 

@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
@@ -45,6 +46,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
+HOPPER = TARGETS["sm_90a"]
 INSTRUCTION_ROWS = 64
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
@@ -110,7 +112,7 @@ def _waited(e: Emitter, fragment: Fragment) -> Fragment:
 def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     """The instructions of a product, as one group."""
     a, b = e.shared_tile(op.a), e.shared_tile(op.b)
-    _check_atom(op)
+    _check_atom(e, op)
     is_mn_major = not is_transposed(op.b.type)
     columns = b.layout.columns if is_mn_major else b.height
     layout = AccumulatorLayout(a.height, columns, e.agent.groups)
@@ -149,12 +151,18 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     return start.of(registers)
 
 
-def _check_atom(op: DotOp | AsyncDotOp) -> None:
+def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
     atom = atom_of(op.atom)
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
     if not isinstance(atom, MmaAtom) or atom.instruction != "wgmma":
         raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; wgmma is")
+    if e.plan.target.name != HOPPER.name:
+        raise op_error(
+            op,
+            f"atom '{atom.word}': {HOPPER.name} alone has wgmma, and the target is "
+            f"{e.plan.target.name}",
+        )
 
 
 def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:

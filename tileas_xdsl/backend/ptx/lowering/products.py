@@ -90,7 +90,9 @@ def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
 
 def _needs_hopper(low: Lowering) -> None:
     if low.target.name != HOPPER.name:
-        raise low.error(f"needs {HOPPER.name}, and the target is {low.target.name}")
+        raise low.error(
+            f"is for wgmma: {HOPPER.name} alone has it, and the target is {low.target.name}"
+        )
 
 
 def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
