@@ -7,19 +7,20 @@ products end a group; so do constants, of which each group may have its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
@@ -72,14 +73,17 @@ class TileGroups:
 
     groups: Sequence[TileGroup]
 
-    def __init__(self, root: Operation) -> None:
+    def __init__(
+        self, root: Operation, apart: Callable[[Operation], bool] = lambda op: False
+    ) -> None:
+        """Operations that are `apart` join nothing."""
         self._nodes: dict[Node, TileGroup | None] = {}
         self.parts: dict[SSAValue, ExtractSliceOp | ViewOp] = {}
         """Slices and transposes, by the operation that cuts them out of another tile."""
         joins: list[tuple[Node, Node]] = []
         for op in root.walk():
             self._nodes.update(dict.fromkeys(_placed_values(op)))
-            joins += _joins(op)
+            joins += () if apart(op) else _joins(op)
             if (part := _part(op)) is not None:
                 self.parts[part.result] = part
         for first, second in joins:
@@ -167,6 +171,8 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
             yield from _pairs([op.destination, op.result])
         case ViewOp():
             yield from _of_view(op)
+        case PragmaOp(body=Region() as body):
+            yield from _of_body(op.results, body.block)
         case _ if layout_role(op) is LayoutRole.ELEMENTWISE:
             yield from _pairs([*op.operands, *op.results])
         case _:
@@ -187,9 +193,14 @@ def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:
     tiles = results if body is None else body.args
     for tile, parts in zip(tiles, stage_parts(op), strict=False):
         yield from pairwise((tile, *parts))
-    if body is None or body.last_op is None:
-        return
-    for result, given in zip(results, body.last_op.operands, strict=False):
+    if body is not None:
+        yield from _of_body(results, body)
+
+
+def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, Node]]:
+    """Results that are what a body ends with."""
+    last = body.last_op
+    for result, given in zip(results, () if last is None else last.operands, strict=False):
         yield from _pairs([given, result])
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Block, Operation
 
-from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups
+from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups, placed_tile
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.target.arch import Target
@@ -27,9 +29,8 @@ def assign_layouts(
     """Lay out the tiles of a function; what was compared and chosen for each group."""
     plan = KernelPlan.of(function, target)
     choose_instructions(function, plan)
+    bring_into_registers(function)
     groups = TileGroups(function)
-    if bring_into_registers(function, groups):
-        groups = TileGroups(function)
     a = Assignment(plan, groups, common_kinds(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.
     by_size = sorted(groups.groups, key=lambda group: -len(group.shape))
@@ -41,10 +42,38 @@ def assign_layouts(
     return list(a.decisions.values())
 
 
+_FLEXIBLE = ("arith.", "math.", "nv_tileas.", "scf.", "tensor.extract", "tensor.splat")
+"""Operations whose tiles may be laid out anew, beside those that nobody has registered."""
+
+
+def _is_pinned(group: TileGroup) -> bool:
+    """Whether a tile comes from, or goes to, where the layout of its type is relied on.
+
+    Functions, their callers and branches between blocks are such places.
+    """
+    for value in group.values:
+        if placed_tile(value.type) is None:
+            continue
+        owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        users = (use.operation for use in value.uses)
+        if any(not _is_flexible(op) for op in (owner, *users)):
+            return True
+        if isinstance(value.owner, Block) and value.owner.prev_block is not None:
+            return True
+    return False
+
+
+def _is_flexible(op: Operation | None) -> bool:
+    return isinstance(op, UnregisteredOp) or (op is not None and op.name.startswith(_FLEXIBLE))
+
+
 def _is_memory(a: Assignment, group: TileGroup) -> bool | None:
-    """Whether a group lies in memory; None for parts of others and the slots of pipelines."""
+    """Whether a group lies in memory; None for one that is not laid out here.
+
+    Those are parts of others, the slots of pipelines, and what other places rely on.
+    """
     kinds = a.kind(group)
-    if not kinds or _holds_stages(group):
+    if not kinds or _holds_stages(group) or _is_pinned(group):
         return None
     if Space.RMEM in kinds:
         return False

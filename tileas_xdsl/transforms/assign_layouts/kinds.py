@@ -106,10 +106,10 @@ def _of_stage(op: StageOp) -> Iterator[Demand]:
     yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
 
 
-def bring_into_registers(root: Operation, groups: TileGroups) -> bool:
-    """Convert the tiles in memory that operations read as values; whether there were any."""
+def bring_into_registers(root: Operation) -> None:
+    """Convert the tiles in memory that operations read as values."""
+    groups = TileGroups(root, apart=reads_registers)
     resident = _residents(root, groups)
-    found = False
     for op in list(root.walk()):
         if not reads_registers(op):
             continue
@@ -117,8 +117,6 @@ def bring_into_registers(root: Operation, groups: TileGroups) -> bool:
             tile = placed_tile(value.type)
             if tile is not None and groups.of(groups.whole_of(value)) in resident:
                 _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
-                found = True
-    return found
 
 
 def _convert(op: Operation, index: int, type_: Tile) -> None:

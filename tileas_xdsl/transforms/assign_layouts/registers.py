@@ -132,7 +132,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [Option(Family.DOT_OPERAND, operand)]
     if (rows := _reduced_rows(a, group, agent)) is not None:
         return [_option(column_layout(rows), Family.LINEAR, agent)]
-    return [_option(plain, Family.BLOCKED, agent) for plain in _plain(group.shape, agent)]
+    plain = _plain(group.shape, agent, _least_bytes(group))
+    return [_option(layout, Family.BLOCKED, agent) for layout in plain]
 
 
 def _option(layout: RegisterLayout, family: Family, agent: Agent) -> Option:
@@ -223,7 +224,7 @@ def _reduced_rows(a: Assignment, group: TileGroup, agent: Agent) -> RowsLayout |
         if len(shape) < 2:
             continue
         chosen = a.choice(op.source)
-        for rows in _plain(shape, agent):
+        for rows in _plain(shape, agent, 1):
             if isinstance(rows, RowsLayout) and (
                 chosen is None or encoding_layout(rows, agent.threads) == chosen.layout
             ):
@@ -231,12 +232,24 @@ def _reduced_rows(a: Assignment, group: TileGroup, agent: Agent) -> RowsLayout |
     return None
 
 
-def _plain(shape: tuple[int, ...], agent: Agent) -> Iterator[PlainLayout]:
-    """Pieces of rows, the widest first."""
+def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[PlainLayout]:
+    """Pieces of rows, the widest first: accesses of 16 bytes of elements of `least` bytes."""
     make = flat_layout if len(shape) < 2 else rows_layout
-    widest = (1, 2, 4, 8, 16)
-    found = (make(shape, agent.warps, bytes_) for bytes_ in widest)
-    yield from dict.fromkeys(found)
+    sizes = (size for size in (1, 2, 4, 8, 16) if size >= least)
+    yield from dict.fromkeys(make(shape, agent.warps, size) for size in sizes)
+
+
+def _least_bytes(group: TileGroup) -> int:
+    """Of the elements that are loaded and stored: the smallest make the longest pieces."""
+    operations = [op for op, _ in _operations(group) if _memory_of(op) is not None]
+    tiles = [placed_tile(_of_group(op, group).type) for op in operations]
+    bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
+    return max(min(bits, default=32) // 8, 1)
+
+
+def _of_group(op: Operation, group: TileGroup) -> SSAValue:
+    """The operand or result that is of a group."""
+    return next(value for value in (*op.results, *op.operands) if value in group.values)
 
 
 @dataclass(frozen=True)
@@ -251,8 +264,7 @@ class Place:
     @property
     def bits(self) -> int:
         """Of the elements that the operation has; tiles of a group may have several types."""
-        mine = (v for v in (*self.op.results, *self.op.operands) if v in self.group.values)
-        tile = placed_tile(next(mine).type)
+        tile = placed_tile(_of_group(self.op, self.group).type)
         assert tile is not None
         return bits_of(tile.element_type)
 

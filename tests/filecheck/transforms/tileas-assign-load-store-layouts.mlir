@@ -1,0 +1,268 @@
+// What `tileas-assign-load-store-layouts` writes: encodings of tiles, layouts and atoms of accesses.
+
+// RUN: tileas-opt %s -p tileas-assign-load-store-layouts | filecheck %s
+// RUN: tileas-opt %s -p tileas-assign-load-store-layouts,tileas-assign-load-store-layouts | filecheck %s
+// RUN: xdsl-opt %s -p tileas-assign-load-store-layouts,verify-dominance | filecheck %s
+
+#open = #nv_tileas<atom unknown_copy>
+!smem = memref<128x64xf16, #nv_tileas<space smem>>
+
+// 1. A line: four warps, as many adjacent elements for each thread as an access takes.
+
+func.func @line(%x: memref<1024xf16>, %y: memref<1024xf16>) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %x[%zero] {atom = #open, in_bounds = array<i1: true>} : memref<1024xf16> -> tensor<1024xf16>
+  nv_tileas.tiled_store %a, %y[%zero] {atom = #open, in_bounds = array<i1: true>} : tensor<1024xf16>, memref<1024xf16>
+  func.return
+}
+
+// CHECK-LABEL: func.func @line(%x: memref<1024xf16>, %y: memref<1024xf16>) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %a = nv_tileas.tiled_load %x[%zero] {nv_tileas.layout = #nv_tileas.layout<(1024),(1)>, atom = #nv_tileas<atom ldg>, in_bounds = array<i1: true>} : memref<1024xf16> -> tensor<1024xf16, #nv_tileas.blocked<"((8,128)):((1@value,1@thread))">>
+// CHECK-NEXT:    nv_tileas.tiled_store %a, %y[%zero] {nv_tileas.layout = #nv_tileas.layout<(1024),(1)>, atom = #nv_tileas<atom stg>, in_bounds = array<i1: true>} : tensor<1024xf16, #nv_tileas.blocked<"((8,128)):((1@value,1@thread))">>, memref<1024xf16>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 2. Rows: a warp for each, or several warps for one.  A tile of values for each row is laid out so
+// that a reduction leaves them where they are.
+
+func.func @rows(%x: !nv_tileas.tiled_view<16x256xf32, gmem>, %y: !nv_tileas.tiled_view<16xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<16x256xf32, gmem> -> tensor<16x256xf32>
+  %s = nv_tileas.reduce %a {axis = 1 : i32} : tensor<16x256xf32> -> tensor<16xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %m = arith.addf %l, %r : f32
+    nv_tileas.yield %m : f32
+  }
+  nv_tileas.tiled_store %s, %y[%zero] {atom = #open} : tensor<16xf32>, !nv_tileas.tiled_view<16xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @rows(%x: !nv_tileas.tiled_view<16x256xf32, gmem>, %y: !nv_tileas.tiled_view<16xf32, gmem>) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %a = nv_tileas.tiled_load %x[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(16,256),(256,1)>, atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<16x256xf32, gmem> -> tensor<16x256xf32, #nv_tileas.blocked<"((4,4),(4,32,2)):((32@thread,8@value),(1@value,1@thread,4@value))">>
+// CHECK-NEXT:    %s = nv_tileas.reduce %a {axis = 1 : i32} : tensor<16x256xf32, #nv_tileas.blocked<"((4,4),(4,32,2)):((32@thread,8@value),(1@value,1@thread,4@value))">> -> tensor<16xf32, #nv_tileas.linear<"((4,4),32):((32@thread,1@value),1@thread)">> {
+// CHECK-NEXT:    ^bb0(%l: f32, %r: f32):
+// CHECK-NEXT:      %m = arith.addf %l, %r : f32
+// CHECK-NEXT:      nv_tileas.yield %m : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    nv_tileas.tiled_store %s, %y[%zero] {nv_tileas.layout = #nv_tileas.layout<(16),(1)>, atom = #nv_tileas<atom stg>} : tensor<16xf32, #nv_tileas.linear<"((4,4),32):((32@thread,1@value),1@thread)">>, !nv_tileas.tiled_view<16xf32, gmem>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 3. Rows that are known to begin at multiples of 4 bytes are accessed by 4 bytes.
+
+func.func @narrow(%x: memref<100x258xf16>, %y: memref<100x258xf16>) {
+  %zero = arith.constant 0 : index
+  %of_x = nv_tileas.view %x : memref<100x258xf16> -> !nv_tileas.tiled_view<4x256xf16, gmem>
+  %of_y = nv_tileas.view %y : memref<100x258xf16> -> !nv_tileas.tiled_view<4x256xf16, gmem>
+  %a = nv_tileas.tiled_load %of_x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<4x256xf16, gmem> -> tensor<4x256xf16>
+  nv_tileas.tiled_store %a, %of_y[%zero, %zero] {atom = #open} : tensor<4x256xf16>, !nv_tileas.tiled_view<4x256xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @narrow(%x: memref<100x258xf16>, %y: memref<100x258xf16>) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %of_x = nv_tileas.view %x : memref<100x258xf16> -> !nv_tileas.tiled_view<4x256xf16, gmem>
+// CHECK-NEXT:    %of_y = nv_tileas.view %y : memref<100x258xf16> -> !nv_tileas.tiled_view<4x256xf16, gmem>
+// CHECK-NEXT:    %a = nv_tileas.tiled_load %of_x[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(4,256),(256,1)>, atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<4x256xf16, gmem> -> tensor<4x256xf16, #nv_tileas.blocked<"(4,(2,32,4)):(32@thread,(1@value,1@thread,2@value))">>
+// CHECK-NEXT:    nv_tileas.tiled_store %a, %of_y[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(4,256),(256,1)>, atom = #nv_tileas<atom stg>} : tensor<4x256xf16, #nv_tileas.blocked<"(4,(2,32,4)):(32@thread,(1@value,1@thread,2@value))">>, !nv_tileas.tiled_view<4x256xf16, gmem>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 4. What is computed element by element has one layout, loops and branches included; constants are
+// made anew in it.  Accesses of 16-bit elements decide, for they take more of them.
+
+func.func @elements(%x: !nv_tileas.tiled_view<8x512xf16, gmem>, %y: !nv_tileas.tiled_view<8x512xf32, gmem>, %n: index, %c: i1) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<8x512xf32>
+  %sum = scf.for %i = %zero to %n step %one iter_args(%before = %none) -> (tensor<8x512xf32>) {
+    %a = nv_tileas.tiled_load %x[%i, %zero] {atom = #open} : !nv_tileas.tiled_view<8x512xf16, gmem> -> tensor<8x512xf16>
+    %b = arith.extf %a : tensor<8x512xf16> to tensor<8x512xf32>
+    %d = scf.if %c -> (tensor<8x512xf32>) {
+      %e = arith.addf %b, %before : tensor<8x512xf32>
+      scf.yield %e : tensor<8x512xf32>
+    } else {
+      scf.yield %none : tensor<8x512xf32>
+    }
+    scf.yield %d : tensor<8x512xf32>
+  }
+  nv_tileas.tiled_store %sum, %y[%zero, %zero] {atom = #open} : tensor<8x512xf32>, !nv_tileas.tiled_view<8x512xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @elements(%x: !nv_tileas.tiled_view<8x512xf16, gmem>, %y: !nv_tileas.tiled_view<8x512xf32, gmem>, %n: index, %c: i1) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %one = arith.constant 1 : index
+// CHECK-NEXT:    %none = arith.constant dense<0.000000e+00> : tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:    %sum = scf.for %i = %zero to %n step %one iter_args(%before = %none) -> (tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>) {
+// CHECK-NEXT:      %a = nv_tileas.tiled_load %x[%i, %zero] {nv_tileas.layout = #nv_tileas.layout<(8,512),(512,1)>, atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<8x512xf16, gmem> -> tensor<8x512xf16, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:      %b = arith.extf %a : tensor<8x512xf16, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">> to tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:      %d = scf.if %c -> (tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>) {
+// CHECK-NEXT:        %e = arith.addf %b, %before : tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:        scf.yield %e : tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:      } else {
+// CHECK-NEXT:        scf.yield %none : tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      scf.yield %d : tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    nv_tileas.tiled_store %sum, %y[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(8,512),(512,1)>, atom = #nv_tileas<atom stg>} : tensor<8x512xf32, #nv_tileas.blocked<"((4,2),(8,32,2)):((32@thread,16@value),(1@value,1@thread,8@value))">>, !nv_tileas.tiled_view<8x512xf32, gmem>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 5. Worked Example: Load of tensor<128x64xf16> from SMEM.  Nobody binds the tile to registers: it is
+// cheapest where it is, and only the layout of the memory is written.
+
+func.func @worked_example(%src: !smem) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %src[%zero, %zero] {atom = #open} : !smem -> tensor<128x64xf16>
+  func.return
+}
+
+// CHECK-LABEL: func.func @worked_example(%src: !smem) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %a = nv_tileas.tiled_load %src[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(128,64),(64,1),swizzle<3,4,3>>, atom = #open} : !smem -> tensor<128x64xf16>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 5, bound to registers: ldmatrix loads the operand, and the conversion is left to the next pass.
+// Input / Output Shape of the assignment.
+
+#dot_a = #nv_tileas.dot_operand<"((8,2,4),(2,4,8)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">
+
+func.func @input_output_shape(%src: memref<64x64xf16, #nv_tileas<space smem>>, %other: memref<64x128xf16, #nv_tileas<space smem>>, %out: !nv_tileas.tiled_view<64x128xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %acc = arith.constant dense<0.0> : tensor<64x128xf32>
+  %w = nv_tileas.view %other : memref<64x128xf16, #nv_tileas<space smem>> -> tensor<64x128xf16, #nv_tileas<space smem>>
+  %a = nv_tileas.tiled_load %src[%zero, %zero] {atom = #open} : memref<64x64xf16, #nv_tileas<space smem>> -> tensor<64x64xf16>
+  %b = nv_tileas.convert_layout %a : tensor<64x64xf16> -> tensor<64x64xf16, #dot_a>
+  %r = nv_tileas.dot %b, %w, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #dot_a>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<64x128xf32> -> tensor<64x128xf32>
+  nv_tileas.tiled_store %r, %out[%zero, %zero] {atom = #open} : tensor<64x128xf32>, !nv_tileas.tiled_view<64x128xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @input_output_shape(%src: memref<64x64xf16, #nv_tileas<space smem>>, %other: memref<64x128xf16, #nv_tileas<space smem>>, %out: !nv_tileas.tiled_view<64x128xf32, gmem>) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %acc = arith.constant dense<0.000000e+00> : tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>
+// CHECK-NEXT:    %w = nv_tileas.view %other : memref<64x128xf16, #nv_tileas<space smem>> -> tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>
+// CHECK-NEXT:    %a = nv_tileas.tiled_load %src[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(64,64),(64,1),swizzle<3,4,3>>, atom = #open} : memref<64x64xf16, #nv_tileas<space smem>> -> tensor<64x64xf16, #dot_a>
+// CHECK-NEXT:    %b = nv_tileas.convert_layout %a : tensor<64x64xf16, #dot_a> -> tensor<64x64xf16, #dot_a>
+// CHECK-NEXT:    %r = nv_tileas.dot %b, %w, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #dot_a>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>, tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">> -> tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>
+// CHECK-NEXT:    nv_tileas.tiled_store %r, %out[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(64,128),(128,1)>, atom = #nv_tileas<atom stg>} : tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>, !nv_tileas.tiled_view<64x128xf32, gmem>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 6. A pipeline: the tiles of its stages lie alike for whoever fills and reads them.  Products find
+// their instruction; what a body reads as values is brought into registers first.
+
+!a = tensor<64x64xf16>
+!b = tensor<64x128xf16>
+!acc = tensor<64x128xf32>
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<tuple<!a, !b>, 2, smem>
+!slots = !nv_tileas.tiled_view<2x12288xf16, smem>
+!desc = !nv_tileas.tma_desc
+
+func.func @pipeline(%x: memref<?x?xf16>, %y: memref<?x?xf16>, %z: !nv_tileas.tiled_view<64x128xf32, gmem>, %u: !nv_tileas.tiled_view<64x64xf16, gmem>) {
+  %zero = arith.constant 0 : index
+  %n64 = arith.constant 64 : index
+  %n128 = arith.constant 128 : index
+  %none = arith.constant dense<0.0> : !acc
+  %of_x = nv_tileas.make_tiled_tma_desc %x box[%n64, %n64] {atom = #nv_tileas<atom tma_load_2d>} : memref<?x?xf16> -> !desc
+  %of_y = nv_tileas.make_tiled_tma_desc %y box[%n128, %n64] {atom = #nv_tileas<atom tma_load_2d>} : memref<?x?xf16> -> !desc
+  %bar = nv_tileas.create_none : !nv_tileas.mem_token
+  %buffer = nv_tileas.alloc_tensor : tensor<2x12288xf16, #nv_tileas<space smem>>
+  %slots = nv_tileas.view %buffer : tensor<2x12288xf16, #nv_tileas<space smem>> -> !slots
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !slots -> !prod, !cons
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 40, 232>, isolated = false, num_warps = array<i32: 4, 4>} agent 0 {
+    %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
+    %p1 = nv_tileas.async.pipeline.produce_one %p, %i {producer_types = [!a, !b]} : (!prod, !iter) -> !prod {
+    ^bb0(%sa: !a, %sb: !b):
+      %la = nv_tileas.async.tiled_tma_load %of_x, %sa[%zero, %zero] barrier %bar {atom = #nv_tileas<atom tma_load_2d>} : !desc, !a, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+      %lb = nv_tileas.async.tiled_tma_load %of_y, %sb[%zero, %zero] barrier %bar {atom = #nv_tileas<atom tma_load_2d>} : !desc, !b, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+      nv_tileas.async.pipeline.yield %sa, %sb : !a, !b
+    }
+  }, agent 1 {
+    %j = nv_tileas.async.pipeline.create_iterator %c : !cons -> !iter
+    %c1, %sums, %negated = nv_tileas.async.pipeline.consume_one %c, %j {consumer_idx = 0 : i32, consumer_types = [!a, !b]} : (!cons, !iter) -> (!cons, !acc, !a) {
+    ^bb0(%sa: !a, %sb: !b):
+      %dot = nv_tileas.async.dot %sa, %sb, %none : !a, !b, !acc -> !nv_tileas.token<!acc>
+      %done = nv_tileas.async.wait %dot : !nv_tileas.token<!acc> -> !acc
+      %minus = arith.negf %sa : !a
+      nv_tileas.async.pipeline.yield %done, %minus : !acc, !a
+    }
+    nv_tileas.tiled_store %sums, %z[%zero, %zero] {atom = #open} : !acc, !nv_tileas.tiled_view<64x128xf32, gmem>
+    nv_tileas.tiled_store %negated, %u[%zero, %zero] {atom = #open} : !a, !nv_tileas.tiled_view<64x64xf16, gmem>
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @pipeline(%x: memref<?x?xf16>, %y: memref<?x?xf16>, %z: !nv_tileas.tiled_view<64x128xf32, gmem>, %u: !nv_tileas.tiled_view<64x64xf16, gmem>) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %n64 = arith.constant 64 : index
+// CHECK-NEXT:    %n128 = arith.constant 128 : index
+// CHECK-NEXT:    %none = arith.constant dense<0.000000e+00> : tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>
+// CHECK-NEXT:    %of_x = nv_tileas.make_tiled_tma_desc %x box[%n64, %n64] {atom = #nv_tileas<atom tma_load_2d>} : memref<?x?xf16> -> !desc
+// CHECK-NEXT:    %of_y = nv_tileas.make_tiled_tma_desc %y box[%n128, %n64] {atom = #nv_tileas<atom tma_load_2d>} : memref<?x?xf16> -> !desc
+// CHECK-NEXT:    %bar = nv_tileas.create_none : !nv_tileas.mem_token
+// CHECK-NEXT:    %buffer = nv_tileas.alloc_tensor : tensor<2x12288xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %slots = nv_tileas.view %buffer : tensor<2x12288xf16, #nv_tileas<space smem>> -> !slots
+// CHECK-NEXT:    %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !slots -> !prod, !cons
+// CHECK-NEXT:    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 40, 232>, isolated = false, num_warps = array<i32: 4, 4>} agent 0 {
+// CHECK-NEXT:      %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !nv_tileas.async.pipeline.iterator<tuple<tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>>, 2, smem>
+// CHECK-NEXT:      %p1 = nv_tileas.async.pipeline.produce_one %p, %i {producer_types = [tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>]} : (!prod, !nv_tileas.async.pipeline.iterator<tuple<tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>>, 2, smem>) -> !prod {
+// CHECK-NEXT:      ^bb0(%sa: tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, %sb: tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>):
+// CHECK-NEXT:        %la = nv_tileas.async.tiled_tma_load %of_x, %sa[%zero, %zero] barrier %bar {nv_tileas.layout = #nv_tileas.layout<(64,64),(64,1),swizzle<3,4,3>>, atom = #nv_tileas<atom tma_load_2d>} : !desc, tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+// CHECK-NEXT:        %lb = nv_tileas.async.tiled_tma_load %of_y, %sb[%zero, %zero] barrier %bar {nv_tileas.layout = #nv_tileas.layout<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>, atom = #nv_tileas<atom tma_load_2d>} : !desc, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+// CHECK-NEXT:        nv_tileas.async.pipeline.yield %sa, %sb : tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }, agent 1 {
+// CHECK-NEXT:      %j = nv_tileas.async.pipeline.create_iterator %c : !cons -> !nv_tileas.async.pipeline.iterator<tuple<tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>>, 2, smem>
+// CHECK-NEXT:      %c1, %sums, %negated = nv_tileas.async.pipeline.consume_one %c, %j {consumer_idx = 0 : i32, consumer_types = [tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>]} : (!cons, !nv_tileas.async.pipeline.iterator<tuple<tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>>, 2, smem>) -> (!cons, tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>, tensor<64x64xf16, #nv_tileas.blocked<"((4,16),(2,32)):((32@thread,2@value),(1@value,1@thread))">>) {
+// CHECK-NEXT:      ^bb0(%sa_1: tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, %sb_1: tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>):
+// CHECK-NEXT:        %dot = nv_tileas.async.dot %sa_1, %sb_1, %none {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>, tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>, tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">> -> !nv_tileas.token<tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>>
+// CHECK-NEXT:        %done = nv_tileas.async.wait %dot : !nv_tileas.token<tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>> -> tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>
+// CHECK-NEXT:        %0 = nv_tileas.convert_layout %sa_1 : tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>> -> tensor<64x64xf16, #nv_tileas.blocked<"((4,16),(2,32)):((32@thread,2@value),(1@value,1@thread))">>
+// CHECK-NEXT:        %minus = arith.negf %0 : tensor<64x64xf16, #nv_tileas.blocked<"((4,16),(2,32)):((32@thread,2@value),(1@value,1@thread))">>
+// CHECK-NEXT:        nv_tileas.async.pipeline.yield %done, %minus : tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>, tensor<64x64xf16, #nv_tileas.blocked<"((4,16),(2,32)):((32@thread,2@value),(1@value,1@thread))">>
+// CHECK-NEXT:      }
+// CHECK-NEXT:      nv_tileas.tiled_store %sums, %z[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(64,128),(128,1)>, atom = #nv_tileas<atom stg>} : tensor<64x128xf32, #nv_tileas.dot_operand<"((8,2,4),(2,4,16)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>, !nv_tileas.tiled_view<64x128xf32, gmem>
+// CHECK-NEXT:      nv_tileas.tiled_store %negated, %u[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(64,64),(64,1)>, atom = #nv_tileas<atom stg>} : tensor<64x64xf16, #nv_tileas.blocked<"((4,16),(2,32)):((32@thread,2@value),(1@value,1@thread))">>, !nv_tileas.tiled_view<64x64xf16, gmem>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
+// 7. Left alone: what no operation says anything of, what comes from or goes to other functions,
+// extents that are no powers of two, and layouts that are there already.
+
+func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {
+  %zero = arith.constant 0 : index
+  %u = arith.negf %t : tensor<4x8xf32>
+  nv_tileas.tiled_store %u, %y[%zero, %zero] {atom = #open} : tensor<4x8xf32>, !nv_tileas.tiled_view<4x8xf32, gmem>
+  func.return %u : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %u = arith.negf %t : tensor<4x8xf32>
+// CHECK-NEXT:    nv_tileas.tiled_store %u, %y[%zero, %zero] {atom = #open} : tensor<4x8xf32>, !nv_tileas.tiled_view<4x8xf32, gmem>
+// CHECK-NEXT:    func.return %u : tensor<4x8xf32>
+// CHECK-NEXT:  }
+
+func.func @left_alone(%x: !nv_tileas.tiled_view<4x8xf32, gmem>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>, %t: tensor<4x8xf32>) {
+  %zero = arith.constant 0 : index
+  %u = "test.op"(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<4x8xf32, gmem> -> tensor<4x8xf32, #nv_tileas.blocked<"(4,8):(1@thread,1@value)">>
+  nv_tileas.tiled_store %a, %y[%zero, %zero] {atom = #open} : tensor<4x8xf32, #nv_tileas.blocked<"(4,8):(1@thread,1@value)">>, !nv_tileas.tiled_view<4x8xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @left_alone(%x: !nv_tileas.tiled_view<4x8xf32, gmem>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>, %t: tensor<4x8xf32>) {
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %u = "test.op"(%t) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT:    %a = nv_tileas.tiled_load %x[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(4,8),(8,1)>, atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<4x8xf32, gmem> -> tensor<4x8xf32, #nv_tileas.blocked<"(4,8):(1@thread,1@value)">>
+// CHECK-NEXT:    nv_tileas.tiled_store %a, %y[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(4,8),(8,1)>, atom = #nv_tileas<atom stg>} : tensor<4x8xf32, #nv_tileas.blocked<"(4,8):(1@thread,1@value)">>, !nv_tileas.tiled_view<4x8xf32, gmem>
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
