@@ -64,6 +64,14 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
+def _tileas_materialize_convert_layout() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_materialize_convert_layout import (
+        TileasMaterializeConvertLayout,
+    )
+
+    return TileasMaterializeConvertLayout
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -89,6 +97,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

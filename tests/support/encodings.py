@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -88,7 +89,12 @@ def linear(layout: Layout) -> str:
 
 
 def chain(
-    shape: Sequence[int], element: str, encodings: Sequence[str], warps: int, *, ragged: bool = False
+    shape: Sequence[int],
+    element: str,
+    encodings: Sequence[str],
+    warps: int,
+    *,
+    ragged: bool = False,
 ) -> str:
     """A tile is loaded, doubled and stored, in another encoding each time; bytes just move."""
     types = [tensor(shape, element, encoding) for encoding in encodings]
@@ -105,7 +111,7 @@ def chain(
   %to = nv_tileas.view %b : {memory} -> {view}
   %t0 = nv_tileas.tiled_load %from[{at}] {{atom = #ldg{pad}}} : {view} -> {types[0]}
   """
-    for k, (before, after) in enumerate(zip(types[:-1], types[1:], strict=True)):
+    for k, (before, after) in enumerate(itertools.pairwise(types)):
         name = f"c{k}" if doubled else f"t{k + 1}"
         body += f"%{name} = nv_tileas.convert_layout %t{k} : {before} -> {after}\n  "
         body += f"%t{k + 1} = {add} %c{k}, %c{k} : {after}\n  " if doubled else ""
