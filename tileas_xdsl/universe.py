@@ -86,6 +86,14 @@ def _tileas_slicing() -> type[ModulePass]:
     return TileasSlicing
 
 
+def _tileas_materialize_convert_layout() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_materialize_convert_layout import (
+        TileasMaterializeConvertLayout,
+    )
+
+    return TileasMaterializeConvertLayout
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -114,6 +122,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "tileas-slicing": _tileas_slicing,
+        "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

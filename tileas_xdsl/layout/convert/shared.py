@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +53,14 @@ class SharedPlan(Plan):
         )
 
 
-def plan_shared(source: Fragment, target: Fragment, elem_bits: int, weights: Weights) -> SharedPlan:
-    """The cheapest plan over all candidate buffers; of equal ones the first."""
+def plan_shared(
+    source: Fragment,
+    target: Fragment,
+    elem_bits: int,
+    weights: Weights,
+    buffers: Iterable[Buffer] | None = None,
+) -> SharedPlan:
+    """The cheapest plan over all candidate buffers, or those given; of equal ones the first."""
     sides = (
         side_of("store", source, elem_bits, weights),
         side_of("load", target, elem_bits, weights),
@@ -61,7 +68,7 @@ def plan_shared(source: Fragment, target: Fragment, elem_bits: int, weights: Wei
     least = sum(side.least_cycles for side in sides)
     best: tuple[Buffer, Transfer, Transfer] | None = None
     tried, cost = 0, float("inf")
-    for buffer in candidates(source, target, elem_bits):
+    for buffer in buffers or candidates(source, target, elem_bits):
         tried += 1
         found = _cheaper_than(cost, sides, buffer, weights)
         if found is None:

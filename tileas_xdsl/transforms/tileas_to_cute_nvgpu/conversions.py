@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp, SyncWarpOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.layout.convert.plan import Plan
+from tileas_xdsl.layout.convert.plan import Kind, Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.convert.shared import SharedPlan
@@ -48,23 +48,31 @@ WORD_BITS = 32
 
 
 @lru_cache(maxsize=256)
-def plan_of(source: RegisterLayout, target: RegisterLayout, agent: Agent, bits: int) -> Plan:
-    """The plan of a conversion in the threads of an agent."""
+def plan_of(
+    source: RegisterLayout,
+    target: RegisterLayout,
+    agent: Agent,
+    bits: int,
+    kind: Kind | None = None,
+) -> Plan:
+    """The plan of a conversion in the threads of an agent, of a kind if one is asked for."""
     fragments = as_fragment_of(source, agent), as_fragment_of(target, agent)
-    return plan_conversion(*fragments, bits)
+    return plan_conversion(*fragments, bits, force=kind)
 
 
-def converted(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout) -> Fragment:
-    """A tile in the registers of another layout."""
+def converted(
+    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, kind: Kind | None = None
+) -> Fragment:
+    """A tile in the registers of another layout, by a plan of a kind if one is asked for."""
     if tile.layout == layout:
         return tile
     if tile.element in _CARRIERS:
         carrier, there, back = _CARRIERS[tile.element]
-        moved = converted(e, op, _cast(e, tile, there, carrier), layout)
+        moved = converted(e, op, _cast(e, tile, there, carrier), layout, kind)
         return _cast(e, moved, back, tile.element)
     if element_bits(tile.element) is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {tile.element}")
-    plan = plan_of(tile.layout, layout, e.agent, bits_of(tile.element))
+    plan = plan_of(tile.layout, layout, e.agent, bits_of(tile.element), kind)
     match plan:
         case RegisterPlan():
             return _renamed(e, tile, layout, plan)

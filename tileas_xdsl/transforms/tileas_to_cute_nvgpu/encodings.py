@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     LinearEncoding,
 )
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import THREAD, Fragment
 from tileas_xdsl.layout.int_tuple import product_each
@@ -36,6 +37,8 @@ from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.tables import is_injective
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+REGISTER_BITS = 32
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of the widest elements that layouts may have been made for."""
@@ -59,11 +62,19 @@ def encoded_layout(e: Emitter, op: Operation, type_: Attribute) -> RegisterLayou
         return None
     plain = e.tiles.layout(op, shape, e.agent) if _is_plain(shape) else None
     try:
-        return known_layout(_without_repeats(layout, shape), shape, e.agent, plain)
+        found = known_layout(_without_repeats(layout, shape), shape, e.agent, plain)
     except LayoutError as error:
         raise op_error(
             op, f"{e.agent.name} of {e.agent.threads} threads cannot hold {tile}: {error}"
         ) from error
+    needed = found.blocks * found.registers * bits_of(tile.element_type) // REGISTER_BITS
+    if needed > e.plan.target.registers_per_thread:
+        raise op_error(
+            op,
+            f"{tile} takes {needed} registers of a thread, which has at most "
+            f"{e.plan.target.registers_per_thread}",
+        )
+    return found
 
 
 def _is_plain(shape: tuple[int, ...]) -> bool:

@@ -115,7 +115,15 @@ def strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
     """Some elements of a vector that are next to one another, as a vector."""
     if first == 0 and part.type == VectorType(element_type(part), [count]):
         return part
+    if _cuts_words(part, first, count):
+        return joined(e, [element(e, part, first + k) for k in range(count)])
     return e.insert(SliceFragmentOp(part, first, count)).result
+
+
+def _cuts_words(part: SSAValue, first: int, count: int) -> bool:
+    """Whether elements of 8 bits are taken out of words."""
+    type_ = element_type(part)
+    return type_ != i1 and bits_of(type_) == BYTE and bool(first % 4 or count % 4)
 
 
 def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:

@@ -64,31 +64,37 @@ class RegisterFile:
         return joined(self.e, [*self._strips(places)])
 
     def _strips(self, places: Sequence[Place | None]) -> Iterator[SSAValue]:
-        """Vectors and single elements, as long as elements are neighbours already."""
+        """Vectors of whole registers, as long as those are neighbours already."""
+        per = self.per_word
         first = 0
         while first < len(places):
-            place, end = places[first], first + 1
-            if place is None:
-                yield zero(self.e, self.element)
+            run = self._neighbours(places[first:])
+            count = run if first + run == len(places) else run // per * per
+            place = places[first]
+            if place is not None and count and place[1] % per == 0:
+                yield strip(self.e, place[0], place[1], count)
             else:
-                vector, at = place
-                while end < len(places) and places[end] == (vector, at + end - first):
-                    end += 1
-                count = self._whole(at, end - first, len(places))
-                end = first + count
-                yield (
-                    element(self.e, vector, at)
-                    if count < 2 < len(places)
-                    else strip(self.e, vector, at, count)
-                )
-            first = end
+                count = min(per, len(places) - first)
+                yield self._register(places[first : first + count])
+            first += count
 
-    def _whole(self, at: int, count: int, wanted: int) -> int:
-        """As many of `count` neighbours as one strip can have: all, whole registers, or one."""
-        if count == wanted or self.per_word == 1:
-            return count
-        whole = count // self.per_word * self.per_word
-        return whole if at % self.per_word == 0 and whole else 1
+    def _neighbours(self, places: Sequence[Place | None]) -> int:
+        """How many places from the first one on are next to one another."""
+        if places[0] is None:
+            return 0
+        vector, at = places[0]
+        count = 1
+        while count < len(places) and places[count] == (vector, at + count):
+            count += 1
+        return count
+
+    def _register(self, places: Sequence[Place | None]) -> SSAValue:
+        """The elements of one register, from anywhere."""
+        found = [
+            zero(self.e, self.element) if place is None else element(self.e, *place)
+            for place in places
+        ]
+        return joined(self.e, found)
 
     def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> Fragment:
         """A tile in registers of a layout, from its elements in order."""

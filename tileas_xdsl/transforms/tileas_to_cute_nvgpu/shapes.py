@@ -6,28 +6,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects import tensor
+from xdsl.dialects import tensor, vector
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout, RowsLayout, column_layout
+from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, ShuffleOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.layout import (
+    ConvertLayoutOp,
+    ExpandDimsOp,
+    ReinterpretOp,
+    ShuffleOp,
+)
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.plan import Kind
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import converted
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import length, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import put_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
+    GlobalView,
     Lowered,
     PendingTile,
     SharedTile,
     Splat,
 )
+
+ATOM_PLAN = "atom_plan"
+"""What marks a conversion whose way is decided."""
 
 
 def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
@@ -39,14 +53,47 @@ def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowe
         raise op_error(op, f"moves a tile to {op.result.type}, which is not lowered to threads yet")
     if isinstance(found, Splat):
         return [found]
-    return [in_registers(e, op, op.source, _registers_of(e, op, found))]
+    layout = encoded_layout(e, op, op.result.type)
+    if layout is None or isinstance(found, PendingTile | SharedTile):
+        return [in_registers(e, op, op.source, layout)]
+    is_decided = isinstance(op, ShuffleOp) and ATOM_PLAN in op.attributes
+    kind: Kind | None = "shuffle" if is_decided else None
+    return [converted(e, op, in_registers(e, op, op.source), layout, kind)]
 
 
-def _registers_of(e: Emitter, op: Operation, found: Lowered) -> RegisterLayout | None:
-    """The registers that shared memory is read into; those of a tile that has some are moved."""
+def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
+    """The same registers or the same memory as other elements of as many bits."""
+    found, element = e.get(op.source), element_of(op.result.type)
+    before = element_of(op.source.type)
+    assert element is not None
+    alike = shape_of(op.source.type) == shape_of(op.result.type)
+    if not alike or bits_of(element) != bits_of(before):
+        raise op_error(
+            op,
+            f"reads {op.source.type} as {op.result.type}; only elements of as many "
+            "bits in the same places are lowered to threads yet",
+        )
     if isinstance(found, PendingTile | SharedTile):
-        return encoded_layout(e, op, op.results[0].type)
-    return None
+        return [replace(e.shared_tile(op.source), element=element)]
+    tile = in_registers(e, op, op.source)
+    parts = [
+        e.insert(vector.BitcastOp(part, VectorType(element, [length(part)]))).result
+        for part in tile.parts
+    ]
+    return [Fragment(tile.layout, element, tuple(parts))]
+
+
+def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
+    """A tile put into shared memory, where all threads see it afterwards."""
+    found = e.get(op.destination)
+    if not isinstance(found, PendingTile | SharedTile) or isinstance(e.get(op.source), GlobalView):
+        raise op_error(
+            op,
+            f"copies {op.source.type} to {op.destination.type}; tiles are copied to shared "
+            "memory only yet",
+        )
+    put_shared(e, op, in_registers(e, op, op.source), op.destination)
+    return []
 
 
 def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
@@ -80,7 +127,9 @@ def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:
 
 _TABLE: Any = {
     ConvertLayoutOp: convert_layout,
+    CopyOp: copy,
     ExpandDimsOp: expand_dims,
+    ReinterpretOp: reinterpret,
     ShuffleOp: convert_layout,
     tensor.SplatOp: splat,
 }

@@ -1,0 +1,1 @@
+"""How surviving layout conversions are carried out, and the operations that do it."""

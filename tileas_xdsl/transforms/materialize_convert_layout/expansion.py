@@ -1,0 +1,147 @@
+"""A layout conversion as the operations that carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DictionaryAttr,
+    IntegerAttr,
+    TensorType,
+    UnitAttr,
+    i8,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    AtomAttr,
+    LayoutAttr,
+    LinearEncoding,
+    SharedEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp, ShuffleOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.transforms.materialize_convert_layout.plans import (
+    COPY_BYTES,
+    REGISTERS,
+    ConversionPlan,
+    bytes_of_pairs,
+    fragment_of,
+)
+
+ATOM_PLAN = "atom_plan"
+ROOT = "nv_tileas.root_reg_to_reg_copy_op"
+
+BYTE, PAIR = 8, 4
+"""Bits of elements that are bytes, and of elements two of which are one."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A conversion, between which types it is done, and how."""
+
+    op: ConvertLayoutOp
+    source: Attribute
+    result: Attribute
+    """Types of bytes where the elements are read as those."""
+    plan: ConversionPlan
+
+    def expand(self, cap: int) -> None:
+        """Replace the conversion."""
+        made: list[Operation] = []
+        value = self.op.source
+        if value.type != self.source:
+            value = _added(made, ReinterpretOp(value, self.source))
+        value = self._converted(made, value, cap)
+        if value.type != self.op.result.type:
+            back = ReinterpretOp(value, self.op.result.type, reinterpret_byte=True)
+            value = _added(made, back)
+        for op in made:
+            op.location = self.op.location
+        value.name_hint = self.op.result.name_hint
+        Rewriter.insert_op(made, InsertPoint.before(self.op))
+        Rewriter.replace_op(self.op, [], [value])
+
+    def _converted(self, made: list[Operation], value: SSAValue, cap: int) -> SSAValue:
+        plan = self.plan
+        if plan.tag == REGISTERS:
+            kind = ShuffleOp if plan.kind == "shuffle" else ConvertLayoutOp
+            moved = kind(value, self.result)
+            moved.attributes[ATOM_PLAN] = _description(plan)
+            if cap < COPY_BYTES:
+                moved.attributes[ROOT] = UnitAttr()
+            return _added(made, moved)
+        if plan.store:
+            value = _stored(made, value, self.result, plan)
+        if not plan.load:
+            return value
+        read = ConvertLayoutOp(value, self.result)
+        read.attributes[ATOM_PLAN] = _description(plan)
+        return _added(made, read)
+
+
+def _added(made: list[Operation], op: Operation) -> SSAValue:
+    made.append(op)
+    return op.results[0]
+
+
+def _stored(
+    made: list[Operation], value: SSAValue, result: Attribute, plan: ConversionPlan
+) -> SSAValue:
+    """The tile in new shared memory; the copy is done for all threads and for TMA when it ends."""
+    tile = as_tile(value.type)
+    assert tile is not None
+    assert plan.smem is not None
+    type_ = TensorType(tile.element_type, tile.get_shape(), SharedEncoding(plan.smem))
+    memory = _added(made, AllocTensorOp(type_ if plan.load else result))
+    copy = CopyOp(value, memory, atom=AtomAttr.of(plan.store))
+    if not plan.load:
+        copy.attributes[ATOM_PLAN] = _description(plan)
+    made.append(copy)
+    return memory
+
+
+def _description(plan: ConversionPlan) -> DictionaryAttr:
+    """What later passes may know of the plan: its tag, its shared memory, one of its accesses."""
+    entries: dict[str, Attribute] = {"tag": IntegerAttr(plan.tag, 32)}
+    if plan.smem is not None:
+        entries["smem_layout"] = LayoutAttr(plan.smem)
+    entries["atom_layout"] = LayoutAttr(MemoryLayout(Layout((plan.vector,), (1,))))
+    if word := plan.load or plan.store:
+        entries["atom"] = AtomAttr.of(word)
+    return DictionaryAttr(entries)
+
+
+def as_bytes(type_: Tile, threads: int) -> Tile | None:
+    """The type of the same tile in bytes; None where its elements are no narrow floats.
+
+    Elements of 8 bits stay where they are, two of 4 bits must be in one byte.
+    """
+    element, shape = type_.element_type, type_.get_shape()
+    if not isinstance(element, AnyFloat):
+        return None
+    if element.bitwidth == BYTE:
+        return TensorType(i8, shape, type_.encoding)
+    if element.bitwidth != PAIR:
+        return None
+    try:
+        fragment = fragment_of(type_, threads)
+        packed = None if fragment is None else bytes_of_pairs(fragment)
+    except LayoutError:
+        return None
+    return None if packed is None else TensorType(i8, packed.tile, LinearEncoding(packed.layout))
+
+
+def reinterpreted(types: Sequence[Tile], threads: int) -> Sequence[Tile]:
+    """Source and result in bytes; as they are where one of them is not."""
+    source, result = (as_bytes(type_, threads) for type_ in types)
+    return types if source is None or result is None else (source, result)

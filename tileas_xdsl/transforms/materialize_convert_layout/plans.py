@@ -1,0 +1,230 @@
+"""The plans that a target has for one layout conversion: what they move, cost and need.
+
+Between registers a plan has tag 0, where threads rename registers or lanes exchange words, or tag
+1, which goes through shared memory.  Between registers and shared memory the only plan has tag 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+    SharedEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.buffers import Buffer
+from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, Cost, Kind, Plan, warps_of
+from tileas_xdsl.layout.convert.planner import plan_conversion
+from tileas_xdsl.layout.convert.shared import SharedPlan, plan_shared
+from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import Fragment, fragment_from_held
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+
+REGISTERS, SHARED = 0, 1
+"""The tags of plans."""
+
+COPY_BYTES = 16
+"""What one copy of registers moves at most: four of 32 bits."""
+
+TAG_0_KINDS: tuple[Kind, ...] = ("identity", "permutation", "shuffle")
+
+ATOMS = {
+    "st.shared": "sts",
+    "stmatrix": "stsm_m88",
+    "ld.shared": "lds",
+    "ldmatrix": "ldsm_m88",
+}
+"""The atom of an access."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConversionPlan:
+    """One way to carry out a conversion."""
+
+    tag: int
+    kind: Kind
+    bytes: int
+    """What is moved in all."""
+    cycles: float
+    vector: int
+    """Elements of the widest access or copy."""
+    least_bytes: int
+    """What one access or copy of registers to registers moves at least."""
+    smem: MemoryLayout | None = None
+    """How the tile lies between the two copies."""
+    store: str = ""
+    load: str = ""
+    """Atoms of the copy into shared memory and of the one out of it."""
+
+    @property
+    def efficiency(self) -> float:
+        """Bytes for each cycle; without end where nothing is to be done."""
+        return self.bytes / self.cycles if self.cycles else float("inf")
+
+
+def sorted_plans(source: Attribute, target: Attribute, threads: int) -> list[ConversionPlan]:
+    """All plans for a conversion in an agent of so many threads, the most efficient one first.
+
+    None where a type is no layout of its tile in those threads, or lies in other memory.
+    """
+    before, after = as_tile(source), as_tile(target)
+    if before is None or after is None:
+        return []
+    try:
+        found = [*_plans(before, after, threads)]
+    except LayoutError:
+        return []
+    return sorted(found, key=lambda plan: plan.efficiency, reverse=True)
+
+
+def fragment_of(type_: Tile, threads: int) -> Fragment | None:
+    """Which registers of an agent hold a tile; None where its type does not say."""
+    match type_.encoding:
+        case BlockedEncoding() | DotOperandEncoding() | LinearEncoding() as encoding:
+            return Fragment(encoding.data, tuple(type_.get_shape()), threads)
+        case _:
+            return None
+
+
+def _plans(source: Tile, target: Tile, threads: int) -> Iterator[ConversionPlan]:
+    bits, before, after = (
+        bits_of(source.element_type),
+        fragment_of(source, threads),
+        fragment_of(target, threads),
+    )
+    match source.encoding, target.encoding:
+        case _ if before is not None and after is not None:
+            yield from _between_registers(before, after, bits)
+            yield from _through_memory(before, after, bits)
+        case SharedEncoding() as encoding, _ if after is not None:
+            yield _one_side("load", after, encoding.data, bits)
+        case _, SharedEncoding() as encoding if before is not None:
+            yield _one_side("store", before, encoding.data, bits)
+        case _:
+            return
+
+
+def _size(fragment: Fragment, bits: int) -> int:
+    return -(-fragment.elements * bits // 8)
+
+
+def _between_registers(source: Fragment, target: Fragment, bits: int) -> Iterator[ConversionPlan]:
+    """The least kind of plan that serves all registers, and shuffles where it is one of them."""
+    for kind in TAG_0_KINDS:
+        plan = _forced(source, target, bits, kind)
+        if plan is not None:
+            size, vector = _size(target, bits), max(COPY_BYTES * 8 // bits, 1)
+            least = -(-bits // 8)
+            yield ConversionPlan(REGISTERS, kind, size, plan.cost.cycles, vector, least)
+            return
+
+
+def _forced(source: Fragment, target: Fragment, bits: int, kind: Kind) -> Plan | None:
+    try:
+        return plan_conversion(source, target, bits, force=kind)
+    except LayoutError:
+        return None
+
+
+def _through_memory(source: Fragment, target: Fragment, bits: int) -> Iterator[ConversionPlan]:
+    """A row-major tile in shared memory, by each swizzle that permutes anything."""
+    if bits < 8:
+        return
+    known: list[bytes] = []
+    for layout in _row_major(source.tile):
+        buffer = _buffer(layout, bits)
+        if (addresses := buffer.bits.tobytes()) in known:
+            continue
+        known.append(addresses)
+        plan = plan_shared(source, target, bits, DEFAULT_WEIGHTS, [buffer])
+        yield _of_shared_plan(plan, layout, bits)
+
+
+def _row_major(tile: tuple[int, ...]) -> Iterator[MemoryLayout]:
+    strides = tuple(prod(tile[axis + 1 :]) for axis in range(len(tile)))
+    for name, swizzle in BYTE_SWIZZLES.items():
+        yield MemoryLayout(Layout(tile, strides), None if name == "none" else swizzle)
+
+
+def _buffer(layout: MemoryLayout, bits: int) -> Buffer:
+    return Buffer(str(layout), layout.bit_addresses(bits), bits, layout.byte_swizzle)
+
+
+def _of_shared_plan(plan: SharedPlan, layout: MemoryLayout, bits: int) -> ConversionPlan:
+    vector = max(_vector(plan.store), _vector(plan.load))
+    return ConversionPlan(
+        SHARED,
+        "shared",
+        _size(plan.target, bits),
+        plan.cost.cycles,
+        vector,
+        -(-vector * bits // 8),
+        layout,
+        _atom(plan.store),
+        _atom(plan.load),
+    )
+
+
+def _one_side(
+    direction: Direction, fragment: Fragment, layout: MemoryLayout, bits: int
+) -> ConversionPlan:
+    """The copy between registers and a tile that lies in shared memory already."""
+    side = side_of(direction, fragment, bits, DEFAULT_WEIGHTS)
+    transfer = side.cheapest(_buffer(layout, bits), DEFAULT_WEIGHTS)
+    if transfer is None:
+        raise LayoutError(f"no access moves elements of {bits} bits")
+    vector, atom = _vector(transfer), _atom(transfer)
+    cycles = transfer.cycles(warps_of(fragment), DEFAULT_WEIGHTS)
+    cost = Cost(barriers=1).estimated(warps_of(fragment), DEFAULT_WEIGHTS)
+    return ConversionPlan(
+        SHARED,
+        "shared",
+        _size(fragment, bits),
+        cycles + cost.cycles,
+        vector,
+        1,
+        layout,
+        *((atom, "") if direction == "store" else ("", atom)),
+    )
+
+
+def _vector(transfer: Transfer) -> int:
+    """Elements that one access of a thread moves."""
+    return len(transfer.register) // transfer.instructions
+
+
+def _atom(transfer: Transfer) -> str:
+    word = next(atom for name, atom in ATOMS.items() if transfer.instruction.startswith(name))
+    return f"{word}_trans" if transfer.instruction.endswith(".trans") else word
+
+
+def bytes_of_pairs(fragment: Fragment) -> Fragment | None:
+    """The registers of a tile of 4-bit elements as bytes, each of two elements of a row.
+
+    None where two elements of a byte of the tile are not in one byte of the registers.
+    """
+    held, tile = fragment.held, fragment.tile
+    if not tile or tile[-1] % 2 or held.shape[1] % 2:
+        return None
+    pairs = held.reshape(len(held), -1, 2)
+    rows = prod(tile[:-1])
+    column = pairs[:, :, 0] // rows
+    empty = pairs[:, :, 0] < 0
+    adjacent = (column % 2 == 0) & (pairs[:, :, 1] == pairs[:, :, 0] + rows)
+    if not (adjacent | empty & (pairs[:, :, 1] < 0)).all():
+        return None
+    whole = np.where(empty, -1, pairs[:, :, 0] % rows + column // 2 * rows)
+    return fragment_from_held(whole, (*tile[:-1], tile[-1] // 2))
