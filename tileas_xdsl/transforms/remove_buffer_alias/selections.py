@@ -53,6 +53,7 @@ def _move(op: Operation) -> None:
         _selected(op, a, b) for a, b in zip(one.operands, other.operands, strict=True)
     ]
     window.location = op.location
+    window.results[0].name_hint = op.result.name_hint
     Rewriter.replace_op(op, window)
     for arm in dict.fromkeys((one, other)):
         if not any(result.first_use for result in arm.results):
