@@ -7,7 +7,7 @@ value: the buffer that it writes is its destination, which is followed like any 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -81,16 +81,38 @@ class BufferAliases:
     def __init__(self, root: Operation) -> None:
         self.merges: Sequence[Carried] = merges_in(root)
         self.merge_of: Mapping[SSAValue, Carried] = by_head(self.merges)
-        self._roots: dict[SSAValue, Roots] = {}
+        self._ends: Mapping[Carried, dict[SSAValue, None]] = {m: {} for m in self.merges}
+        """By merge, where the walk back from it ends."""
+        while any([self._collect(merge) for merge in self.merges]):
+            pass
+
+    def _collect(self, merge: Carried) -> bool:
+        """Whether more ends are known of a merge than before."""
+        ends = self._ends[merge]
+        before = len(ends)
+        for feed in merge.feeds:
+            ends.update(self._ends_of(feed.value))
+        return len(ends) > before
+
+    def _ends_of(self, value: SSAValue) -> dict[SSAValue, None]:
+        while (source := self._shown_by(value)) is not None:
+            value = source
+        merge = self.merge_of.get(value)
+        return {value: None} if merge is None else self._ends[merge]
+
+    def _shown_by(self, value: SSAValue) -> SSAValue | None:
+        """What a window shows; None for other values."""
+        if isinstance(value, OpResult) and isinstance(value.op, Window):
+            return value.op.operands[0]
+        return None
 
     def roots(self, value: SSAValue) -> Roots:
         """Everything that `value` may be."""
-        if (known := self._roots.get(value)) is None:
-            found = [v for v in self._chain(value) if self._before(v) is None]
-            allocations = [v for v in found if is_allocation(v)]
-            others = [v for v in found if not is_allocation(v)]
-            known = self._roots[value] = Roots(allocations, others)
-        return known
+        ends = self._ends_of(value)
+        return Roots(
+            [end for end in ends if is_allocation(end)],
+            [end for end in ends if not is_allocation(end)],
+        )
 
     def allocation_of(self, value: SSAValue) -> SSAValue | None:
         """The canonical allocation of a buffer: the one that it is on every path, or None."""
@@ -110,7 +132,7 @@ class BufferAliases:
         pending = [value]
         while pending:
             current = pending[-1]
-            before = self._before(current) or ()
+            before = self._before(current)
             if current not in depths:
                 depths[current] = 0
                 pending += (v for v in before if v not in depths)
@@ -119,20 +141,9 @@ class BufferAliases:
             depths[current] = max((depths[v] + 1 for v in before), default=0)
         return depths[value]
 
-    def _chain(self, value: SSAValue) -> Iterator[SSAValue]:
-        """`value` and everything on its way back, each once, nearest first."""
-        seen, pending = {value}, [value]
-        while pending:
-            current = pending.pop()
-            yield current
-            new = dict.fromkeys(v for v in self._before(current) or () if v not in seen)
-            seen.update(new)
-            pending += reversed(new)
-
-    def _before(self, value: SSAValue) -> Sequence[SSAValue] | None:
-        """What `value` shows or merges; None at the end of the walk."""
+    def _before(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What `value` shows or merges; nothing at the end of the walk."""
         if (merge := self.merge_of.get(value)) is not None:
             return [feed.value for feed in merge.feeds]
-        if isinstance(value, OpResult) and isinstance(value.op, Window):
-            return value.op.operands[:1]
-        return None
+        source = self._shown_by(value)
+        return () if source is None else (source,)

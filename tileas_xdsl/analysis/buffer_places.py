@@ -98,15 +98,20 @@ class BufferPlaces:
                 old = self.found.get(merge)
                 if merged is None or merged == old:
                     continue
-                if not merged.is_alias or (old is not None and old.base is not merged.base):
-                    self.left.add(merge)
-                    return False
-                if merged.place is None and merge not in self._moving:
-                    self._moving.add(merge)
-                    return False
-                self.found[merge] = merged
                 learnt = True
+                self._note(merge, merged, old)
+                if old is not None:
+                    return False
         return True
+
+    def _note(self, merge: Carried, merged: Merged, old: Merged | None) -> None:
+        """Keep what is known of a merge now; what is learnt once stays."""
+        if not merged.is_alias or (old is not None and old.base is not merged.base):
+            self.left.add(merge)
+            return
+        self.found[merge] = merged
+        if merged.place is None or old is not None:
+            self._moving.add(merge)
 
     def _merged(self, merge: Carried) -> Merged | None:
         """What flows into a merge, taken together; None if nothing is known yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import TensorType
@@ -62,7 +63,7 @@ class Plan:
                     lost.add(merge)
                 beginnings |= views
 
-    @property
+    @cached_property
     def feeds(self) -> frozenset[Feed]:
         """The operands that flow into merges which go."""
         return frozenset(feed for merge in self.removable for feed in merge.feeds)
@@ -74,12 +75,11 @@ class Plan:
 
     def renaming(self, merge: Carried) -> Renaming | None:
         """A use of an alias that needs a copy in another layout and cannot have one."""
-        feeds = self.feeds
         for head in merge.heads:
             if not self.needs_copies(merge, head):
                 continue
             for use in head.uses:
-                if Feed(use.operation, use.index) in feeds or _reads_at_once(use, head.type):
+                if Feed(use.operation, use.index) in self.feeds or _reads_at_once(use, head.type):
                     continue
                 return Renaming(self.places.found[merge].base, head, use.operation)
         return None
