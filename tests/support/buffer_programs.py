@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from tests.support.simulating import kernel
 
 PLAIN = "tensor<4x8xi32, #nv_tileas<space smem>>"
-SWIZZLED = "tensor<4x8xi32, #nv_tileas.shared<(4,8),(8,1),swizzle<1,4,3>>>"
+PADDED = "tensor<4x8xi32, #nv_tileas.shared<(4,8),(16,1)>>"
 
 _TYPES = {
     "m": "memref<16x8xi32>",
     "tile": "tensor<4x8xi32>",
     "whole": "tensor<16x8xi32>",
     "plain": PLAIN,
+    "gaps": "tensor<2x4xi32, #nv_tileas<space smem>>",
+    "some": "tensor<2x4xi32>",
 }
 _NUMBERS = ("%zero", "%one", "%two", "%three")
 
@@ -70,26 +72,47 @@ class _Writer:
         """Some operations; the buffers that may be named behind them."""
         known = list(buffers)
         for _ in range(self.rng.randint(1, 4)):
-            match self.rng.randrange(8 if depth else 5):
-                case 0:
-                    known.append(self.view("!part", numbers))
-                case 1:
-                    self.read(self.rng.choice(known))
-                case 2:
-                    self.write(known, numbers)
-                case 3:
-                    known.append(self.select(known, conditions))
-                case 4 if self.writes_aliases:
-                    known.append(self.moved(self.rng.choice(known)))
-                case 5:
-                    known += self.loop(known, conditions, numbers, depth)
-                case 6:
-                    known += self.endless(known, conditions, numbers, depth)
-                case 7:
-                    known.append(self.branch(known, conditions, numbers, depth))
-                case _:
-                    pass
+            if depth and self.rng.random() < 0.35:
+                nest = self.rng.choice((self.loop, self.endless, self.branch))
+                known += nest(known, conditions, numbers, depth)
+            else:
+                known += self.step(known, conditions, numbers)
         return known
+
+    def step(
+        self, known: Sequence[str], conditions: Sequence[str], numbers: Sequence[str]
+    ) -> list[str]:
+        """One operation, or a few; the new names for buffers."""
+        match self.rng.randrange(6):
+            case 0:
+                return [self.view("!part", numbers)]
+            case 1:
+                self.read(self.rng.choice(known))
+            case 2:
+                self.write(known, numbers)
+            case 3:
+                return [self.select(known, conditions)]
+            case 4 if self.writes_aliases:
+                return [self.moved(self.rng.choice(known))]
+            case 5 if self.writes_aliases:
+                self.gaps(known, conditions)
+            case _:
+                pass
+        return []
+
+    def gaps(self, known: Sequence[str], conditions: Sequence[str]) -> None:
+        """Read one of two slices of one buffer, or of two."""
+        one, other, chosen, tile, old, tripled, new = (self.name() for _ in range(7))
+        for name in (one, other):
+            where = f"[{self.rng.choice(_NUMBERS[:3])}, 2][2, 4][1, 1]"
+            buffer = self.rng.choice(known)
+            self.put(f"{name} = nv_tileas.extract_slice {buffer}{where} : !part -> !gaps")
+        self.put(f"{chosen} = arith.select {self.rng.choice(conditions)}, {one}, {other} : !gaps")
+        self.put(f"{tile} = nv_tileas.convert_layout {chosen} : !gaps -> !some")
+        self.put(f"{old} = nv_tileas.load %out[%eight, %zero] {{atom = #ldg}} : !m -> !some")
+        self.put(f"{tripled} = arith.addi {old}, {old} : !some")
+        self.put(f"{new} = arith.addi {tripled}, {tile} : !some")
+        self.put(f"nv_tileas.store {new}, %out[%eight, %zero] {{atom = #stg}} : !some, !m")
 
     def select(self, known: Sequence[str], conditions: Sequence[str]) -> str:
         name = self.name()
@@ -140,31 +163,31 @@ class _Writer:
 
     def branch(
         self, known: Sequence[str], conditions: Sequence[str], numbers: Sequence[str], depth: int
-    ) -> str:
+    ) -> list[str]:
         name = self.name()
         self.put(f"{name} = scf.if {self.rng.choice(conditions)} -> (!part) {{")
         inside = self.body(known, conditions, numbers, depth - 1)
         self.put(f"scf.yield {self.rng.choice(inside)} : !part\n}} else {{")
         inside = self.body(known, conditions, numbers, depth - 1)
         self.put(f"scf.yield {self.rng.choice(inside)} : !part\n}}")
-        return name
+        return [name]
 
 
-def random_program(seed: int, *, swizzled: bool = False, depth: int = 3) -> str:
+def random_program(seed: int, *, padded: bool = False, depth: int = 3) -> str:
     """A kernel of arguments (%in: 16x8xi32, %out: 16x8xi32, %p: i1, %q: i1).
 
-    With `swizzled`, aliases have another layout than their buffer, and are never written.
+    With `padded`, aliases have another layout than their buffer, and are never written.
     """
-    writer = _Writer(random.Random(seed), writes_aliases=not swizzled)
+    writer = _Writer(random.Random(seed), writes_aliases=not padded)
     first = [writer.view("!part", _NUMBERS) for _ in range(2)]
     known = writer.body(first, ["%p", "%q"], _NUMBERS, depth)
     for buffer in writer.rng.sample(known, min(3, len(known))):
         writer.read(buffer)
-    ring = ", #nv_tileas.shared<(4,4,8),(32,8,1)>" if swizzled else ", #nv_tileas<space smem>"
+    ring = ", #nv_tileas.shared<(4,4,8),(32,8,1)>" if padded else ", #nv_tileas<space smem>"
     types = {
         **_TYPES,
         "ring": f"tensor<4x4x8xi32{ring}>",
-        "part": SWIZZLED if swizzled else PLAIN,
+        "part": PADDED if padded else PLAIN,
     }
     lines = "\n".join(writer.lines)
     begin = """
