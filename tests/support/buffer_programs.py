@@ -40,7 +40,8 @@ class _Writer:
 
     def view(self, type_: str, numbers: Sequence[str]) -> str:
         name = self.name()
-        where = f"[{self.rng.choice(numbers)}, %zero, %zero]"
+        slot = self.rng.choice((numbers[-1], self.rng.choice(numbers)))
+        where = f"[{slot}, %zero, %zero]"
         self.put(f"{name} = nv_tileas.view %ring{where} : !ring -> {type_}")
         return name
 

@@ -104,6 +104,50 @@ def test_a_copy_in_another_layout_sees_what_was_written_last() -> None:
     assert not simulate(after, (a, b, False)).arrays[0].any()
 
 
+def test_an_alias_that_is_written_gets_no_copy() -> None:
+    """The write must reach the buffer: the view stays, and what it begins with is selected."""
+    rng = np.random.default_rng(8)
+    a, b = numbers(rng, (8, 16), np.float32), numbers(rng, (8, 16), np.float32)
+    write = "nv_tileas.copy %y, %s {atom = #any} : !tile, !slot"
+    reread = "%second = nv_tileas.convert_layout %s : !slot"
+    written = OTHER_LAYOUT.replace(
+        reread, f"{write}\n  %second = nv_tileas.convert_layout %low : !plain"
+    )
+    text = kernel("%a: !m, %b: !m, %c: i1", written, types=TYPES)
+    before, after = parse(text), parse(text)
+    assert without_aliases(after) == []
+    assert count(after, CopyOp) == count(before, CopyOp)
+    for c in (True, False):
+        assert results(after, a, b, c) == results(before, a, b, c)
+    np.testing.assert_array_equal(simulate(after, (a, b, True)).arrays[0], a - b)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_numbers_that_only_the_run_knows(k: int) -> None:
+    """A slot that is counted in slots, and one inside of a view: multiples and sums of values."""
+    rng = np.random.default_rng(9)
+    a, b = numbers(rng, (8, 16), np.float32), numbers(rng, (8, 16), np.float32)
+    text = kernel(
+        "%a: !m, %b: !m, %c: i1, %k: index",
+        """
+  %ring = nv_tileas.alloc_tensor : tensor<4x8x16xf32, #nv_tileas<space smem>>
+  %x = nv_tileas.load %a[%zero, %zero] {atom = #ldg} : !m -> !tile
+  %y = nv_tileas.load %b[%zero, %zero] {atom = #ldg} : !m -> !tile
+  %first = nv_tileas.view %ring[%k, %zero, %zero]
+    : tensor<4x8x16xf32, #nv_tileas<space smem>> -> !plain
+  %second = nv_tileas.view %first {offset = 128} : !plain
+  nv_tileas.copy %x, %first {atom = #any} : !tile, !plain
+  nv_tileas.copy %y, %second {atom = #any} : !tile, !plain
+  %s = arith.select %c, %first, %second : !plain
+  %z = nv_tileas.convert_layout %s : !plain -> !tile
+  nv_tileas.store %z, %b[%zero, %zero] {atom = #stg} : !tile, !m
+""",
+        types=TYPES,
+    )
+    after = check(text, (a, b, True, k), (a, b, False, k))
+    np.testing.assert_array_equal(simulate(after, (a, b, True, k)).arrays[1], a)
+
+
 ROTATING = """
   %ring = nv_tileas.alloc_tensor : tensor<2x8x16xf32, #nv_tileas<space smem>>
   %v = nv_tileas.view %ring : tensor<2x8x16xf32, #nv_tileas<space smem>> -> !plain

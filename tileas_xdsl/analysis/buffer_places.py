@@ -63,19 +63,10 @@ class Merged:
 
 
 class BufferPlaces:
-    """Where the merges of a program are.
+    """Where the merges of a program are; those in `left` count as buffers of their own."""
 
-    Merges in `left` and values in `beginnings` are buffers of their own: nobody looks behind them.
-    """
-
-    def __init__(
-        self,
-        aliases: BufferAliases,
-        left: Collection[Carried] = (),
-        beginnings: Collection[SSAValue] = (),
-    ) -> None:
+    def __init__(self, aliases: BufferAliases, left: Collection[Carried] = ()) -> None:
         self._aliases = aliases
-        self._beginnings = frozenset(beginnings)
         self.left: set[Carried] = set(left)
         """The merges that stay: of different buffers, or given at the beginning."""
         self._moving: set[Carried] = set()
@@ -129,7 +120,7 @@ class BufferPlaces:
     def place_of(self, value: SSAValue) -> Place | None:
         """Where a buffer begins; None if that is not known yet."""
         steps: list[Offset] = []
-        while value not in self._beginnings and (step := step_of(value)) is not None:
+        while (step := _step_of(value)) is not None:
             source, behind = step
             steps.append(behind)
             value = source
@@ -161,7 +152,7 @@ def _sum(one: Offset, other: Offset) -> Offset:
     return total
 
 
-def step_of(value: SSAValue) -> tuple[SSAValue, Offset] | None:
+def _step_of(value: SSAValue) -> tuple[SSAValue, Offset] | None:
     """The source of a contiguous view, and how many elements behind it the view begins."""
     if not isinstance(value, OpResult) or not isinstance(value.op, ViewOp):
         return None

@@ -28,8 +28,8 @@ class TileasRemoveBufferAlias(ModulePass):
 
     Leaves: where an alias is always part of one allocation, a view of that allocation.  Where it
     begins is a constant, or a number that is selected or carried in its place.  If the alias shows
-    the allocation under another layout, each user gets a copy in the layout that it sees, as long
-    as it does no more than read the tile when it runs.
+    the allocation under another layout, each user gets a copy in the layout that it sees; where
+    users may write, or read later, a copy would not do and the view shows that layout as before.
 
     A fixed point, reached within as many rounds as the longest chain of aliases; idempotent and
     deterministic.  An alias that stays is an error at its operation, and the module is valid: a

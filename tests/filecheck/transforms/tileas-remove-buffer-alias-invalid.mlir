@@ -83,22 +83,3 @@ func.func @ways(%c: i1) {
   "test.op"(%s) : (tensor<16x16xf16, #nv_tileas<space smem>>) -> ()
   func.return
 }
-
-// -----
-
-// Another layout than the buffer's, at a place that changes, and a user that may write.
-
-func.func @renamed(%n: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %a = nv_tileas.alloc_tensor : tensor<2x8x16xf32, #nv_tileas.shared<(2,8,16),(128,16,1)>>
-  %v = nv_tileas.view %a : tensor<2x8x16xf32, #nv_tileas.shared<(2,8,16),(128,16,1)>> -> tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>
-  %w = nv_tileas.view %a {offset = 128} : tensor<2x8x16xf32, #nv_tileas.shared<(2,8,16),(128,16,1)>> -> tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>
-  // expected-error@+1 {{'scf.for' op shows tensor<2x8x16xf32, #nv_tileas.shared<(2,8,16),(128,16,1)>> as tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>, and no copy can take its place}}
-  %r = scf.for %i = %c0 to %n step %c1 iter_args(%u = %v) -> (tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>) {
-    // expected-note@+1 {{'test.op' does more than read it when it runs}}
-    "test.op"(%u) : (tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>) -> ()
-    scf.yield %w : tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>
-  }
-  func.return
-}

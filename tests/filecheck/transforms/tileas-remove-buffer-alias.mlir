@@ -313,8 +313,8 @@ func.func @other_layout(%c: i1) -> tensor<8x16xf32> {
 // CHECK-NEXT:    nv_tileas.copy %[[R]], %s {atom = #nv_tileas<atom unknown_copy>}
 // CHECK-NEXT:    %x = nv_tileas.convert_layout %s
 
-// Layouts that differ, where the user may write or read later: the view stays, what it begins with
-// is selected.
+// Layouts that differ, where the user may write or read later: it sees the buffer under that layout,
+// as it did before.
 
 func.func @kept_layout(%c: i1, %zero: index, %slot: index) {
   %a = nv_tileas.alloc_tensor : tensor<2x8x16xf32, #nv_tileas.shared<(2,8,16),(128,16,1)>>
@@ -326,8 +326,8 @@ func.func @kept_layout(%c: i1, %zero: index, %slot: index) {
 }
 
 // CHECK-LABEL: func.func @kept_layout
-// CHECK:         %[[B:.*]] = arith.select %c, %zero, %slot : index
-// CHECK-NEXT:    %s = nv_tileas.view %a[%[[B]]]
+// CHECK:         %s_offset = arith.select %c, %zero, %slot : index
+// CHECK-NEXT:    %s = nv_tileas.view %a[%s_offset] : {{.*}} -> tensor<8x16xf32, #nv_tileas.shared<(8,16),(16,1),swizzle<1,4,3>>>
 // CHECK-NEXT:    "test.op"(%s)
 
 // Not dropped: what a loop counts by position.  The number takes the place of the buffer.

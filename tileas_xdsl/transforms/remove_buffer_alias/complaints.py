@@ -12,11 +12,11 @@ from xdsl.traits import is_side_effect_free
 from tileas_xdsl.analysis.buffer_aliases import Roots
 from tileas_xdsl.analysis.carried import Carried, is_inside
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import emit_error, note
+from tileas_xdsl.diagnostics.emission import emit_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
-from tileas_xdsl.transforms.remove_buffer_alias.plan import Plan, Renaming
+from tileas_xdsl.transforms.remove_buffer_alias.plan import Plan
 
 _COMPUTING = ("nv_tileas", "arith", "math")
 
@@ -49,21 +49,12 @@ def _complaint(merge: Carried, plan: Plan) -> Complaint | None:
     if is_inside(allocation, merge.op) and isinstance(merge.op, scf.WhileOp):
         notes = [note_at(allocation, "allocated here, in every round")]
         return Complaint(message("yielded-alias-not-implemented-yet"), notes)
-    if (renaming := plan.renamings.get(merge)) is not None:
-        return _renamed(renaming)
     notes = [
         note_at(feed.value, f"'{name_of(feed.value.op)}' shows it here")
         for feed in merge.feeds
         if isinstance(feed.value, OpResult)
     ]
     return Complaint(message("remove-buffer-alias-not-supported-operation-type"), notes)
-
-
-def _renamed(renaming: Renaming) -> Complaint:
-    there, here = renaming.buffer.type, renaming.alias.type
-    text = f"shows {there} as {here}, and no copy can take its place"
-    user = f"'{name_of(renaming.user)}' does more than read it when it runs"
-    return Complaint(text, [note(renaming.user, user)])
 
 
 def _is_alias(merge: Carried, roots: Roots) -> bool:

@@ -41,21 +41,14 @@ class _Numbers:
             if (place := plan.places.place_of(feed.value)) is not None
         }
         self.uses: Mapping[SSAValue, Sequence[Use]] = {
-            head: self._outer_uses(head) for merge in plan.removable for head in merge.heads
+            head: plan.outer_uses(head) for merge in plan.removable for head in merge.heads
         }
         self.copied = {
-            head
-            for merge in plan.removable
-            for head in merge.heads
-            if plan.needs_copies(merge, head)
+            head for merge in plan.removable for head in merge.heads if plan.is_copied(merge, head)
         }
         self.sources = [feed.value for merge in plan.removable for feed in merge.feeds]
         self.numbers: dict[SSAValue, SSAValue] = {}
         """By head of a merge that moves, the value that tells where it is."""
-
-    def _outer_uses(self, head: SSAValue) -> Sequence[Use]:
-        uses = [use for use in head.uses if Feed(use.operation, use.index) not in self.plan.feeds]
-        return list(reversed(uses))
 
     def rewrite(self) -> None:
         """Numbers first, then the views at them, and what nothing needs any more last."""

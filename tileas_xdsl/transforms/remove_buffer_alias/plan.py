@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.buffer_layouts import shows_in_place
-from tileas_xdsl.analysis.buffer_places import BufferPlaces, Offset, Place, step_of
+from tileas_xdsl.analysis.buffer_places import BufferPlaces, Offset, Place
 from tileas_xdsl.analysis.carried import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.compute import DotOp, ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ShuffleOp
@@ -24,44 +24,20 @@ _ELEMENTWISE = ("arith", "math")
 
 
 @dataclass(frozen=True)
-class Renaming:
-    """An alias under another layout than its buffer, where no copy can take its place."""
-
-    buffer: SSAValue
-    alias: SSAValue
-    user: Operation
-
-
-@dataclass(frozen=True)
 class Plan:
     """The merges of a program that can become numbers, and where they are."""
 
     aliases: BufferAliases
     places: BufferPlaces
     removable: Sequence[Carried]
-    renamings: Mapping[Carried, Renaming]
-    """The merges for which a copy is needed that cannot be made; views under their layout stay."""
 
     @staticmethod
     def of(root: Operation) -> Plan:
         """What can be done in `root`; what cannot leaves the rest as it is."""
         aliases = BufferAliases(root)
-        lost = {m for m in aliases.merges if aliases.allocation_of(m.heads[0]) is None}
-        renamings: dict[Carried, Renaming] = {}
-        beginnings: set[SSAValue] = set()
-        while True:
-            places = BufferPlaces(aliases, lost, beginnings)
-            removable = [m for m in aliases.merges if m in places.found]
-            plan = Plan(aliases, places, removable, renamings)
-            refused = {m: r for m in removable if (r := plan.renaming(m)) is not None}
-            if not refused:
-                return plan
-            renamings = {**refused, **renamings}
-            for merge in refused:
-                views = {v for feed in merge.feeds for v in _renaming_views(feed.value)}
-                if views <= beginnings:
-                    lost.add(merge)
-                beginnings |= views
+        lost = [m for m in aliases.merges if aliases.allocation_of(m.heads[0]) is None]
+        places = BufferPlaces(aliases, lost)
+        return Plan(aliases, places, [m for m in aliases.merges if m in places.found])
 
     @cached_property
     def feeds(self) -> frozenset[Feed]:
@@ -73,30 +49,20 @@ class Plan:
         merged = self.places.found[merge]
         return merged.place or Place(merged.base, Offset().plus(head))
 
-    def renaming(self, merge: Carried) -> Renaming | None:
-        """A use of an alias that needs a copy in another layout and cannot have one."""
-        for head in merge.heads:
-            if not self.needs_copies(merge, head):
-                continue
-            for use in head.uses:
-                if Feed(use.operation, use.index) in self.feeds or _reads_at_once(use, head.type):
-                    continue
-                return Renaming(self.places.found[merge].base, head, use.operation)
-        return None
+    def outer_uses(self, head: SSAValue) -> Sequence[Use]:
+        """The uses of an alias, in order, but for those that flow into merges which go too."""
+        uses = [use for use in head.uses if Feed(use.operation, use.index) not in self.feeds]
+        return uses[::-1]
 
-    def needs_copies(self, merge: Carried, head: SSAValue) -> bool:
-        """Whether an alias shows its allocation under another layout."""
+    def is_copied(self, merge: Carried, head: SSAValue) -> bool:
+        """Whether users get copies: they see another layout than the buffer's, and only read.
+
+        Where one of them does more, all of them see the buffer as they did before.
+        """
         place = self.place_of(merge, head)
-        return not shows_in_place(place.base.type, head.type, place.offset.known)
-
-
-def _renaming_views(value: SSAValue) -> Iterator[SSAValue]:
-    """The views on the way of a buffer that show it under another layout."""
-    while (step := step_of(value)) is not None:
-        source, offset = step
-        if not shows_in_place(source.type, value.type, offset.known):
-            yield value
-        value = source
+        if shows_in_place(place.base.type, head.type, place.offset.known):
+            return False
+        return all(_reads_at_once(use, head.type) for use in self.outer_uses(head))
 
 
 def _reads_at_once(use: Use, type_: Attribute) -> bool:
