@@ -72,6 +72,18 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
+def _tileas_remove_buffer_alias() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_remove_buffer_alias import TileasRemoveBufferAlias
+
+    return TileasRemoveBufferAlias
+
+
+def _tileas_remove_dead_args() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_remove_dead_args import TileasRemoveDeadArgs
+
+    return TileasRemoveDeadArgs
+
+
 def _tileas_remove_layout_conversions() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_remove_layout_conversions import (
         TileasRemoveLayoutConversions,
@@ -120,6 +132,8 @@ TILEAS_UNIVERSE = Universe(
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
+        "tileas-remove-dead-args": _tileas_remove_dead_args,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "tileas-slicing": _tileas_slicing,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,

@@ -1,0 +1,132 @@
+"""What control flow carries: operands that go in, and the arguments and results they become.
+
+One value that a loop carries, or that branches give, is several values to the program: the first
+comes in as an operand, others are yielded, and they arrive as block arguments and results.  They
+have one type and are changed or dropped together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.control import PragmaOp, YieldOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp, StageOp
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """An operand that control flow hands on."""
+
+    op: Operation
+    index: int
+
+    @property
+    def value(self) -> SSAValue:
+        """What is handed on."""
+        return self.op.operands[self.index]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Carried:
+    """A value that `op` carries: what flows in, and the block arguments and results it becomes."""
+
+    op: Operation
+    heads: tuple[SSAValue, ...]
+    feeds: tuple[Feed, ...]
+
+
+def carried_by(op: Operation) -> Sequence[Carried]:
+    """The values that `op` carries, in order; none for operations that are not control flow."""
+    match op:
+        case scf.ForOp():
+            found = _of_for(op)
+        case scf.WhileOp():
+            found = _of_while(op)
+        case scf.IfOp() | scf.IndexSwitchOp() | scf.ExecuteRegionOp():
+            found = _of_branches(op, scf.YieldOp, 0)
+        case PragmaOp():
+            found = _of_branches(op, YieldOp, 0)
+        case StageOp() if op.ENTRY.has_payload:
+            found = _of_branches(op, PipelineYieldOp, len(op.ENTRY.gives))
+        case _:
+            return ()
+    return list(found) if found is not None else ()
+
+
+def carried_in(root: Operation) -> Iterator[Carried]:
+    """All values that are carried by operations in `root`, the outer ones first."""
+    return chain.from_iterable(map(carried_by, root.walk()))
+
+
+def by_head(carried: Sequence[Carried]) -> Mapping[SSAValue, Carried]:
+    """The carried value that an argument or result is."""
+    return {head: value for value in carried for head in value.heads}
+
+
+def _of_for(op: scf.ForOp) -> Iterator[Carried] | None:
+    end = op.body.block.last_op
+    count = len(op.iter_args)
+    if not isinstance(end, scf.YieldOp) or len(end.operands) != count:
+        return None
+    arguments = op.body.block.args[1:]
+    return (
+        Carried(op, (arguments[i], op.res[i]), (Feed(op, 3 + i), Feed(end, i)))
+        for i in range(count)
+    )
+
+
+def _of_while(op: scf.WhileOp) -> Iterator[Carried] | None:
+    """What the first region takes, then what it hands on; the verifier does not compare them."""
+    before, after = op.before_region.block, op.after_region.block
+    decides, goes_on = before.last_op, after.last_op
+    if not isinstance(decides, scf.ConditionOp) or not isinstance(goes_on, scf.YieldOp):
+        return None
+    taken, handed_on = len(op.arguments), len(op.res)
+    if not taken == len(before.args) == len(goes_on.operands):
+        return None
+    if not handed_on == len(after.args) == len(decides.args):
+        return None
+    return chain(
+        (Carried(op, (before.args[i],), (Feed(op, i), Feed(goes_on, i))) for i in range(taken)),
+        (
+            Carried(op, (after.args[i], op.res[i]), (Feed(decides, 1 + i),))
+            for i in range(handed_on)
+        ),
+    )
+
+
+def _of_branches(op: Operation, end: type[Operation], skipped: int) -> Iterator[Carried] | None:
+    """The results from `skipped` on, which every block of `op` that ends with `end` yields."""
+    results = op.results[skipped:]
+    ends = [last for last in map(_last_op, _blocks(op)) if isinstance(last, end)]
+    if any(len(last.operands) != len(results) for last in ends) or not ends:
+        return None
+    return (
+        Carried(op, (result,), tuple(Feed(last, i) for last in ends))
+        for i, result in enumerate(results)
+    )
+
+
+def _blocks(op: Operation) -> Iterator[Block]:
+    return chain.from_iterable(region.blocks for region in op.regions)
+
+
+def _last_op(block: Block) -> Operation | None:
+    return block.last_op
+
+
+def is_inside(value: SSAValue, op: Operation) -> bool:
+    """Whether `value` is defined in a region of `op`."""
+    owner = value.owner
+    region: Region | None = owner.parent if isinstance(owner, Block) else owner.parent_region()
+    while region is not None:
+        parent = region.parent
+        if parent is op:
+            return True
+        region = None if parent is None else parent.parent_region()
+    return False

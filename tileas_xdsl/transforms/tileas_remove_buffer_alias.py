@@ -1,0 +1,61 @@
+"""The pass `tileas-remove-buffer-alias`: buffers are named by their allocations, never chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.transforms.remove_buffer_alias.complaints import complain
+from tileas_xdsl.transforms.remove_buffer_alias.numbers import remove_aliases
+from tileas_xdsl.transforms.remove_buffer_alias.plan import Plan
+from tileas_xdsl.transforms.remove_buffer_alias.selections import (
+    movable_selections,
+    move_selections,
+)
+
+
+@dataclass(frozen=True)
+class TileasRemoveBufferAlias(ModulePass):
+    """Replace aliases of buffers in shared and tensor memory by views of their allocations.
+
+    Needs: any verified module, best with layouts assigned.  A selection of buffers, and buffers
+    that loops and branches carry, are aliases.
+
+    Leaves: where an alias is always part of one allocation, a view of that allocation.  Where it
+    begins is a constant, or a number that is selected or carried in its place.  If the alias shows
+    the allocation under another layout, each user gets a copy in the layout that it sees; where
+    users may write, or read later, a copy would not do and the view shows that layout as before.
+
+    A fixed point, reached within as many rounds as the longest chain of aliases; idempotent and
+    deterministic.  An alias that stays is an error at its operation, and the module is valid: a
+    pipeline goes on, and the tool fails in the end.  Only a pass that does not converge stops it.
+    """
+
+    name = "tileas-remove-buffer-alias"
+
+    max_rounds: int | None = None
+    """How many rounds there may be; by default as many as the longest chain of aliases."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        plan = Plan.of(op)
+        rounds = plan.aliases.depth() if self.max_rounds is None else self.max_rounds
+        while plan.removable or movable_selections(plan):
+            if rounds <= 0:
+                raise _no_end(plan)
+            rounds -= 1
+            if plan.removable:
+                remove_aliases(plan)
+            else:
+                move_selections(plan)
+            plan = Plan.of(op)
+        complain(plan)
+
+
+def _no_end(plan: Plan) -> Exception:
+    first = (plan.removable or movable_selections(plan))[0]
+    return op_error(first.op, message("tileas-remove-buffer-alias-pass-failed-to-converge"))
