@@ -86,6 +86,12 @@ def _tileas_slicing() -> type[ModulePass]:
     return TileasSlicing
 
 
+def _tileas_resolve_agent_boundary() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_resolve_agent_boundary import TileasResolveAgentBoundary
+
+    return TileasResolveAgentBoundary
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -114,6 +120,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "tileas-slicing": _tileas_slicing,
+        "tileas-resolve-agent-boundary": _tileas_resolve_agent_boundary,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

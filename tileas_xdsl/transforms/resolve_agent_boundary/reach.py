@@ -1,0 +1,130 @@
+"""Values that agents compute again, and objects of the whole block that move in front.
+
+Scalars, ids, views and constants are computed again where they are used.  Buffers that all threads
+reach, pipelines and descriptors exist once: an agent that makes some for another one has them made
+before the switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
+    SHARED_SPACES,
+    agent_of,
+    is_recomputed,
+    residence,
+    title,
+    who,
+)
+from tileas_xdsl.transforms.resolve_agent_boundary.loops import counter_in
+
+_OBJECTS = (AllocTensorOp, CreatePipelineOp, MakeTiledTmaDescOp)
+
+
+class Reach:
+    """What the agents of a switch reach without a handoff."""
+
+    def __init__(self, switch: AgentSwitchOp) -> None:
+        self.switch = switch
+        self.isolated = bool(switch.isolated.value.data)
+        self._made: dict[tuple[SSAValue, Block], SSAValue] = {}
+
+    def problem(self, value: SSAValue, user: Operation, agent: int) -> str | None:
+        """Why an operation of an agent does not reach a value; None if it does."""
+        home = agent_of(self.switch, value)
+        if home == agent:
+            return f"it depends on {title(value)} of {who(agent)} itself"
+        if home is None and not self.isolated:
+            return None
+        if self._counter(value, user, agent) is not None:
+            return None
+        if not isinstance(value, OpResult):
+            return self._unreachable(value)
+        if is_recomputed(value.op):
+            return self._first_problem(value.op, lambda v: self.problem(v, user, agent))
+        return self._problem_in_front(value)
+
+    def _unreachable(self, value: SSAValue) -> str:
+        if isinstance(value, BlockArgument) and agent_of(self.switch, value) is None:
+            return f"{title(value)} is an argument, and isolated agents see none"
+        return f"{title(value)} is an argument that control flow gives"
+
+    @staticmethod
+    def _first_problem(op: Operation, of: Callable[[SSAValue], str | None]) -> str | None:
+        problems = (of(operand) for operand in op.operands)
+        return next((problem for problem in problems if problem is not None), None)
+
+    def _problem_in_front(self, value: SSAValue) -> str | None:
+        """Why a value cannot be made before the switch; None if it can, or is."""
+        home = agent_of(self.switch, value)
+        if home is None and not self.isolated:
+            return None
+        if not isinstance(value, OpResult):
+            return self._unreachable(value)
+        op = value.op
+        if self.isolated or not (is_recomputed(op) or _is_object(op)):
+            return f"'{name_of(op)}' makes it, which no other agent can do again"
+        if home is None or op.parent is not self.switch.agent_bodies[home].block:
+            return f"'{name_of(op)}' makes it under control flow"
+        return self._first_problem(op, self._problem_in_front)
+
+    def bring(self, value: SSAValue, user: Operation, agent: int) -> SSAValue:
+        """The value for an operation of an agent, which reaches it."""
+        if agent_of(self.switch, value) is None and not self.isolated:
+            return value
+        if (counter := self._counter(value, user, agent)) is not None:
+            return counter
+        assert isinstance(value, OpResult)
+        if is_recomputed(value.op):
+            return self.remake(value, user, agent)
+        self._move_in_front(value.op)
+        return value
+
+    def remake(self, value: OpResult, user: Operation, agent: int) -> SSAValue:
+        """The result of an operation that the agent runs again itself, right before its user."""
+        block = user.parent
+        assert block is not None
+        known = self._made.get((value, block))
+        if isinstance(known, OpResult) and known.op.is_before_in_block(user):
+            return known
+        operands = {v: self.bring(v, user, agent) for v in value.op.operands}
+        made = value.op.clone(operands)
+        made.location = value.op.location
+        block.insert_op_before(made, user)
+        for old, new in zip(value.op.results, made.results, strict=True):
+            self._made[old, block] = new
+        return made.results[value.index]
+
+    def _counter(self, value: SSAValue, user: Operation, agent: int) -> SSAValue | None:
+        home, block = agent_of(self.switch, value), user.parent
+        if home is None or block is None:
+            return None
+        bodies = self.switch.agent_bodies
+        return counter_in(value, block, bodies[agent].block, bodies[home].block)
+
+    def _move_in_front(self, op: Operation) -> None:
+        """Move an operation and what it needs out of its agent."""
+        if op.parent is self.switch.parent:
+            return
+        for operand in op.operands:
+            if isinstance(operand, OpResult) and agent_of(self.switch, operand) is not None:
+                self._move_in_front(operand.op)
+        op.detach()
+        block = self.switch.parent
+        assert block is not None
+        block.insert_op_before(op, self.switch)
+
+
+def _is_object(op: Operation) -> bool:
+    """Whether an operation makes something that all agents can use."""
+    if isinstance(op, AllocTensorOp):
+        return residence(op.result) in SHARED_SPACES
+    return isinstance(op, _OBJECTS)
