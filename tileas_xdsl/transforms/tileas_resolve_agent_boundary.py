@@ -24,6 +24,8 @@ from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     is_constant,
     is_in_place,
     is_recomputed,
+    is_register_storage,
+    is_storage,
     residence,
     sink_storage,
 )
@@ -65,13 +67,17 @@ class TileasResolveAgentBoundary(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.loop_stages < 1:
             raise op_error(op, f"loop-stages is at least 1, not {self.loop_stages}", prefix=False)
+        number = next_number(op)
         switches = [inner for inner in op.walk() if isinstance(inner, AgentSwitchOp)]
         for switch in switches:
-            _resolve(switch, self.loop_stages, op)
+            number = _resolve(switch, self.loop_stages, number)
 
 
-def _resolve(switch: AgentSwitchOp, loop_stages: int, root: Operation) -> None:
-    """Close the boundary of one switch; those around it are closed."""
+def _resolve(switch: AgentSwitchOp, loop_stages: int, number: int) -> int:
+    """Close the boundary of one switch, those around it are closed; the next number.
+
+    Handoffs have the numbers from `number` on.
+    """
     wait_where_issued(switch)
     for crossing in crossings(switch):
         sink_storage(crossing)
@@ -81,7 +87,6 @@ def _resolve(switch: AgentSwitchOp, loop_stages: int, root: Operation) -> None:
         user = next(iter(stuck.crossing.users.values()))[0]
         why = "each of the two agents waits for the other to go first"
         raise crossing_error(stuck.crossing, user, why)
-    number = next_number(root) if handoffs else 0
     of_block = [handoff for handoff in handoffs if _is_of_block(handoff)]
     hand_over_in_block(of_block, number)
     number += len(of_block)
@@ -89,6 +94,7 @@ def _resolve(switch: AgentSwitchOp, loop_stages: int, root: Operation) -> None:
         if not _is_of_block(handoff):
             number = hand_over_by_pipeline(handoff, number)
     switch.attributes.pop(OPEN_BOUNDARY, None)
+    return number
 
 
 def _bring(switch: AgentSwitchOp) -> None:
@@ -98,7 +104,7 @@ def _bring(switch: AgentSwitchOp) -> None:
     for crossing in found:
         for user, agent in _uses(crossing):
             why = reach.problem(crossing.value, user, agent)
-            if why is not None and not _is_tile(crossing):
+            if why is not None and not _is_to_copy(crossing):
                 raise crossing_error(crossing, user, why)
     for crossing in found:
         uses = list(_uses(crossing))
@@ -123,6 +129,13 @@ def _uses(crossing: Crossing) -> Iterator[tuple[Operation, int]]:
 
 def _is_tile(crossing: Crossing) -> bool:
     return isinstance(crossing.value.type, TensorType)
+
+
+def _is_to_copy(crossing: Crossing) -> bool:
+    """Whether another agent may have a copy: storage that all of them reach is one thing."""
+    if not _is_tile(crossing):
+        return False
+    return not is_storage(crossing.value) or is_register_storage(crossing.value)
 
 
 def _is_direct(crossing: Crossing) -> bool:

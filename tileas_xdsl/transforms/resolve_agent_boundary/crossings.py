@@ -149,11 +149,15 @@ def _space_of_pipeline(pipeline: CreatePipelineOp) -> Space | None:
     return space_of(pipeline.view.type)
 
 
+def is_storage(tile: SSAValue) -> bool:
+    """Whether a tile is storage that was asked for, or a window of some: not a mere value."""
+    origin = storage_of(tile)
+    return isinstance(origin, OpResult) and isinstance(origin.op, AllocTensorOp)
+
+
 def is_register_storage(tile: SSAValue) -> bool:
     """Whether a tile is storage that only the threads have that made it."""
-    origin = storage_of(tile)
-    is_new = isinstance(origin, OpResult) and isinstance(origin.op, AllocTensorOp)
-    return is_new and residence(tile) in (None, Space.RMEM)
+    return is_storage(tile) and residence(tile) in (None, Space.RMEM)
 
 
 def sink_storage(crossing: Crossing) -> None:

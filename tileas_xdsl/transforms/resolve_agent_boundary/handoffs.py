@@ -8,6 +8,7 @@ they split.  What an agent defines goes through a pipeline.  The buffer's attrib
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from xdsl.dialects import func, gpu, scf
@@ -88,7 +89,8 @@ def hand_over_in_block(handoffs: Sequence[Handoff], number: int) -> None:
         before.insert(gpu.BarrierOp())
     buffers = [_buffer(before, handoff, number + k, BLOCK) for k, handoff in enumerate(handoffs)]
     for handoff, buffer in zip(handoffs, buffers, strict=True):
-        before.insert(CopyOp(_copied(before, handoff.value), buffer, atom=ATOM))
+        here = _Writer(switch, handoff.source.origin)
+        here.insert(CopyOp(_copied(here, handoff.value), buffer, atom=ATOM))
     before.insert(gpu.BarrierOp())
     for handoff, buffer in zip(handoffs, buffers, strict=True):
         for delivery in handoff.deliveries:
@@ -167,7 +169,7 @@ def hand_over_by_pipeline(handoff: Handoff, number: int) -> int:
     """
     switch = handoff.crossing.switch
     for deliveries in _batches(handoff.deliveries, switch.num_agents_per_group.value.data):
-        _pipe(Handoff(handoff.crossing, handoff.source, deliveries, handoff.stages), number)
+        _pipe(replace(handoff, deliveries=deliveries), number)
         number += 1
     return number
 
@@ -183,6 +185,8 @@ def _pipe(handoff: Handoff, number: int) -> None:
     element, shape = tile.element_type, _tile(buffer).get_shape()
     view = before.insert(ViewOp(buffer, TiledViewType(shape, element, Space.SMEM)))
     pipeline = before.insert(CreatePipelineOp(view, handoff.stages, shared_mem=True))
+    if (name := handoff.value.name_hint) is not None:
+        pipeline.producer.name_hint, pipeline.consumer.name_hint = f"{name}_give", f"{name}_take"
     stage = _shared(element, tile.get_shape())
     iterator = IteratorType(stage, handoff.stages, Space.SMEM)
     _produce(handoff, pipeline.producer, iterator)
@@ -192,7 +196,7 @@ def _pipe(handoff: Handoff, number: int) -> None:
 
 def _begin(site: Site | Source, token: SSAValue, type_: IteratorType) -> tuple[SSAValue, SSAValue]:
     """The token and the iterator at a place, through the loops around it."""
-    outside = _Writer(site.loops[0] if site.loops else site.anchor, site.anchor)
+    outside = _Writer(site.loops[0] if site.loops else site.anchor, site.origin)
     iterator = outside.insert(CreateIteratorOp(token, type_)).iterator
     if not site.loops:
         return token, iterator
@@ -201,27 +205,31 @@ def _begin(site: Site | Source, token: SSAValue, type_: IteratorType) -> tuple[S
 
 
 def _end(
-    anchor: Operation, loops: Sequence[scf.ForOp], token: SSAValue, iterator: SSAValue
+    anchor: Operation,
+    origin: Operation,
+    loops: Sequence[scf.ForOp],
+    token: SSAValue,
+    iterator: SSAValue,
 ) -> None:
     """The token and the next iterator for the next round of the loops."""
     if loops:
-        here = _Writer(anchor, anchor)
+        here = _Writer(anchor, origin)
         hand_back(loops, [token, here.insert(IncIterOp(iterator)).next])
 
 
 def _produce(handoff: Handoff, token: SSAValue, type_: IteratorType) -> None:
     """Put the tile into the next stage."""
     site = handoff.source
-    anchor = site.anchor
+    anchor, origin = site.anchor, site.origin
     token, iterator = _begin(site, token, type_)
     block = Block(arg_types=[type_.payload])
     end = PipelineYieldOp(block.args[0])
     block.add_op(end)
-    inside, here = _Writer(end, anchor), _Writer(anchor, anchor)
-    end.location = block.args[0].location = anchor.location
+    inside, here = _Writer(end, origin), _Writer(anchor, origin)
+    end.location = block.args[0].location = origin.location
     inside.insert(CopyOp(_copied(inside, handoff.value), block.args[0], atom=ATOM))
     made = here.insert(ProduceOneOp(token, iterator, body=Region(block)))
-    _end(anchor, site.loops, made.result_token, iterator)
+    _end(anchor, origin, site.loops, made.result_token, iterator)
 
 
 def _consume(
@@ -240,5 +248,5 @@ def _consume(
     got = here.insert(
         ConsumeOneOp(token, iterator, index, payload=[delivery.type], body=Region(block))
     )
-    _end(site.anchor, site.loops, got.result_token, iterator)
+    _end(site.anchor, site.anchor, site.loops, got.result_token, iterator)
     _deliver(handoff, delivery, got.payload[0])

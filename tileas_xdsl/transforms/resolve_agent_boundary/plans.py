@@ -41,6 +41,11 @@ class Site:
     anchor: Operation
     loops: Sequence[scf.ForOp]
 
+    @property
+    def origin(self) -> Operation:
+        """The operation on whose behalf it is taken."""
+        return self.anchor
+
 
 @dataclass(frozen=True)
 class Source:
@@ -63,6 +68,12 @@ class Source:
         behind = value.op.next_op if isinstance(value, OpResult) else block_of(value).first_op
         assert behind is not None
         return behind
+
+    @property
+    def origin(self) -> Operation:
+        """The operation that defines the tile, if one does, else where it is given."""
+        value = self.crossing.value
+        return value.op if isinstance(value, OpResult) else self.anchor
 
 
 @dataclass(frozen=True)
@@ -111,8 +122,7 @@ def plan(crossing: Crossing, loop_stages: int) -> Handoff:
 def _problem(crossing: Crossing) -> str | None:
     """Why no buffer in shared memory holds what crosses; None if one does."""
     tile = tile_of(crossing.value)
-    if tile is None:
-        return f"{crossing.value.type} is no tile"
+    assert tile is not None
     if crossing.switch.isolated.value.data:
         return "an isolated agent sees no memory to take it from"
     if is_register_storage(crossing.value):
