@@ -320,3 +320,52 @@ func.func @part(%m: memref<?x?xf32>) {
   %s = nv_tileas.extract_slice %t[0, 0][8, 32][1, 1] : tensor<8x64xf32> -> tensor<8x32xf32>
   func.return
 }
+
+// -----
+
+// Registers belong to the threads that filled them.
+
+#load = #nv_tileas<atom ldg>
+!tile = tensor<16x32xf32>
+!window = !nv_tileas.tiled_view<16x32xf32, gmem>
+func.func @registers_of_others(%a: memref<16x32xf32>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %a : memref<16x32xf32> -> !window
+  // expected-note@+1 {{tileas-resolve-agent-boundary hands it over}}
+  %x = nv_tileas.tiled_load %v[%zero, %zero] {atom = #load} : !window -> !tile
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0>, isolated = false} agent 0 {
+    // expected-error@+1 {{'arith.addf' op uses %x in registers of other threads than those of agent 0}}
+    %y = arith.addf %x, %x : !tile
+  }, agent 1 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @open() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op has an open boundary: tileas-resolve-agent-boundary closes it}}
+  nv_tileas.async.pipeline.agent_switch {nv_tileas.open_boundary, num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @copy_to_global(%a: memref<16x32xf32>) {
+  %x = arith.constant dense<1.0> : tensor<16x32xf32>
+  %v = nv_tileas.view %a : memref<16x32xf32> -> !nv_tileas.tiled_view<16x32xf32, gmem>
+  // expected-error@+1 {{'nv_tileas.copy' op copies otherwise than to shared memory, which is not lowered yet}}
+  nv_tileas.copy %x, %v {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xf32>, !nv_tileas.tiled_view<16x32xf32, gmem>
+  func.return
+}
+
+// -----
+
+func.func @copy_of_bits(%i: i1) {
+  %x = tensor.splat %i : tensor<16x32xi1>
+  %s = nv_tileas.alloc_tensor : tensor<16x32xi1, #nv_tileas<space smem>>
+  // expected-error@+1 {{'nv_tileas.copy' op copies elements of whole bytes, not i1}}
+  nv_tileas.copy %x, %s {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xi1>, tensor<16x32xi1, #nv_tileas<space smem>>
+  func.return
+}
