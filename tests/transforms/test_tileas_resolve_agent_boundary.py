@@ -163,18 +163,27 @@ def test_a_program_computes_what_it_did(name: str, rounds: int) -> None:
     assert rounds == 0 or not (before == -7.0).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["one agent", "two agents, one computes", "two tiles", "in flight"]
+LOWERED = (
+    "one agent",
+    "two agents, one computes",
+    "two tiles",
+    "used in a loop",
+    "the switch in a loop",
+    "in flight",
+    "a loop that carries the tile",
 )
+
+
+@pytest.mark.parametrize("name", LOWERED)
 def test_the_result_is_lowered_to_threads(name: str) -> None:
     attributes = "attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>}"
     text, array = kernel(BEFORE[name], attributes), array_of(4)
-    before = results(parse(text), array, 1)
+    before = results(parse(text), array, 3)
     with pytest.raises(OpError, match="in registers of other threads"):
         _ = compile(text).ptx
     made = compile(str(resolved(text)))
     out = np.full_like(array, -7.0)
-    found = made.emulate(array, out, 1, grid=(1, 1, 1), order="random")
+    found = made.emulate(array, out, 3, grid=(1, 1, 1), order="random")
     assert [str(finding) for finding in found.findings] == []
     assert np.asarray(found.arrays[1]).tobytes() == before.tobytes()
 

@@ -423,3 +423,28 @@ func.func @copies_and_loads(%a: memref<16x32xf32>) {
   }
   func.return
 }
+
+// -----
+
+// Only the threads of the whole block split, and make pipelines.
+
+func.func @split_again() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+    // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op splits agent 0 again, which is not lowered to threads yet}}
+    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @pipeline_of_an_agent() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+    %buffer = nv_tileas.alloc_tensor : tensor<1x512xf32, #nv_tileas<space smem>>
+    %slots = nv_tileas.view %buffer : tensor<1x512xf32, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<1x512xf32, smem>
+    // expected-error@+1 {{'nv_tileas.async.pipeline.create_pipeline' op is made by agent 0, but all threads of the block make pipelines}}
+    %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !nv_tileas.tiled_view<1x512xf32, smem> -> !nv_tileas.async.pipeline.producer_token, !nv_tileas.async.pipeline.consumer_token
+  }
+  func.return
+}

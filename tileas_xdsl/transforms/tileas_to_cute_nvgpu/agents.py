@@ -31,6 +31,8 @@ def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
     """The warps of each agent run its body; all of them go on after it."""
     if OPEN_BOUNDARY in op.attributes:
         raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
+    if e.agent.number:
+        raise op_error(op, f"splits {e.agent.name} again, which is not lowered to threads yet")
     for agent, body in zip(agents_of(op, e.agent, e.plan.target), op.agent_bodies, strict=True):
         _check_captures(e, agent, body)
         block = Block()

@@ -71,6 +71,10 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 
 def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
     """Slots and barriers; one thread initialises them before anybody goes on."""
+    if e.agent.number:
+        raise op_error(
+            op, f"is made by {e.agent.name}, but all threads of the block make pipelines"
+        )
     group = e.plan.facts.group(op)
     tiles, slot_bytes = _staged_tiles(op)
     name = f"%{op.producer.name_hint or 'pipeline'}"
