@@ -347,3 +347,11 @@ def test_nothing_crosses_afterwards_but_what_may() -> None:
         (split,) = [op for op in module.walk() if isinstance(op, AgentSwitchOp)]
         assert all(crossing.home is None for crossing in crossings(split))
         assert isinstance(split.num_agents_per_group, IntegerAttr)
+
+
+def test_long_chains_of_scalars_are_computed_again_once() -> None:
+    chain = "%s0 = arith.addi %n, %zero : index\n"
+    chain += "".join(f"%s{k + 1} = arith.addi %s{k}, %s{k} : index\n" for k in range(400))
+    ends = "%t = arith.remui %s400, %eight : index\n"
+    module = resolved(kernel(switch(chain + ends, load("x", "%t") + store("x", "%t"))))
+    assert len([op for op in module.walk() if op.name == "arith.addi"]) == 802

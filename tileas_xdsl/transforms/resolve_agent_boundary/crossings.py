@@ -29,6 +29,9 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 
+_COMPUTING = ("arith", "math")
+"""Dialects whose operations compute and do nothing else; divisions do not say so themselves."""
+
 _IDS = (gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp)
 
 SHARED_SPACES = (Space.SMEM, Space.TMEM, Space.GMEM)
@@ -113,7 +116,7 @@ def is_recomputed(op: Operation) -> bool:
     tiles = any(isinstance(operand.type, TensorType) for operand in op.operands)
     if tiles and not (is_tile_structure(op) and residence(op.results[0]) in SHARED_SPACES):
         return False
-    return is_side_effect_free(op)
+    return op.dialect_name() in _COMPUTING or is_side_effect_free(op)
 
 
 def storage_of(tile: SSAValue) -> SSAValue:

@@ -35,14 +35,19 @@ def in_step(one: Sequence[scf.ForOp], other: Sequence[scf.ForOp]) -> bool:
 
 def _is_same(one: SSAValue, other: SSAValue, alike: dict[SSAValue, SSAValue]) -> bool:
     """Whether two values are always equal: one value, or computed alike of equal ones."""
-    if one is other or alike.get(one) is other:
-        return True
-    if not isinstance(one, OpResult) or not isinstance(other, OpResult):
-        return False
-    if one.index != other.index or not _computes_alike(one.op, other.op):
-        return False
-    operands = zip(one.op.operands, other.op.operands, strict=True)
-    return all(_is_same(a, b, alike) for a, b in operands)
+    pending, seen = [(one, other)], {(one, other)}
+    while pending:
+        a, b = pending.pop()
+        if a is b or alike.get(a) is b:
+            continue
+        if not isinstance(a, OpResult) or not isinstance(b, OpResult):
+            return False
+        if a.index != b.index or not _computes_alike(a.op, b.op):
+            return False
+        new = [pair for pair in zip(a.op.operands, b.op.operands, strict=True) if pair not in seen]
+        seen.update(new)
+        pending += new
+    return True
 
 
 def _computes_alike(one: Operation, other: Operation) -> bool:

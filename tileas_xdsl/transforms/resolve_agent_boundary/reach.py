@@ -7,7 +7,7 @@ before the switch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
@@ -36,9 +36,37 @@ class Reach:
         self.switch = switch
         self.isolated = bool(switch.isolated.value.data)
         self._made: dict[tuple[SSAValue, Block], SSAValue] = {}
+        self._problems: dict[tuple[SSAValue, Block | None], str | None] = {}
+        self._problems_in_front: dict[SSAValue, str | None] = {}
 
     def problem(self, value: SSAValue, user: Operation, agent: int) -> str | None:
         """Why an operation of an agent does not reach a value; None if it does."""
+        for needed in self._needed(value):
+            if (needed, user.parent) not in self._problems:
+                found = self._problem(needed, user, agent)
+                self._problems[needed, user.parent] = found
+        return self._problems[value, user.parent]
+
+    def _needed(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The value and what it is made of in the agents, each after what it is made of itself."""
+        found: dict[SSAValue, None] = {}
+        pending = [(value, False)]
+        while pending:
+            current, is_complete = pending.pop()
+            if is_complete:
+                found[current] = None
+            if is_complete or current in found:
+                continue
+            pending.append((current, True))
+            if isinstance(current, OpResult) and self._is_inside(current):
+                pending += [(operand, False) for operand in reversed(_ingredients(current.op))]
+        return list(found)
+
+    def _is_inside(self, value: SSAValue) -> bool:
+        return self.isolated or agent_of(self.switch, value) is not None
+
+    def _problem(self, value: SSAValue, user: Operation, agent: int) -> str | None:
+        """The same for one value, of whose operands it is known."""
         home = agent_of(self.switch, value)
         if home == agent:
             return f"it depends on {title(value)} of {who(agent)} itself"
@@ -49,21 +77,20 @@ class Reach:
         if not isinstance(value, OpResult):
             return self._unreachable(value)
         if is_recomputed(value.op):
-            return self._first_problem(value.op, lambda v: self.problem(v, user, agent))
-        return self._problem_in_front(value)
+            problems = (self._problems.get((v, user.parent)) for v in value.op.operands)
+            return next((problem for problem in problems if problem is not None), None)
+        for needed in self._needed(value):
+            if needed not in self._problems_in_front:
+                self._problems_in_front[needed] = self._problem_in_front(needed)
+        return self._problems_in_front[value]
 
     def _unreachable(self, value: SSAValue) -> str:
         if isinstance(value, BlockArgument) and agent_of(self.switch, value) is None:
             return f"{title(value)} is an argument, and isolated agents see none"
         return f"{title(value)} is an argument that control flow gives"
 
-    @staticmethod
-    def _first_problem(op: Operation, of: Callable[[SSAValue], str | None]) -> str | None:
-        problems = (of(operand) for operand in op.operands)
-        return next((problem for problem in problems if problem is not None), None)
-
     def _problem_in_front(self, value: SSAValue) -> str | None:
-        """Why a value cannot be made before the switch; None if it can, or is."""
+        """Why a value cannot be made before the switch, as is known of its operands."""
         home = agent_of(self.switch, value)
         if home is None and not self.isolated:
             return None
@@ -74,19 +101,25 @@ class Reach:
             return f"'{name_of(op)}' makes it, which no other agent can do again"
         if home is None or op.parent is not self.switch.agent_bodies[home].block:
             return f"'{name_of(op)}' makes it under control flow"
-        return self._first_problem(op, self._problem_in_front)
+        problems = (self._problems_in_front.get(operand) for operand in op.operands)
+        return next((problem for problem in problems if problem is not None), None)
 
     def bring(self, value: SSAValue, user: Operation, agent: int) -> SSAValue:
         """The value for an operation of an agent, which reaches it."""
-        if agent_of(self.switch, value) is None and not self.isolated:
+        for needed in self._needed(value):
+            if isinstance(needed, OpResult) and _is_object(needed.op) and self._is_inside(needed):
+                self._move_in_front(needed.op)
+        for needed in self._needed(value):
+            self._bring(needed, user, agent)
+        return self._bring(value, user, agent)
+
+    def _bring(self, value: SSAValue, user: Operation, agent: int) -> SSAValue:
+        if not self._is_inside(value):
             return value
         if (counter := self._counter(value, user, agent)) is not None:
             return counter
         assert isinstance(value, OpResult)
-        if is_recomputed(value.op):
-            return self.remake(value, user, agent)
-        self._move_in_front(value.op)
-        return value
+        return self.remake(value, user, agent)
 
     def remake(self, value: OpResult, user: Operation, agent: int) -> SSAValue:
         """The result of an operation that the agent runs again itself, right before its user."""
@@ -95,7 +128,7 @@ class Reach:
         known = self._made.get((value, block))
         if isinstance(known, OpResult) and known.op.is_before_in_block(user):
             return known
-        operands = {v: self.bring(v, user, agent) for v in value.op.operands}
+        operands = {v: self._bring(v, user, agent) for v in value.op.operands}
         made = value.op.clone(operands)
         made.location = value.op.location
         block.insert_op_before(made, user)
@@ -112,15 +145,17 @@ class Reach:
 
     def _move_in_front(self, op: Operation) -> None:
         """Move an operation and what it needs out of its agent."""
-        if op.parent is self.switch.parent:
-            return
-        for operand in op.operands:
-            if isinstance(operand, OpResult) and agent_of(self.switch, operand) is not None:
-                self._move_in_front(operand.op)
-        op.detach()
         block = self.switch.parent
         assert block is not None
-        block.insert_op_before(op, self.switch)
+        inside = [v for v in self._needed(op.results[0]) if self._is_inside(v)]
+        for moved in dict.fromkeys(v.op for v in inside if isinstance(v, OpResult)):
+            moved.detach()
+            block.insert_op_before(moved, self.switch)
+
+
+def _ingredients(op: Operation) -> Sequence[SSAValue]:
+    """What must be there for an operation to run again, or to run before the switch."""
+    return tuple(dict.fromkeys(op.operands)) if is_recomputed(op) or _is_object(op) else ()
 
 
 def _is_object(op: Operation) -> bool:
