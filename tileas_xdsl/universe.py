@@ -80,16 +80,16 @@ def _tileas_remove_layout_conversions() -> type[ModulePass]:
     return TileasRemoveLayoutConversions
 
 
-def _tileas_slicing() -> type[ModulePass]:
-    from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
-
-    return TileasSlicing
-
-
 def _tileas_resolve_agent_boundary() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_resolve_agent_boundary import TileasResolveAgentBoundary
 
     return TileasResolveAgentBoundary
+
+
+def _tileas_slicing() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
+
+    return TileasSlicing
 
 
 def _verify_dominance() -> type[ModulePass]:
@@ -119,8 +119,8 @@ TILEAS_UNIVERSE = Universe(
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
-        "tileas-slicing": _tileas_slicing,
         "tileas-resolve-agent-boundary": _tileas_resolve_agent_boundary,
+        "tileas-slicing": _tileas_slicing,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},
