@@ -92,6 +92,12 @@ def _tileas_remove_layout_conversions() -> type[ModulePass]:
     return TileasRemoveLayoutConversions
 
 
+def _tileas_resolve_agent_boundary() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_resolve_agent_boundary import TileasResolveAgentBoundary
+
+    return TileasResolveAgentBoundary
+
+
 def _tileas_slicing() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
 
@@ -135,6 +141,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
         "tileas-remove-dead-args": _tileas_remove_dead_args,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
+        "tileas-resolve-agent-boundary": _tileas_resolve_agent_boundary,
         "tileas-slicing": _tileas_slicing,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "verify-dominance": _verify_dominance,

@@ -3,8 +3,9 @@
 The rules and the wording are MLIR's (`Verifier.cpp`, `Dominance.cpp`): order matters inside a
 block unless it is the only block of a graph region; a definition in another block of the region
 must dominate; uses in unreachable blocks are tolerated; a value of an enclosing region is visible
-unless an `IsolatedFromAbove` operation lies between.  Time is linear in operations and operands,
-times the nesting between a use and its definition.
+unless an `IsolatedFromAbove` operation lies between.  One rule is our own: the regions of an
+operation with the attribute `OPEN_BOUNDARY` see one another's values.  Time is linear in operations
+and operands, times the nesting between a use and its definition.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from tileas_xdsl.diagnostics.report import Diagnostic
 
 GRAPH_REGION_OPS = frozenset({"builtin.module"})
 """Operations whose single-block regions have no order; unregistered ones are treated so too."""
+
+OPEN_BOUNDARY = "nv_tileas.open_boundary"
+"""The attribute of an operation whose regions run at the same time, and whose values are still to
+be handed from one to another: what one region defines may be used in the others."""
 
 
 def dominance_errors(root: Operation) -> list[Diagnostic]:
@@ -75,9 +80,11 @@ class _Dominance:
         use = _lift(op, block, home.parent)
         if use.barrier is not None and not use.barrier.is_ancestor(home):
             return _crosses_isolation(op, use.barrier)
-        if use.op is None or not self._visible(owner, home, use.op):
-            return _does_not_dominate(op, index, value)
-        return None
+        if use.op is not None and self._visible(owner, home, use.op):
+            return None
+        if use.op is None and _crosses_open_boundary(block, home):
+            return None
+        return _does_not_dominate(op, index, value)
 
     def _visible(self, owner: Operation | Block, home: Block, user: Operation) -> bool:
         """Does what `owner` defines in `home` dominate `user`, an operation of the same region?"""
@@ -119,6 +126,26 @@ def _lift(op: Operation, block: Block, region: Region) -> _LiftedUse:
         op, block = parent, parent.parent
         barrier = barrier or _isolated(parent)
     return _LiftedUse(op, barrier)
+
+
+def _crosses_open_boundary(block: Block, home: Block) -> bool:
+    """Whether both blocks are in different regions of an operation that leaves its boundary open.
+
+    It is the innermost operation around both.
+    """
+    around = dict(_around(home))
+    for op, region in _around(block):
+        if op in around:
+            return OPEN_BOUNDARY in op.attributes and around[op] is not region
+    return False
+
+
+def _around(block: Block) -> Iterator[tuple[Operation, Region | None]]:
+    """The operations around a block as far as values may be seen, and in which of their regions."""
+    region = block.parent
+    while region is not None and (op := region.parent) is not None:
+        yield op, region
+        region = None if _isolated(op) is not None else op.parent_region()
 
 
 def _isolated(op: Operation | None) -> Operation | None:

@@ -320,3 +320,131 @@ func.func @part(%m: memref<?x?xf32>) {
   %s = nv_tileas.extract_slice %t[0, 0][8, 32][1, 1] : tensor<8x64xf32> -> tensor<8x32xf32>
   func.return
 }
+
+// -----
+
+// Registers belong to the threads that filled them.
+
+#load = #nv_tileas<atom ldg>
+!tile = tensor<16x32xf32>
+!window = !nv_tileas.tiled_view<16x32xf32, gmem>
+func.func @registers_of_others(%a: memref<16x32xf32>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %a : memref<16x32xf32> -> !window
+  // expected-note@+1 {{tileas-resolve-agent-boundary hands it over}}
+  %x = nv_tileas.tiled_load %v[%zero, %zero] {atom = #load} : !window -> !tile
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0>, isolated = false} agent 0 {
+    // expected-error@+1 {{'arith.addf' op uses %x in registers of other threads than those of agent 0}}
+    %y = arith.addf %x, %x : !tile
+  }, agent 1 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @open() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op has an open boundary: tileas-resolve-agent-boundary closes it}}
+  nv_tileas.async.pipeline.agent_switch {nv_tileas.open_boundary, num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+  }
+  func.return
+}
+
+// -----
+
+func.func @copy_to_global(%a: memref<16x32xf32>) {
+  %x = arith.constant dense<1.0> : tensor<16x32xf32>
+  %v = nv_tileas.view %a : memref<16x32xf32> -> !nv_tileas.tiled_view<16x32xf32, gmem>
+  // expected-error@+1 {{'nv_tileas.copy' op copies otherwise than to shared memory, which is not lowered yet}}
+  nv_tileas.copy %x, %v {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xf32>, !nv_tileas.tiled_view<16x32xf32, gmem>
+  func.return
+}
+
+// -----
+
+func.func @copy_of_bits(%i: i1) {
+  %x = tensor.splat %i : tensor<16x32xi1>
+  %s = nv_tileas.alloc_tensor : tensor<16x32xi1, #nv_tileas<space smem>>
+  // expected-error@+1 {{'nv_tileas.copy' op copies elements of whole bytes, not i1}}
+  nv_tileas.copy %x, %s {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xi1>, tensor<16x32xi1, #nv_tileas<space smem>>
+  func.return
+}
+
+// -----
+
+// Threads fill a stage by copies, or TMA does.
+
+!a = tensor<16x32xf32>
+!slots = !nv_tileas.tiled_view<1x512xf32, smem>
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<!a, 1, smem>
+func.func @copies_without_a_commit() {
+  %x = arith.constant dense<1.0> : !a
+  %buffer = nv_tileas.alloc_tensor : tensor<1x512xf32, #nv_tileas<space smem>>
+  %slots = nv_tileas.view %buffer : tensor<1x512xf32, #nv_tileas<space smem>> -> !slots
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !slots -> !prod, !cons
+  %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
+  // expected-error@+1 {{'nv_tileas.async.pipeline.produce_one_async' op fills a stage otherwise than by TMA, which is not lowered yet}}
+  %p1, %t = nv_tileas.async.pipeline.produce_one_async %p, %i {producer_types = [!a]} : (!prod, !iter) -> (!prod, !nv_tileas.token) {
+  ^bb0(%slot: !a):
+    %s = nv_tileas.convert_layout %slot : !a -> tensor<16x32xf32, #nv_tileas<space smem>>
+    nv_tileas.copy %x, %s {atom = #nv_tileas<atom unknown_copy>} : !a, tensor<16x32xf32, #nv_tileas<space smem>>
+    nv_tileas.async.pipeline.yield %slot : !a
+  }
+  func.return
+}
+
+// -----
+
+#load = #nv_tileas<atom tma_load_2d<box = [32, 16]>>
+!s = tensor<16x32xf32, #nv_tileas<space smem>>
+!slots = !nv_tileas.tiled_view<1x1024xf32, smem>
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<tuple<!s, !s>, 1, smem>
+func.func @copies_and_loads(%a: memref<16x32xf32>) {
+  %zero = arith.constant 0 : index
+  %rows = arith.constant 16 : index
+  %columns = arith.constant 32 : index
+  %x = arith.constant dense<1.0> : tensor<16x32xf32>
+  %of_a = nv_tileas.make_tiled_tma_desc %a box[%columns, %rows] {atom = #load} : memref<16x32xf32> -> !nv_tileas.tma_desc
+  %barrier = nv_tileas.create_none : !nv_tileas.mem_token
+  %buffer = nv_tileas.alloc_tensor : tensor<1x1024xf32, #nv_tileas<space smem>>
+  %slots = nv_tileas.view %buffer : tensor<1x1024xf32, #nv_tileas<space smem>> -> !slots
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !slots -> !prod, !cons
+  %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
+  // expected-error@+1 {{'nv_tileas.async.pipeline.produce_one' op fills a stage by TMA and by copies of threads, only one is lowered}}
+  %p1 = nv_tileas.async.pipeline.produce_one %p, %i {producer_types = [!s, !s]} : (!prod, !iter) -> !prod {
+  ^bb0(%one: !s, %two: !s):
+    %l = nv_tileas.async.tiled_tma_load %of_a, %one[%zero, %zero] barrier %barrier {atom = #load, tx_count = 2048 : i32} : !nv_tileas.tma_desc, !s, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+    nv_tileas.copy %x, %two {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xf32>, !s
+    nv_tileas.async.pipeline.yield %one, %two : !s, !s
+  }
+  func.return
+}
+
+// -----
+
+// Only the threads of the whole block split, and make pipelines.
+
+func.func @split_again() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+    // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op splits agent 0 again, which is not lowered to threads yet}}
+    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @pipeline_of_an_agent() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
+    %buffer = nv_tileas.alloc_tensor : tensor<1x512xf32, #nv_tileas<space smem>>
+    %slots = nv_tileas.view %buffer : tensor<1x512xf32, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<1x512xf32, smem>
+    // expected-error@+1 {{'nv_tileas.async.pipeline.create_pipeline' op is made by agent 0, but all threads of the block make pipelines}}
+    %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !nv_tileas.tiled_view<1x512xf32, smem> -> !nv_tileas.async.pipeline.producer_token, !nv_tileas.async.pipeline.consumer_token
+  }
+  func.return
+}

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import check_terminator, note_at
@@ -133,6 +134,8 @@ def _warp_budget(op: Operation) -> int | None:
 def _check_isolation(op: Operation) -> None:
     isolated = op.properties["isolated"]
     if not isinstance(isolated, IntegerAttr) or not isolated.value.data:
+        return
+    if OPEN_BOUNDARY in op.attributes:
         return
     for index, region in enumerate(op.regions):
         for user, value in captures(region):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -24,7 +25,9 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.lexer import Span
 
+from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileas.agent_checks import check_agents, int_values
 from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike
 from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp
@@ -37,20 +40,52 @@ _LABEL = "agent"
 
 @irdl_custom_directive
 class AgentBodies(CustomDirective):
-    """`agent 0 {...}, agent 1 {...}`; labels and the empty yields at the end may be left out."""
+    """`agent 0 {...}, agent 1 {...}`; labels and the empty yields at the end may be left out.
+
+    The bodies of a switch whose boundary is open may name the values of one another.
+    """
 
     bodies: VariadicRegionVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        regions = [_parse_agent(parser, 0)]
-        while parser.parse_optional_punctuation(","):
-            regions.append(_parse_agent(parser, len(regions)))
-        self.bodies.set(state, regions)
+        if OPEN_BOUNDARY not in state.attributes:
+            self.bodies.set(state, _parse_agents(parser))
+            return
+        with _names_shared(parser):
+            self.bodies.set(state, _parse_agents(parser))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         for index, region in enumerate(self.bodies.get(op)):
             printer.print_string(f"{',' if index else ''} {_LABEL} {index} ")
             printer.print_region(region, print_block_terminators=not _ends_plainly(region))
+
+
+def _parse_agents(parser: Parser) -> list[Region]:
+    regions = [_parse_agent(parser, 0)]
+    while parser.parse_optional_punctuation(","):
+        regions.append(_parse_agent(parser, len(regions)))
+    return regions
+
+
+@contextmanager
+def _names_shared(parser: Parser) -> Generator[None]:
+    """Let bodies use what another body defines: names that are defined once in all of them."""
+    made: dict[str, list[tuple[Sequence[SSAValue], Span]]] = {}
+    register = parser._register_ssa_definition  # pyright: ignore[reportPrivateUsage]
+
+    def note_definition(name: str, values: Sequence[SSAValue], span: Span) -> None:
+        made.setdefault(name, []).append((values, span))
+        register(name, values, span)
+
+    parser._register_ssa_definition = note_definition  # pyright: ignore[reportPrivateUsage]
+    try:
+        yield
+    finally:
+        del parser._register_ssa_definition  # pyright: ignore[reportPrivateUsage]
+    for name in [*parser.forward_ssa_references]:
+        if len(found := made.get(name, [])) == 1:
+            register(name, *found[0])
+            del parser.ssa_values[name]
 
 
 def _parse_agent(parser: Parser, index: int) -> Region:
@@ -87,6 +122,10 @@ class AgentSwitchOp(PipelineOp, AgentLike):
     `max_regs` is the register budget of a thread of each agent, 0 to inherit it.  Once execution
     units are mapped, `num_warps` and `warp_id` say which warps an agent has; holes between them
     stay idle.  The bodies of an isolated switch see no value from outside.
+
+    With the attribute `nv_tileas.open_boundary` the bodies may use values of one another, and those
+    of an isolated switch values from outside, until `tileas-resolve-agent-boundary` hands them
+    over; such a switch cannot run.
     """
 
     ENTRY: ClassVar[PipelineEntry] = AGENT_SWITCH

@@ -10,17 +10,31 @@ from xdsl.builder import Builder
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
+from tileas_xdsl.dialects.nv_tileas.agent_checks import captures
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import is_for_one_thread
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Lowered
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    DotToken,
+    Fragment,
+    LoadToken,
+    Lowered,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of, registers_at_entry
 
 
 def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
     """The warps of each agent run its body; all of them go on after it."""
+    if OPEN_BOUNDARY in op.attributes:
+        raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
+    if e.agent.number:
+        raise op_error(op, f"splits {e.agent.name} again, which is not lowered to threads yet")
     for agent, body in zip(agents_of(op, e.agent, e.plan.target), op.agent_bodies, strict=True):
+        _check_captures(e, agent, body)
         block = Block()
         inner = replace(
             e,
@@ -32,6 +46,18 @@ def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
         _write(inner, body)
         e.when(_is_mine(e, agent), block)
     return []
+
+
+def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
+    """Registers belong to the threads that filled them: an agent has those of no others."""
+    if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
+        return
+    for user, value in captures(body):
+        if isinstance(e.values.get(value), Fragment | LoadToken | DotToken):
+            name = "a tile" if value.name_hint is None else f"%{value.name_hint}"
+            text = f"uses {name} in registers of other threads than those of {agent.name}"
+            reason = note_at(value, "tileas-resolve-agent-boundary hands it over")
+            raise op_error(user, text, [reason])
 
 
 def _is_mine(e: Emitter, agent: Agent) -> SSAValue:

@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.cute_nvgpu import ClusterArriveOp, ClusterWaitOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
@@ -54,6 +55,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 _HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
     **AGENTS,
+    **EXCHANGES,
     **GENERATED,
     **MEMORY,
     **PIPELINES,

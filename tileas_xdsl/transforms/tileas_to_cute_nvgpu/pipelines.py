@@ -1,7 +1,8 @@
 """Pipelines: two arrays of mbarriers, stages by index and parity, one arrival of each warp.
 
 The producer announces the bytes of all loads of a stage when it has acquired it, so that a commit
-is nothing more; each warp of a consumer arrives once when it has read.
+is nothing more.  Threads that copy tiles into a stage meet, and one of them arrives for all.  Each
+warp of a consumer arrives once when it has read.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,
     ClusterWaitOp,
     FenceMbarrierInitOp,
+    FenceProxyAsyncOp,
     GetDynSmemOp,
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
@@ -29,6 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ConsumeOneOp,
     ConsumerReadOp,
@@ -68,6 +71,10 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 
 def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
     """Slots and barriers; one thread initialises them before anybody goes on."""
+    if e.agent.number:
+        raise op_error(
+            op, f"is made by {e.agent.name}, but all threads of the block make pipelines"
+        )
     group = e.plan.facts.group(op)
     tiles, slot_bytes = _staged_tiles(op)
     name = f"%{op.producer.name_hint or 'pipeline'}"
@@ -232,6 +239,8 @@ def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     if body is None:
         raise op_error(op, "fills a stage outside its body, which is not lowered to threads yet")
     loads = loads_of(body)
+    if any(isinstance(inner, CopyOp) for inner in body.walk()):
+        return _fill_by_threads(e, op, stages, index)
     if not loads:
         raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
     conditional = next((load for load in loads if load.parent is not body), None)
@@ -244,6 +253,23 @@ def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     ended = e.run(body)
     payload = op.results[len(op.ENTRY.gives) :]
     return ended if payload else []
+
+
+def _fill_by_threads(
+    e: Emitter, op: StageOp, stages: Stages, index: StageIndex
+) -> Sequence[Lowered]:
+    """All threads of the agent copy tiles into the stage; when they have, one of them says so."""
+    body = op.regions[0].block
+    if loads_of(body):
+        raise op_error(op, "fills a stage by TMA and by copies of threads, only one is lowered")
+    if not isinstance(op, ProduceOneOp):
+        raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
+    _bind(e, op, body, stages, index)
+    ended = e.run(body)
+    e.insert(FenceProxyAsyncOp("shared::cta"))
+    e.meet()
+    e.insert(MbarrierArriveOp(e.advance(stages.full, index.stage), e.elected()))
+    return ended if op.payload else []
 
 
 def _announced(load: TmaLoadBase) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects import func, gpu, memref
 from xdsl.interpreter import ReturnedValues
 
+from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
@@ -29,6 +30,8 @@ AXES = "xyz"
 
 def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> Steps:
     """Each body runs as an agent of its own; what follows comes after all of them."""
+    if OPEN_BOUNDARY in op.attributes:
+        raise fault(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
     known, warps = agent.clock.snapshot(), op.agent_warps
     agent.clock.tick()
     prefix = "agent " if agent.name == "kernel" else f"{agent.name}."
