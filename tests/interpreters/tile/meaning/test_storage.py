@@ -377,3 +377,25 @@ def test_alloc_of_each_iteration_begins_unwritten() -> None:
         types=TYPES,
     )
     refuses(text, r"%s\[0, 0\] is read, and nobody wrote it", a)
+
+
+def test_a_selection_of_memory_is_the_window_itself_and_reads_neither() -> None:
+    """What is written behind the selection is seen through it, and writes go through it."""
+    rng = np.random.default_rng(7)
+    a, b = numbers(rng, (8, 16), np.float32), numbers(rng, (8, 16), np.float32)
+    text = kernel(
+        "%a: !m, %b: !m, %c: i1",
+        f"""{SLICES}
+  %unset = nv_tileas.alloc_tensor : !shared
+  %chosen = arith.select %c, %s, %unset : !shared
+  %twice = arith.addf %x, %x : !tile
+  nv_tileas.copy %twice, %s {{atom = #any}} : !tile, !shared
+  %y = nv_tileas.convert_layout %chosen : !shared -> !tile
+  %four = arith.addf %y, %y : !tile
+  nv_tileas.copy %four, %chosen {{atom = #any}} : !tile, !shared
+  %z = nv_tileas.convert_layout %s : !shared -> !tile
+  {put("%z", "!tile")}""".replace("%four", "%sum"),
+        types=TYPES,
+    )
+    np.testing.assert_array_equal(run(text, a, b, True)[1], 4 * a)
+    refuses(text, "%unset.* is read, and nobody wrote it", a, b, False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Attribute
 
@@ -23,10 +24,12 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.interpreters.tile import reshaping
 from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.elementwise import MEANINGS
 from tileas_xdsl.interpreters.tile.encodings import check_encoding
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.machine import TileAgent
 from tileas_xdsl.interpreters.tile.memory import Actor
+from tileas_xdsl.interpreters.tile.numerics import is_array
 from tileas_xdsl.interpreters.tile.sizes import bits_of_element
 from tileas_xdsl.interpreters.tile.tokens import AsyncToken
 from tileas_xdsl.interpreters.tile.views import View, ViewError, as_tile, contiguous
@@ -211,8 +214,20 @@ def _other_extents(source: View, type_: Attribute, element: Attribute) -> tuple[
     return tuple([count // known if n == DYNAMIC_INDEX else n for n in shape])
 
 
+def select(agent: TileAgent, op: arith.SelectOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """One operand or the other; of windows it is the window, and the other one is not read."""
+    _, one, other = inputs
+    if isinstance(one, View) or isinstance(other, View):
+        return (one if inputs[0] else other,)
+    results = MEANINGS[arith.SelectOp](op, inputs)
+    if is_array(results[0]) and results[0].size > 1:
+        agent.computed(op, results[0].size)
+    return results
+
+
 STORAGE = Language(
     effects={
+        arith.SelectOp: select,
         AllocTensorOp: alloc_tensor,
         AsyncExtractSliceOp: async_extract_slice,
         AsyncInsertSliceOp: async_insert_slice,
