@@ -73,13 +73,13 @@ class _Launched:
         return isinstance(other, _Launched) and self._key == other._key
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def _results_before(launched: _Launched) -> Sequence[Any]:
     program = launched.program
     return _run(program, _module_of(program.text), SCHEDULES, "before any pass")
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def _module_of(text: str) -> ModuleOp:
     try:
         return parse(text)

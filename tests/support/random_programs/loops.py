@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from collections.abc import Generator
 
 from tests.support.random_programs import branches, buffers, tiles
 from tests.support.random_programs.tile_types import TileType
@@ -86,7 +85,10 @@ def _while(w: Writer, carried: Sequence[Carried]) -> Generator[None]:
     index, end = w.name("i"), w.choose(["%n", w.const(w.number(1, MOST_ROUNDS))])
     inside = [w.name("arg") for _ in carried]
     begins = ", ".join(
-        [*(f"{name} = {one.begin}" for name, one in zip(inside, carried, strict=True)), f"{index}a = %c0"]
+        [
+            *(f"{name} = {one.begin}" for name, one in zip(inside, carried, strict=True)),
+            f"{index}a = %c0",
+        ]
     )
     types = ", ".join([*(str(one.type) for one in carried), "index"])
     results = ", ".join([*(one.result for one in carried), f"{index}r"])
@@ -192,7 +194,10 @@ def double_buffer(w: Writer) -> None:
     first, second = (made.begin(w, b.name, b.type) for b in pair)
     first.next, second.next = second.argument, first.argument
     with loop(w, made.carried):
-        inner = [w.buffer(one.argument, b.type, b.storage) for one, b in zip(made.carried, pair, strict=True)]
+        inner = [
+            w.buffer(one.argument, b.type, b.storage)
+            for one, b in zip(made.carried, pair, strict=True)
+        ]
         _work(w, inner)
     w.mark("buffers that change places")
     buffers.read(w, w.buffer(w.choose([first, second]).result, pair[0].type, pair[0].storage))

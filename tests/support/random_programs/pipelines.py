@@ -273,7 +273,9 @@ def _reading(w: Writer, made: Pipeline, type_: TileType) -> None:
     w.line(f"^bb0({stage}: {tile}):")
     with w.region():
         if type_ == tile:
-            found = w.let("x", f"arith.{'addf' if tile.is_float else 'addi'} {stage}, {stage} : {tile}")
+            found = w.let(
+                "x", f"arith.{'addf' if tile.is_float else 'addi'} {stage}, {stage} : {tile}"
+            )
         else:
             w.mark("conversion of a stage")
             found = w.let("x", f"nv_tileas.convert_layout {stage} : {tile} -> {type_}")

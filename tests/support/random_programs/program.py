@@ -48,8 +48,11 @@ class Program:
         arrays = [_array(rng, type_, count) for type_, count in self.arrays]
         return [*arrays, *self.scalars]
 
-    def __repr__(self) -> str:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What hypothesis shows of a failing example."""
+        printer.text(repr(self))
+
+    def __repr__(self) -> str:
         return f"a program, seed {self.seed}, grid {self.grid}, {self.scalars}:\n{self.text}"
 
 
@@ -65,9 +68,7 @@ def programs(draw: Draw) -> Program:
     if not w.bands:
         tiles.load(w)
         w.store_unused()
-    return Program(
-        _text(w), _arrays(w, grid), scalars, seed, (grid, 1, 1), frozenset(w.features)
-    )
+    return Program(_text(w), _arrays(w, grid), scalars, seed, (grid, 1, 1), frozenset(w.features))
 
 
 def statements(w: Writer, most: int) -> None:

@@ -209,7 +209,9 @@ def product(w: Writer) -> None:
     w.mark("product")
     types = f"{a.type}, {second[1]}, {c_type} -> {c_type}"
     names = f"{w.use(a)}, {second[0]}, {w.use(c)}"
-    w.tile(w.let("x", f"nv_tileas.dot {names} {{atom = #nv_tileas<atom {atom}>}} : {types}"), c_type)
+    w.tile(
+        w.let("x", f"nv_tileas.dot {names} {{atom = #nv_tileas<atom {atom}>}} : {types}"), c_type
+    )
 
 
 def _operand(w: Writer, tile: Tile) -> tuple[str, TileType]:
