@@ -16,7 +16,7 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.traits import AlwaysSpeculatable, HasCanonicalizationPatternsTrait
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.dot_checks import (
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory_effects import TileReadEffect
 from tileas_xdsl.dialects.nv_tileas.slices import delivered_tile, tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile
 from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
@@ -97,7 +98,7 @@ class DotOp(TileasOp):
     result = result_def(TILE)
 
     irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(Pure(), DotPatterns())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), DotPatterns())
 
     assembly_format = (
         "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
@@ -218,7 +219,7 @@ class BlockScaledMmaOp(TileasOp):
     result = result_def(TILE)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    traits = traits_def(Pure())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
 
     assembly_format = (
         "$a `,` $b `,` $c (`scales` `(` $sfa^ `:` type($sfa) `,` $sfb `:` type($sfb) `)`)? "

@@ -26,13 +26,14 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
+from xdsl.traits import AlwaysSpeculatable, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.directives import Coordinates
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import TileStructure
+from tileas_xdsl.dialects.nv_tileas.memory_effects import TileReadEffect
 from tileas_xdsl.dialects.nv_tileas.region_checks import check_yield
 from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile, element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
@@ -52,7 +53,7 @@ class ConvertLayoutOp(TileasOp):
     source = tile_operand()
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
@@ -128,7 +129,7 @@ class ExpandDimsOp(TileasOp):
     result = result_def(TILE)
 
     irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(Pure(), TileStructure())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), TileStructure())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
@@ -207,7 +208,7 @@ class ShuffleOp(TileasOp):
     source = tile_operand()
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
@@ -232,7 +233,7 @@ class GenerateOp(TileasOp):
     result = result_def(TILE)
     body = region_def("single_block")
 
-    traits = traits_def(Pure())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
 
     assembly_format = "attr-dict `:` type($result) $body"
 

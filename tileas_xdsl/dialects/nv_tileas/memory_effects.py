@@ -1,13 +1,17 @@
-"""What a load does to memory, which depends on how it is ordered."""
+"""What operations do to memory: loads by their order, those on tiles by where the tiles are."""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from xdsl.ir import Operation
+from xdsl.dialects.arith import SelectOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr, Space
+from tileas_xdsl.dialects.nv_tileas.interfaces import is_tile_structure
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 
 _READ = frozenset((EffectInstance(MemoryEffectKind.READ),))
 _READ_AND_ORDER = _READ | {EffectInstance(MemoryEffectKind.WRITE)}
@@ -21,3 +25,29 @@ class OrderedLoadEffect(MemoryEffect):
         semantic = op.properties.get("mem_semantic")
         acquires = isinstance(semantic, MemSemanticAttr) and semantic.data is MemSemantic.ACQUIRE
         return _READ_AND_ORDER if acquires else _READ
+
+
+class TileReadEffect(MemoryEffect):
+    """The operation computes a value of tiles; those that may be memory are read when it runs."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        used = (operand for inner in op.walk() for operand in inner.operands)
+        return _READ if any(map(may_be_memory, used)) else frozenset()
+
+
+def may_be_memory(value: SSAValue) -> bool:
+    """Whether a tile may be a window onto memory, so that it tells something else after a write.
+
+    What is in shared or tensor memory is taken for one; of what is not, stages, storage and views
+    of it are, also where a loop, a branch or a select hands them on.
+    """
+    type_ = as_tile(value.type)
+    if type_ is None:
+        return False
+    if space_of(type_) in (Space.SMEM, Space.TMEM):
+        return True
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return True
+    return is_tile_structure(owner) or isinstance(owner, SelectOp) or bool(owner.regions)

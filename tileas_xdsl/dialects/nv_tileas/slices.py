@@ -25,6 +25,7 @@ from xdsl.irdl import (
 )
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import (
+    AlwaysSpeculatable,
     EffectInstance,
     HasCanonicalizationPatternsTrait,
     MemoryEffect,
@@ -34,6 +35,7 @@ from xdsl.traits import (
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.interfaces import TileStructure
+from tileas_xdsl.dialects.nv_tileas.memory_effects import TileReadEffect
 from tileas_xdsl.dialects.nv_tileas.slice_checks import (
     Extent,
     Slice,
@@ -159,7 +161,7 @@ class InsertSliceOp(TileasOp):
     result = result_def(_WHOLE)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure(), TileStructure())
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), TileStructure())
     custom_directives = (DynamicIndexList,)
 
     assembly_format = (
