@@ -295,15 +295,6 @@ func.func @under_a_condition(%m: memref<?xf32>, %p: i1) {
 
 // -----
 
-func.func @to_shared() {
-  %c = arith.constant dense<1.0> : tensor<4x8xf32>
-  // expected-error@+1 {{'nv_tileas.convert_layout' op moves a tile to tensor<4x8xf32, #nv_tileas<space smem>>, which is not lowered to threads yet}}
-  %s = nv_tileas.convert_layout %c : tensor<4x8xf32> -> tensor<4x8xf32, #nv_tileas<space smem>>
-  func.return
-}
-
-// -----
-
 func.func @splat(%x: f32, %n: index) {
   // expected-error@+1 {{'tensor.splat' op fills tiles of constant extents, not tensor<?xf32>}}
   %s = tensor.splat %x[%n] : tensor<?xf32>
@@ -355,7 +346,7 @@ func.func @open() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num
 func.func @copy_to_global(%a: memref<16x32xf32>) {
   %x = arith.constant dense<1.0> : tensor<16x32xf32>
   %v = nv_tileas.view %a : memref<16x32xf32> -> !nv_tileas.tiled_view<16x32xf32, gmem>
-  // expected-error@+1 {{'nv_tileas.copy' op copies otherwise than to shared memory, which is not lowered yet}}
+  // expected-error@+1 {{'nv_tileas.copy' op copies tensor<16x32xf32> to !nv_tileas.tiled_view<16x32xf32, gmem>; tiles are copied to shared memory only yet}}
   nv_tileas.copy %x, %v {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xf32>, !nv_tileas.tiled_view<16x32xf32, gmem>
   func.return
 }

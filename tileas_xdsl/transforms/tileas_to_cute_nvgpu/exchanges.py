@@ -1,4 +1,4 @@
-"""Tiles that threads put down in shared memory for other threads, and where all of them meet."""
+"""Where all threads of a block meet."""
 
 from __future__ import annotations
 
@@ -10,26 +10,8 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Lowered
-
-BYTE = 8
-
-
-def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
-    """A tile from registers to shared memory; a barrier of the program says when it is there."""
-    if space_of(op.destination.type) is not Space.SMEM or space_of(op.source.type) is Space.GMEM:
-        raise op_error(op, "copies otherwise than to shared memory, which is not lowered yet")
-    if bits_of(element_of(op.source.type)) % BYTE:
-        raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
-    write_shared(e, in_registers(e, op, op.source), e.shared_tile(op.destination))
-    return []
 
 
 def barrier(e: Emitter, op: gpu.BarrierOp) -> Sequence[Lowered]:
@@ -40,7 +22,7 @@ def barrier(e: Emitter, op: gpu.BarrierOp) -> Sequence[Lowered]:
     return []
 
 
-_TABLE: Any = {CopyOp: copy, gpu.BarrierOp: barrier}
+_TABLE: Any = {gpu.BarrierOp: barrier}
 
 EXCHANGES: Mapping[type[Operation], Handler] = _TABLE
-"""Copies to shared memory, and the barrier of the block."""
+"""The barrier of the block."""

@@ -44,6 +44,9 @@ ATOM_PLAN = "atom_plan"
 """What marks a conversion whose way is decided."""
 
 
+BYTE = 8
+
+
 def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
     """The same tile in the registers that its encoding says, or in a new tile in shared memory."""
     space, found = space_of(op.result.type), e.get(op.source)
@@ -92,6 +95,8 @@ def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
             f"copies {op.source.type} to {op.destination.type}; tiles are copied to shared "
             "memory only yet",
         )
+    if bits_of(element_of(op.source.type)) % BYTE:
+        raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
     put_shared(e, op, in_registers(e, op, op.source), op.destination)
     return []
 

@@ -9,7 +9,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import is_side_effect_free
+from xdsl.traits import MemoryEffectKind, get_effects
 
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -117,7 +117,7 @@ def _unwritten(
     assert shape is not None
     if isinstance(user, ExtractSliceOp):
         read = hull(known_part(user)) or whole_box(shape)
-    elif is_side_effect_free(user):
+    elif _only_reads(user):
         read = whole_box(shape)
     else:
         return None
@@ -126,6 +126,11 @@ def _unwritten(
         if (box := dense_box(known_part(insert))) is not None:
             left = without(left, box)
     return left
+
+
+def _only_reads(op: Operation) -> bool:
+    effects = get_effects(op)
+    return effects is not None and all(e.kind is MemoryEffectKind.READ for e in effects)
 
 
 def _begins_filled(
