@@ -33,14 +33,13 @@ PASSES: Sequence[str] = (
     "canonicalize",
     "cse",
     "licm",
-    "tileas-assign-load-store-layouts",
     "tileas-canonicalize",
     "tileas-remove-layout-conversions",
     "tileas-slicing",
 )
 """The passes that are checked, as `-p` strings."""
 
-EXAMPLES = 25
+EXAMPLES = 20
 SWEEP = 1000
 
 COMMON: dict[str, Any] = {
@@ -69,7 +68,7 @@ def test_passes_keep_what_many_programs_do(spec: str, program: Program) -> None:
 # The generator
 
 
-GENERATED = 250
+GENERATED = 200
 
 FEATURES: Sequence[str] = (
     "TMA into a buffer",

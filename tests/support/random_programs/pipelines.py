@@ -224,7 +224,7 @@ def _consume(w: Writer, made: Pipeline, index: int) -> None:
     result = w.name("x")
     types = f"{CONS}, {made.iterator}, {type_}"
     w.line(
-        f"{w.name('c')}, {w.name('j')}, {result} = scf.for {k} = %c0 to {w.const(made.rounds)} "
+        f"{w.name('cons')}, {w.name('j')}, {result} = scf.for {k} = %c0 to {w.const(made.rounds)} "
         f"step %c1 iter_args({c} = {made.consumer}, {j} = {start}, {acc} = {begin}) "
         f"-> ({types}) {{"
     )
