@@ -369,30 +369,30 @@ func.func @transpose(%x: memref<4x2xf32>, %y: memref<2x4xf32>) attributes {nv_ti
 // CHECK-NEXT:      %4 = arith.index_cast %2 : index to i32
 // CHECK-NEXT:      %5 = arith.constant 1 : i32
 // CHECK-NEXT:      %6 = arith.andi %0, %5 : i32
-// CHECK-NEXT:      %7 = arith.constant 2 : i32
-// CHECK-NEXT:      %8 = arith.addi %1, %7 : i32
-// CHECK-NEXT:      %9 = arith.addi %4, %6 : i32
+// CHECK-NEXT:      %7 = arith.addi %4, %6 : i32
+// CHECK-NEXT:      %8 = arith.extsi %7 : i32 to i64
+// CHECK-NEXT:      %9 = arith.addi %4, %1 : i32
 // CHECK-NEXT:      %10 = arith.extsi %9 : i32 to i64
-// CHECK-NEXT:      %11 = arith.addi %4, %1 : i32
-// CHECK-NEXT:      %12 = arith.extsi %11 : i32 to i64
-// CHECK-NEXT:      %13 = arith.constant 2 : i64
-// CHECK-NEXT:      %14 = arith.muli %12, %13 : i64
-// CHECK-NEXT:      %15 = arith.addi %10, %14 : i64
-// CHECK-NEXT:      %16 = arith.addi %4, %8 : i32
+// CHECK-NEXT:      %11 = arith.constant 2 : i64
+// CHECK-NEXT:      %12 = arith.muli %10, %11 : i64
+// CHECK-NEXT:      %13 = arith.addi %8, %12 : i64
+// CHECK-NEXT:      %14 = arith.constant 2 : i32
+// CHECK-NEXT:      %15 = arith.addi %1, %14 : i32
+// CHECK-NEXT:      %16 = arith.addi %4, %15 : i32
 // CHECK-NEXT:      %17 = arith.extsi %16 : i32 to i64
-// CHECK-NEXT:      %18 = arith.muli %17, %13 : i64
-// CHECK-NEXT:      %19 = arith.addi %10, %18 : i64
-// CHECK-NEXT:      %20 = cute.add_offset %ptr, %15 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
+// CHECK-NEXT:      %18 = arith.muli %17, %11 : i64
+// CHECK-NEXT:      %19 = arith.addi %8, %18 : i64
+// CHECK-NEXT:      %20 = cute.add_offset %ptr, %13 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
 // CHECK-NEXT:      %21 = cute.ptr.load %20 : !cute.ptr<f32, gmem> -> vector<1xf32>
 // CHECK-NEXT:      %22 = cute.add_offset %ptr, %19 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
 // CHECK-NEXT:      %23 = cute.ptr.load %22 : !cute.ptr<f32, gmem> -> vector<1xf32>
 // CHECK-NEXT:      %24 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f32, smem, align<16>>
-// CHECK-NEXT:      %25 = arith.cmpi slt, %0, %7 : i32
-// CHECK-NEXT:      %26 = arith.muli %1, %7 : i32
+// CHECK-NEXT:      %25 = arith.cmpi slt, %0, %14 : i32
+// CHECK-NEXT:      %26 = arith.muli %1, %14 : i32
 // CHECK-NEXT:      %27 = arith.addi %26, %6 : i32
 // CHECK-NEXT:      %28 = cute.add_offset %24, %27 : !cute.ptr<f32, smem, align<16>>, i32 -> !cute.ptr<f32, smem>
 // CHECK-NEXT:      cute.ptr.store %21, %28 if %25 : vector<1xf32>, !cute.ptr<f32, smem>
-// CHECK-NEXT:      %29 = arith.muli %8, %7 : i32
+// CHECK-NEXT:      %29 = arith.muli %15, %14 : i32
 // CHECK-NEXT:      %30 = arith.addi %29, %6 : i32
 // CHECK-NEXT:      %31 = cute.add_offset %24, %30 : !cute.ptr<f32, smem, align<16>>, i32 -> !cute.ptr<f32, smem>
 // CHECK-NEXT:      cute.ptr.store %23, %31 if %25 : vector<1xf32>, !cute.ptr<f32, smem>
@@ -412,7 +412,7 @@ func.func @transpose(%x: memref<4x2xf32>, %y: memref<2x4xf32>) attributes {nv_ti
 // CHECK-NEXT:      %44 = arith.cmpi slt, %0, %43 : i32
 // CHECK-NEXT:      %45 = arith.addi %4, %33 : i32
 // CHECK-NEXT:      %46 = arith.extsi %45 : i32 to i64
-// CHECK-NEXT:      %47 = arith.extsi %11 : i32 to i64
+// CHECK-NEXT:      %47 = arith.extsi %9 : i32 to i64
 // CHECK-NEXT:      %48 = arith.constant 4 : i64
 // CHECK-NEXT:      %49 = arith.muli %47, %48 : i64
 // CHECK-NEXT:      %50 = arith.addi %46, %49 : i64
@@ -449,7 +449,6 @@ func.func @shared(%x: !a8x64) attributes {nv_tileaa.kernel_spec = #nv_tileaa.ker
 // CHECK-NEXT:      %12 = arith.addi %7, %11 : i64
 // CHECK-NEXT:      %13 = cute.add_offset %ptr, %12 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem, align<4>>
 // CHECK-NEXT:      %14 = cute.ptr.load %13 : !cute.ptr<f16, gmem, align<4>> -> vector<2xf16>
-// CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
 // CHECK-NEXT:      %15 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i8, smem, align<1024>>
 // CHECK-NEXT:      %16 = arith.muli %5, %4 : i32
 // CHECK-NEXT:      %17 = arith.constant 7 : i32
@@ -464,7 +463,6 @@ func.func @shared(%x: !a8x64) attributes {nv_tileaa.kernel_spec = #nv_tileaa.ker
 // CHECK-NEXT:      %26 = cute.recast_iter %25 : !cute.ptr<i8, smem, align<4>> -> !cute.ptr<f16, smem, align<4>>
 // CHECK-NEXT:      cute.ptr.store %14, %26 : vector<2xf16>, !cute.ptr<f16, smem, align<4>>
 // CHECK-NEXT:      cute_nvgpu.arch.fence_proxy_async "shared::cta"
-// CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
 // CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
 // CHECK-NEXT:      %27 = cute.ptr.load %26 : !cute.ptr<f16, smem, align<4>> -> vector<2xf16>
 // CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
