@@ -26,6 +26,17 @@ def _plain(*names: str) -> tuple[ArgSpec, ...]:
     return tuple(ArgSpec(name, {}) for name in names)
 
 
+_LAYOUT = (
+    "tileas-assign-load-store-layouts",
+    "tileas-remove-layout-conversions",
+    "tileas-remove-buffer-alias",
+    "tileas-remove-dead-args",
+    "tileas-resolve-agent-boundary",
+    "tileas-slicing",
+    "tileas-materialize-convert-layout",
+)
+"""Tiles are laid out, and what that leaves to do is made explicit."""
+
 _ALL = (
     Pipeline(
         "cleanup",
@@ -33,9 +44,15 @@ _ALL = (
         _plain("canonicalize", "cse", "dce", "verify-dominance"),
     ),
     Pipeline(
+        "tileas-layout",
+        "lay out tiles, and make conversions, aliases, handovers and slices explicit",
+        _plain(*_LAYOUT),
+    ),
+    Pipeline(
         "tileas-to-ptx",
-        "lower kernels of tiles and agents to the threads of a block, and those to PTX",
+        "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
         _plain(
+            *_LAYOUT,
             "convert-tileas-to-cute-nvgpu",
             "licm",
             "cse",

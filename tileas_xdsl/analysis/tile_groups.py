@@ -188,11 +188,17 @@ def _is_grouped(value: SSAValue) -> bool:
 
 
 def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:
-    """Arguments of the body are the tiles of the stage; results are what it yields."""
+    """Arguments of the body are the tiles of the stage; results are what it yields.
+
+    Without results it yields the stage.
+    """
     results, body = payload_results(op), op.regions[0].block if op.regions else None
-    tiles = results if body is None else body.args
-    for tile, parts in zip(tiles, stage_parts(op), strict=False):
-        yield from pairwise((tile, *parts))
+    staged = [results if body is None else body.args]
+    if body is not None and body.last_op is not None and not results:
+        staged.append(body.last_op.operands)
+    for tiles in staged:
+        for tile, parts in zip(tiles, stage_parts(op), strict=False):
+            yield from pairwise((*(v for v in (tile,) if _is_grouped(v)), *parts))
     if body is not None:
         yield from _of_body(results, body)
 

@@ -13,7 +13,11 @@ from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
-from tileas_xdsl.transforms.assign_layouts.kinds import bring_into_registers, common_kinds
+from tileas_xdsl.transforms.assign_layouts.kinds import (
+    bring_into_registers,
+    common_kinds,
+    put_into_stages,
+)
 from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
 from tileas_xdsl.transforms.assign_layouts.products import choose_instructions
 from tileas_xdsl.transforms.assign_layouts.registers import register_candidates
@@ -29,6 +33,7 @@ def assign_layouts(
     """Lay out the tiles of a function; what was compared and chosen for each group."""
     plan = KernelPlan.of(function, target)
     choose_instructions(function, plan)
+    put_into_stages(function)
     bring_into_registers(function)
     groups = TileGroups(function)
     a = Assignment(plan, groups, common_kinds(function, groups), preferences)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import TensorType
@@ -20,14 +21,14 @@ from tileas_xdsl.analysis.tile_groups import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
@@ -39,6 +40,9 @@ _REGISTERS = frozenset({Space.RMEM})
 _SHARED = frozenset({Space.SMEM})
 _LOADED = frozenset({Space.RMEM, Space.SMEM})
 """What is loaded goes to registers, or stays in memory for those that read it there."""
+
+UNDECIDED = AtomAttr.of("unknown_copy")
+"""The atom of an access whose instruction is not chosen yet."""
 
 _OF_VALUES = (ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
 """Operations that work on tiles in registers, beside elementwise ones."""
@@ -64,11 +68,13 @@ def demands(op: Operation) -> Iterator[Demand]:
         case TmaTransferOp():
             yield buffer_of_transfer(op), _SHARED
         case TiledLoadBase():
-            yield op.result, _REGISTERS if _is_read_where_it_is(op) else _LOADED
+            yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
         case TiledStoreOp() if isinstance(op.atom.data, TmaAtom):
             yield op.value, _SHARED
-        case AllocTensorOp() if space_of(op.result.type) is None:
-            yield op.result, frozenset(BUFFERS)
+        case InsertSliceOp():
+            known = (space_of(tile.type) for tile in (op.source, op.destination))
+            place = next((space for space in known if space is not None), Space.RMEM)
+            yield from ((tile, frozenset({place})) for tile in (op.source, op.destination))
         case StageOp():
             yield from _of_stage(op)
         case _ if reads_registers(op):
@@ -78,11 +84,15 @@ def demands(op: Operation) -> Iterator[Demand]:
             pass
 
 
-def _is_read_where_it_is(op: TiledLoadBase) -> bool:
-    """Whether a tile in shared memory is loaded for operations that want its values."""
-    if space_of(op.view.type) is not Space.SMEM:
+def _may_stay_in_memory(op: TiledLoadBase) -> bool:
+    """Whether a load may leave its tile in shared memory: by TMA, or where nothing reads it."""
+    if isinstance(op.atom.data, TmaAtom):
+        return True
+    if op.atom != UNDECIDED:
         return False
-    return any(not isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
+    if space_of(op.view.type) is not Space.SMEM:
+        return True
+    return all(isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
 
 
 def buffer_of_transfer(op: TmaTransferOp) -> SSAValue:
@@ -104,6 +114,19 @@ def _of_stage(op: StageOp) -> Iterator[Demand]:
     spaces = frozenset(space.data for space in said if isinstance(space, SpaceAttr))
     tiles = op.regions[0].block.args if op.regions else payload_results(op)
     yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
+
+
+def put_into_stages(root: Operation) -> None:
+    """Convert what the bodies of pipelines yield as the tiles of a stage and is none of them."""
+    for op in root.walk():
+        body = op.regions[0].block if isinstance(op, StageOp) and op.regions else None
+        if body is None or body.last_op is None or payload_results(cast("StageOp", op)):
+            continue
+        for index, value in enumerate(body.last_op.operands):
+            tile = placed_tile(value.type)
+            if tile is None or value in body.args or space_of(tile) in BUFFERS:
+                continue
+            _convert(body.last_op, index, tile)
 
 
 def bring_into_registers(root: Operation) -> None:

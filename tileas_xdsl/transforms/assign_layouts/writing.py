@@ -55,6 +55,7 @@ from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, IteratorType, T
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
+from tileas_xdsl.transforms.assign_layouts.kinds import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 LAYOUT = "nv_tileas.layout"
@@ -64,8 +65,6 @@ _ENCODINGS = {
     Family.DOT_OPERAND: DotOperandEncoding,
     Family.LINEAR: LinearEncoding,
 }
-
-UNDECIDED = AtomAttr.of("unknown_copy")
 
 BULK_ATOMS: Mapping[str, str] = {"cp.async.bulk.tensor": "tma_load"}
 
