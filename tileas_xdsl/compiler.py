@@ -7,9 +7,9 @@ k.ptx; k.ir("cse"); k.simulate(a, b, c, grid=(4, 4))
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,6 +40,8 @@ TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
 
 TARGET_OPTIONS = {
+    "tileas-assign-load-store-layouts": "target",
+    "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
     "convert-cute-nvgpu-to-ptx": "arch",
 }
@@ -230,4 +232,10 @@ def _for_target(spec: ArgSpec, target: str) -> ArgSpec:
 
 
 def _make(spec: ArgSpec) -> ModulePass:
-    return Universe.get_multiverse().all_passes[spec.name]().from_spec(spec)
+    return _passes()[spec.name]().from_spec(spec)
+
+
+@cache
+def _passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
+    """Every pass that is installed; finding them takes milliseconds."""
+    return Universe.get_multiverse().all_passes

@@ -16,7 +16,6 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
@@ -127,7 +126,7 @@ def placed_shape(type_: Attribute) -> tuple[int, ...] | None:
 
 def is_view(type_: Attribute) -> bool:
     """Whether values of a type name memory, and are no tiles."""
-    return isinstance(type_, TiledViewType) or isa(type_, MemRefType[Attribute])
+    return isinstance(type_, TiledViewType | MemRefType)
 
 
 def stage_parts(op: StageOp) -> Sequence[Sequence[StagePart]]:

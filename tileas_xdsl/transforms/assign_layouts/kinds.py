@@ -78,10 +78,16 @@ def demands(op: Operation) -> Iterator[Demand]:
         case StageOp():
             yield from _of_stage(op)
         case _ if reads_registers(op):
-            tiles = (v for v in (*op.operands, *op.results) if placed_tile(v.type) is not None)
-            yield from ((tile, _REGISTERS) for tile in tiles)
+            yield from ((tile, _REGISTERS) for tile in _values_of(op))
         case _:
             pass
+
+
+def _values_of(op: Operation) -> Iterator[SSAValue]:
+    """The tiles that an operation reads or makes as values."""
+    place = op.view if isinstance(op, TiledStoreOp) else None
+    tiles = (*op.operands, *op.results)
+    return (v for v in tiles if v is not place and placed_tile(v.type) is not None)
 
 
 def _may_stay_in_memory(op: TiledLoadBase) -> bool:
@@ -136,8 +142,9 @@ def bring_into_registers(root: Operation) -> None:
     for op in list(root.walk()):
         if not reads_registers(op):
             continue
+        read = set(_values_of(op))
         for index, value in enumerate(op.operands):
-            tile = placed_tile(value.type)
+            tile = placed_tile(value.type) if value in read else None
             if tile is not None and groups.of(groups.whole_of(value)) in resident:
                 _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
 

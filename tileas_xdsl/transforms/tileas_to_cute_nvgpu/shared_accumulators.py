@@ -68,9 +68,11 @@ def write_accumulators(e: Emitter, fragment: Fragment, tile: SharedTile) -> None
     layout = fragment.layout
     assert isinstance(layout, AccumulatorLayout)
     assert isinstance(fragment.element, FixedBitwidthType)
-    if not tile.layout.is_by_row or tile.layout.panel % 16:
+    are_matrices = fragment.element.bitwidth == 16
+    step = 2 * MATRIX if are_matrices else MATRIX
+    if not tile.layout.is_by_row or tile.layout.panel % step:
         write_by_table(e, fragment, tile)
-    elif fragment.element.bitwidth == 16:
+    elif are_matrices:
         _write_matrices(e, layout, fragment, tile)
     else:
         _write_pairs(e, layout, fragment, tile)
