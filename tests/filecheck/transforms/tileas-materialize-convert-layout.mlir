@@ -1,16 +1,15 @@
 // What each conversion that survives becomes, from nothing to do to shared memory.
 
-// RUN: tileas-opt %s -p tileas-materialize-convert-layout | filecheck %s
-// RUN: tileas-opt %s -p tileas-materialize-convert-layout,tileas-materialize-convert-layout | filecheck %s
-// RUN: xdsl-opt %s -p tileas-materialize-convert-layout,verify-dominance | filecheck %s
-// RUN: tileas-opt %s -p 'tileas-materialize-convert-layout{reinterpret-to-i8=true}' | filecheck %s --check-prefix=BYTES
+// RUN: tileas-opt %s --allow-unregistered-dialect -p tileas-materialize-convert-layout | filecheck %s
+// RUN: tileas-opt %s --allow-unregistered-dialect -p tileas-materialize-convert-layout,tileas-materialize-convert-layout | filecheck %s
+// RUN: xdsl-opt %s --allow-unregistered-dialect -p tileas-materialize-convert-layout,verify-dominance | filecheck %s --check-prefix=PLAIN
+// RUN: tileas-opt %s --allow-unregistered-dialect -p 'tileas-materialize-convert-layout{reinterpret-to-i8=true}' | filecheck %s --check-prefix=BYTES
 
 #rows = #nv_tileas.blocked<"(32,(8,2)):(1@thread,(1@value,8@value))">
 #same = #nv_tileas.linear<"(32,16):(1@thread,1@value)">
 #turned = #nv_tileas.linear<"(32,(8,2)):(1@thread,(2@value,1@value))">
 #neighbours = #nv_tileas.linear<"((2,16),(2,8)):((1@value,2@thread),(1@thread,2@value))">
 #pairs = #nv_tileas.linear<"((2,16),(2,8)):((1@thread,2@thread),(1@value,2@value))">
-#warps = #nv_tileas.blocked<"(32,(4,4)):(4@thread,(1@value,1@thread))">
 #matrix = #nv_tileas.dot_operand<"((8,2),(2,4,2)):((4@thread,2@value),(1@value,1@thread,4@value))">
 #smem = #nv_tileas.shared<(32,16),(16,1),swizzle<1,4,3>>
 #r0 = #nv_tileas.blocked<"(64,(16,2)):(1@thread,(1@value,16@value))">
@@ -28,6 +27,10 @@ func.func @listing(%x: tensor<64x32xf16, #r0>) -> tensor<64x32xf16, #r1> {
 // CHECK-NEXT:    nv_tileas.copy %x, %0 {atom = #nv_tileas<atom sts>} : tensor<64x32xf16, #r0>, tensor<64x32xf16, #nv_tileas.shared<(64,32),(32,1),swizzle<2,4,3>>>
 // CHECK-NEXT:    %y = nv_tileas.convert_layout %0 {atom_plan = {tag = 1 : i32, smem_layout = #nv_tileas.layout<(64,32),(32,1),swizzle<2,4,3>>, atom_layout = #nv_tileas.layout<(8),(1)>, atom = #nv_tileas<atom lds>}} : tensor<64x32xf16, #nv_tileas.shared<(64,32),(32,1),swizzle<2,4,3>>> -> tensor<64x32xf16, #r1>
 // CHECK-NEXT:    func.return %y
+// PLAIN-LABEL: func.func @listing
+// PLAIN-NEXT:    %0 = nv_tileas.alloc_tensor :
+// PLAIN-NEXT:    nv_tileas.copy %x, %0 {atom = #nv_tileas<atom sts>} :
+// PLAIN-NEXT:    %y = nv_tileas.convert_layout %0 {atom_plan = {tag = 1 : i32,
 
 // Every thread has its elements already, in the same registers or in others.
 
@@ -53,12 +56,13 @@ func.func @in_warps(%x: tensor<32x16xi8, #neighbours>) -> tensor<32x16xi8, #pair
 
 // To shared memory and out of it: matrices where they fit.
 
-func.func @memory(%x: tensor<32x16xf16, #rows>) -> (tensor<32x16xf16, #warps>, tensor<16x16xf16, #matrix>) {
+func.func @memory(%x: tensor<32x16xf16, #rows>) -> (tensor<32x16xf16, #rows>, tensor<16x16xf16, #matrix>)
+    attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 1>} {
   %s = nv_tileas.convert_layout %x : tensor<32x16xf16, #rows> -> tensor<32x16xf16, #smem>
-  %y = nv_tileas.convert_layout %s : tensor<32x16xf16, #smem> -> tensor<32x16xf16, #warps>
+  %y = nv_tileas.convert_layout %s : tensor<32x16xf16, #smem> -> tensor<32x16xf16, #rows>
   %b = nv_tileas.alloc_tensor : tensor<16x16xf16, #nv_tileas.shared<(16,16),(16,1),swizzle<1,4,3>>>
   %z = nv_tileas.convert_layout %b : tensor<16x16xf16, #nv_tileas.shared<(16,16),(16,1),swizzle<1,4,3>>> -> tensor<16x16xf16, #matrix>
-  func.return %y, %z : tensor<32x16xf16, #warps>, tensor<16x16xf16, #matrix>
+  func.return %y, %z : tensor<32x16xf16, #rows>, tensor<16x16xf16, #matrix>
 }
 
 // CHECK-LABEL: func.func @memory
