@@ -56,7 +56,7 @@ def barrier(e: Emitter, op: gpu.BarrierOp) -> Sequence[Lowered]:
     return []
 
 
-_TABLE: Any = {gpu.BarrierOp: barrier}
+_TABLE: Any = {CopyOp: copy, gpu.BarrierOp: barrier}
 
 EXCHANGES: Mapping[type[Operation], Handler] = _TABLE
-"""The barrier of the block."""
+"""Copies to shared memory, and the barrier of the block."""
