@@ -32,6 +32,7 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.layout.layout import Layout
 
 PLAIN = [name for name in LAUNCHES if not name.startswith("piped")]
+STAGED = [f"staged {tile}" for tile in ("16x64 f16", "1x512 f16", "8x256 i8", "64x16 i8")]
 PIPED = [name for name in LAUNCHES if name.startswith("piped")]
 TILE = re.compile(r"tensor<((?:\d+x)+)([a-z][A-Za-z0-9]*)>")
 
@@ -109,7 +110,7 @@ def conversion(seed: int) -> tuple[str, Array, Array]:
     return text, numbers, expected
 
 
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", range(40))
 def test_conversions_between_any_registers(seed: int) -> None:
     """The emulator, the interpreter and numpy give the same bits."""
     text, numbers, expected = conversion(seed)
@@ -122,7 +123,7 @@ def test_conversions_between_any_registers(seed: int) -> None:
 
 
 @needs_ptxas
-@pytest.mark.parametrize("seed", range(0, 48, 5))
+@pytest.mark.parametrize("seed", range(0, 40, 5))
 def test_the_assembler_takes_conversions(seed: int) -> None:
     assemble(compile(conversion(seed)[0]).ptx)
 
@@ -159,7 +160,7 @@ def shared(form: str, rows: int, columns: int) -> str:
 
 
 @pytest.mark.parametrize("form", SHARED)
-@pytest.mark.parametrize("name", [name for name in PLAIN if name.startswith("staged")])
+@pytest.mark.parametrize("name", STAGED)
 def test_tiles_lie_in_shared_memory_as_types_say(name: str, form: str) -> None:
     """With register tiles in registers of all kinds."""
     launch = LAUNCHES[name](np.random.default_rng(11))
@@ -172,9 +173,8 @@ def test_tiles_lie_in_shared_memory_as_types_say(name: str, form: str) -> None:
     check(launch, encoded(text, randomly(rng)))
 
 
-@pytest.mark.parametrize("form", SHARED[:1])
 @pytest.mark.parametrize("name", PIPED)
-def test_stages_hold_tiles_as_types_say(name: str, form: str) -> None:
+def test_stages_hold_tiles_as_types_say(name: str) -> None:
     launch = LAUNCHES[name](np.random.default_rng(11))
     found = re.search(r"!tile = tensor<(\d+)x(\d+)x(\w+)>", launch.text)
     assert found
