@@ -30,7 +30,11 @@ def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
     Who fills a stage of a pipeline says when it is full.
     """
     if space_of(op.destination.type) is not Space.SMEM or space_of(op.source.type) is Space.GMEM:
-        raise op_error(op, "copies otherwise than to shared memory, which is not lowered yet")
+        raise op_error(
+            op,
+            f"copies {op.source.type} to {op.destination.type}; tiles are copied to shared "
+            "memory only yet",
+        )
     if bits_of(element_of(op.source.type)) % BYTE:
         raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
     tile = in_registers(e, op, op.source)

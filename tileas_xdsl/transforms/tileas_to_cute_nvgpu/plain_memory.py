@@ -111,7 +111,7 @@ class Accesses:
             raise op_error(op, "moves the values of rows as a tile of several dimensions")
         columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
         rows: dict[int, Row] = {}
-        for piece in [*pieces(e, layout, bits_of(window.view.element))]:
+        for piece in pieces(e, layout, bits_of(window.view.element)):
             if piece.line in rows:
                 continue
             if piece.column not in columns:
