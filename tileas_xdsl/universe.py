@@ -72,6 +72,14 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
+def _tileas_materialize_convert_layout() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_materialize_convert_layout import (
+        TileasMaterializeConvertLayout,
+    )
+
+    return TileasMaterializeConvertLayout
+
+
 def _tileas_remove_buffer_alias() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_remove_buffer_alias import TileasRemoveBufferAlias
 
@@ -104,14 +112,6 @@ def _tileas_slicing() -> type[ModulePass]:
     return TileasSlicing
 
 
-def _tileas_materialize_convert_layout() -> type[ModulePass]:
-    from tileas_xdsl.transforms.tileas_materialize_convert_layout import (
-        TileasMaterializeConvertLayout,
-    )
-
-    return TileasMaterializeConvertLayout
-
-
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -138,12 +138,12 @@ TILEAS_UNIVERSE = Universe(
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
         "tileas-remove-dead-args": _tileas_remove_dead_args,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "tileas-resolve-agent-boundary": _tileas_resolve_agent_boundary,
         "tileas-slicing": _tileas_slicing,
-        "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -37,7 +38,25 @@ def random_encoding(
     sparse: bool = False,
     replicas: bool = False,
 ) -> Layout:
-    """Digits of the extents in any order over threads and values; gaps where it is `sparse`."""
+    """Digits of the extents in any order over threads and values; gaps where it is `sparse`.
+
+    A thread has no more than `values` registers where threads suffice for that.
+    """
+    return next(
+        layout
+        for layout in iter(lambda: _random(rng, shape, threads, values, sparse, replicas), None)
+        if layout.extents().get("value", 1) <= max(values, 2 * prod(shape) // threads)
+    )
+
+
+def _random(
+    rng: np.random.Generator,
+    shape: Sequence[int],
+    threads: int,
+    values: int,
+    sparse: bool,
+    replicas: bool,
+) -> Layout:
     digits = [(axis, factor) for axis, extent in enumerate(shape) for factor in factors(extent)]
     rng.shuffle(digits)
     if replicas:

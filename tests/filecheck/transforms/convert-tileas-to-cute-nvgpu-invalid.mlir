@@ -295,6 +295,15 @@ func.func @under_a_condition(%m: memref<?xf32>, %p: i1) {
 
 // -----
 
+func.func @to_tensor_memory() {
+  %c = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{'nv_tileas.convert_layout' op moves a tile to tensor<4x8xf32, #nv_tileas<space tmem>>, which is not lowered to threads yet}}
+  %s = nv_tileas.convert_layout %c : tensor<4x8xf32> -> tensor<4x8xf32, #nv_tileas<space tmem>>
+  func.return
+}
+
+// -----
+
 func.func @splat(%x: f32, %n: index) {
   // expected-error@+1 {{'tensor.splat' op fills tiles of constant extents, not tensor<?xf32>}}
   %s = tensor.splat %x[%n] : tensor<?xf32>

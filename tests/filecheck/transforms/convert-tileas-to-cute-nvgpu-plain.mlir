@@ -462,7 +462,6 @@ func.func @shared(%x: !a8x64) attributes {nv_tileaa.kernel_spec = #nv_tileaa.ker
 // CHECK-NEXT:      %25 = cute.add_offset %15, %24 : !cute.ptr<i8, smem, align<1024>>, i32 -> !cute.ptr<i8, smem, align<4>>
 // CHECK-NEXT:      %26 = cute.recast_iter %25 : !cute.ptr<i8, smem, align<4>> -> !cute.ptr<f16, smem, align<4>>
 // CHECK-NEXT:      cute.ptr.store %14, %26 : vector<2xf16>, !cute.ptr<f16, smem, align<4>>
-// CHECK-NEXT:      cute_nvgpu.arch.fence_proxy_async "shared::cta"
 // CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
 // CHECK-NEXT:      %27 = cute.ptr.load %26 : !cute.ptr<f16, smem, align<4>> -> vector<2xf16>
 // CHECK-NEXT:      cute_nvgpu.arch.barrier id 0

@@ -31,7 +31,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import THREAD, Fragment
+from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.tables import is_injective
@@ -141,8 +141,3 @@ def as_fragment_of(layout: RegisterLayout, agent: Agent) -> Fragment:
         return layout.fragment
     encoding = encoding_layout(layout, agent.threads)
     return Fragment(encoding, layout.shape, agent.threads)
-
-
-def uses_threads(layout: Layout) -> int:
-    """How many threads an encoding spreads a tile over."""
-    return layout.extents().get(THREAD, 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
@@ -27,7 +27,10 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
@@ -267,19 +270,35 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
 
 
 def put_shared(e: Emitter, op: Operation, tile: Fragment, target: SSAValue) -> None:
-    """A tile in registers, put into shared memory where all threads and TMA see it.
+    """A tile in registers, put into shared memory where all threads of the agent see it.
 
-    Nobody reads a new tile before.
+    Nobody reads a new tile before.  Where the program has the block meet next, the agent need not.
     """
     found = e.get(target)
     is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
     if not is_new:
         e.meet()
     write_shared(e, tile, e.shared_tile(target))
-    e.insert(FenceProxyAsyncOp("shared::cta"))
-    e.meet()
+    if not _is_read_by_threads_only(target):
+        e.insert(FenceProxyAsyncOp("shared::cta"))
+    if not isinstance(op.next_op, gpu.BarrierOp):
+        e.meet()
     if isinstance(found, PendingTile):
         found.seen_by = e.agent.number
+
+
+def _is_read_by_threads_only(tile: SSAValue) -> bool:
+    """Whether neither TMA nor the tensor core may read a tile in shared memory."""
+    for use in tile.uses:
+        match use.operation:
+            case ConvertLayoutOp() | CopyOp() | TiledLoadBase() | TiledStoreOp():
+                continue
+            case ExtractSliceOp() | ReinterpretOp() | ViewOp():
+                if not all(map(_is_read_by_threads_only, use.operation.results)):
+                    return False
+            case _:
+                return False
+    return True
 
 
 def order(e: Emitter, op: TiledOp) -> None:

@@ -19,7 +19,6 @@ from tileas_xdsl.dialects.nv_tileas.layout import (
     ReinterpretOp,
     ShuffleOp,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.plan import Kind
@@ -33,7 +32,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spill
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
-    GlobalView,
     Lowered,
     PendingTile,
     SharedTile,
@@ -76,29 +74,17 @@ def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
             f"reads {op.source.type} as {op.result.type}; only elements of as many "
             "bits in the same places are lowered to threads yet",
         )
-    if isinstance(found, PendingTile | SharedTile):
-        return [replace(e.shared_tile(op.source), element=element)]
+    if isinstance(found, SharedTile):
+        return [replace(found, element=element)]
+    if isinstance(found, PendingTile):
+        e.shared_tile(op.source)
+        return [replace(found, element=element, seen_by=None)]
     tile = in_registers(e, op, op.source)
     parts = [
         e.insert(vector.BitcastOp(part, VectorType(element, [length(part)]))).result
         for part in tile.parts
     ]
     return [Fragment(tile.layout, element, tuple(parts))]
-
-
-def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
-    """A tile put into shared memory, where all threads see it afterwards."""
-    found = e.get(op.destination)
-    if not isinstance(found, PendingTile | SharedTile) or isinstance(e.get(op.source), GlobalView):
-        raise op_error(
-            op,
-            f"copies {op.source.type} to {op.destination.type}; tiles are copied to shared "
-            "memory only yet",
-        )
-    if bits_of(element_of(op.source.type)) % BYTE:
-        raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
-    put_shared(e, op, in_registers(e, op, op.source), op.destination)
-    return []
 
 
 def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
@@ -132,7 +118,6 @@ def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:
 
 _TABLE: Any = {
     ConvertLayoutOp: convert_layout,
-    CopyOp: copy,
     ExpandDimsOp: expand_dims,
     ReinterpretOp: reinterpret,
     ShuffleOp: convert_layout,

@@ -147,7 +147,7 @@ def panels_of(memory: MemoryLayout, shape: tuple[int, ...], bits: int) -> Shared
     span = dict(SPANS).get(swizzle, 0) * 8 // bits
     adjacent = int(np.argmin(np.append(offsets[0] == column[0], False)))
     for panel in (span, adjacent):
-        if panel == 0 or columns % panel:
+        if panel == 0 or columns % panel or panel == 1 < columns:
             continue
         linear = (column // panel * rows + row) * panel + column % panel
         if np.array_equal(linear, offsets):

@@ -36,6 +36,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     TensorMapRecipe,
 )
 
+BOX_ROW_BYTES = 16
+"""What the rows of a box are a multiple of (PTX ISA, cp.async.bulk.tensor)."""
+
 
 def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     """A hidden argument, with the recipe of its tensor map."""
@@ -62,9 +65,12 @@ def _transfer(
     if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
         raise op_error(op, "moves tiles only; other modes are not lowered to threads yet")
     recipe, layout = descriptor.recipe, shared.layout
-    if layout.swizzle != "none" and layout.row_bytes != layout.swizzle_span:
+    is_cut = layout.swizzle != "none" and layout.row_bytes != layout.swizzle_span
+    if is_cut or layout.row_bytes % BOX_ROW_BYTES:
         raise op_error(
-            op, f"TMA fills rows that its swizzle permutes as a whole, not {layout.describe()}"
+            op,
+            f"TMA fills rows of {BOX_ROW_BYTES} bytes or more, all that its swizzle permutes, not "
+            f"{layout.describe()}",
         )
     box = (layout.panel, *reversed(shared.shape[:-1]))
     if recipe.swizzle is None:
