@@ -15,7 +15,7 @@ from tileas_xdsl.layout.layout import Layout
 
 
 def is_transposed(type_: Attribute) -> bool:
-    """Whether a type is a matrix in shared memory, column after column in panels, with no gaps."""
+    """Whether a type is a matrix in shared memory, column after column, perhaps in panels."""
     tile = as_tile(type_)
     if tile is None or not isinstance(tile.encoding, SharedEncoding):
         return False
@@ -30,4 +30,7 @@ def _is_column_major(layout: Layout, rows: int, columns: int) -> bool:
     (panel, step), *others = layout[0].leaves()
     if step != 1 or layout[1].leaves() != ((columns, panel),):
         return False
-    return others in ([], [(rows // panel, columns * panel)])
+    if not others:
+        return True
+    (count, step), *deeper = others
+    return not deeper and count == rows // panel and step >= columns * panel

@@ -17,6 +17,7 @@ from tileas_xdsl.transforms.assign_layouts.kinds import (
     bring_into_registers,
     common_kinds,
     put_into_stages,
+    separate_agents,
 )
 from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
 from tileas_xdsl.transforms.assign_layouts.products import choose_instructions
@@ -33,6 +34,7 @@ def assign_layouts(
     """Lay out the tiles of a function; what was compared and chosen for each group."""
     plan = KernelPlan.of(function, target)
     choose_instructions(function, plan)
+    separate_agents(function)
     put_into_stages(function)
     bring_into_registers(function)
     groups = TileGroups(function)

@@ -7,11 +7,12 @@ from typing import cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.tile_groups import (
     BUFFERS,
+    FREE_TILES,
     TileGroup,
     TileGroups,
     payload_results,
@@ -20,6 +21,7 @@ from tileas_xdsl.analysis.tile_groups import (
 )
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp, ScanOp
@@ -30,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 
@@ -133,6 +136,50 @@ def put_into_stages(root: Operation) -> None:
             if tile is None or value in body.args or space_of(tile) in BUFFERS:
                 continue
             _convert(body.last_op, index, tile)
+
+
+def separate_agents(root: Operation) -> None:
+    """Convert what an agent uses of tiles that other threads have in their registers."""
+    groups = TileGroups(root, apart=reads_registers)
+    resident = _residents(root, groups)
+    for switch in root.walk():
+        if isinstance(switch, AgentSwitchOp):
+            for body in switch.bodies:
+                _convert_captures(body, groups, resident)
+
+
+def _convert_captures(body: Region, groups: TileGroups, resident: set[TileGroup]) -> None:
+    converted: dict[SSAValue, ConvertLayoutOp] = {}
+    for op in list(body.walk()):
+        for index, value in enumerate(op.operands):
+            tile = as_tile(value.type)
+            if tile is None or isinstance(value.owner, FREE_TILES) or _is_inside(value, body):
+                continue
+            if groups.of(groups.whole_of(value)) in resident:
+                continue
+            if value not in converted:
+                made = ConvertLayoutOp(value, TensorType(tile.element_type, tile.get_shape()))
+                made.location = op.location
+                converted[value] = made
+            op.operands[index] = converted[value].result
+    for conversion in reversed(converted.values()):
+        _put_first(body.block, conversion)
+
+
+def _put_first(block: Block, op: Operation) -> None:
+    if block.first_op is None:
+        block.add_op(op)
+    else:
+        block.insert_op_before(op, block.first_op)
+
+
+def _is_inside(value: SSAValue, body: Region) -> bool:
+    owner = value.owner
+    inner = owner.parent_region() if isinstance(owner, Operation) else owner.parent
+    while inner is not None and inner is not body:
+        parent = inner.parent_op()
+        inner = None if parent is None else parent.parent_region()
+    return inner is body
 
 
 def bring_into_registers(root: Operation) -> None:

@@ -281,6 +281,7 @@ def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
 
     try:
         fragment = Fragment(option.layout, place.group.shape, place.agent.threads)
+        _ = fragment.held
     except LayoutError as error:
         yield made("-", 1, 0, 0, str(error))
         return

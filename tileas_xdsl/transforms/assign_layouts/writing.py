@@ -11,6 +11,7 @@ from typing import cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     TensorType,
@@ -47,11 +48,12 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     PipelineYieldOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, carried_values, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, IteratorType, TiledViewType
+from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
@@ -59,6 +61,9 @@ from tileas_xdsl.transforms.assign_layouts.kinds import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 LAYOUT = "nv_tileas.layout"
+
+SWIZZLE_ROWS = 8
+"""Rows after which every swizzle of panels repeats."""
 
 _ENCODINGS = {
     Family.BLOCKED: BlockedEncoding,
@@ -111,20 +116,46 @@ def _is_left_in_memory(value: SSAValue, choice: Choice) -> bool:
 
 
 def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
-    """Slices of memory keep the layout of the whole, transposes turn it."""
+    """Rows of a tile in memory lie as it does, its transpose the other way round.
+
+    Parts that begin where the swizzle has not come round say nothing of how they lie.
+    """
     for use in value.uses:
         cut = use.operation
         part = next((r for r in cut.results if a.groups.parts.get(r) is cut), None)
         if part is None:
             continue
-        mine = _transposed(layout) if isinstance(cut, ViewOp) else layout
-        _retype(part, SharedEncoding(mine))
-        _retype_parts(a, part, mine)
+        mine = (
+            _turned(layout) if isinstance(cut, ViewOp) else _rows_of(layout, a.groups.parts[part])
+        )
+        if mine is not None:
+            _retype(part, SharedEncoding(mine))
+            _retype_parts(a, part, mine)
 
 
-def _transposed(layout: MemoryLayout) -> MemoryLayout:
+def _turned(layout: MemoryLayout) -> MemoryLayout | None:
+    """The layout of the transpose."""
+    if layout.layout.rank != 2:
+        return None
     rows, columns = layout.layout
     return MemoryLayout(make_layout(columns, rows), layout.swizzle, layout.elem)
+
+
+def _rows_of(layout: MemoryLayout, cut: ExtractSliceOp) -> MemoryLayout | None:
+    """The layout of some whole rows, a multiple of those after which swizzles repeat."""
+    offsets, sizes = cut.static_offsets.get_values(), cut.static_sizes.get_values()
+    whole = product_each(layout.shape)
+    known = [offset for offset in offsets if offset != DYNAMIC_INDEX]
+    steps = {*cut.static_strides.get_values()}
+    if len(whole) != 2 or sizes[1:] != whole[1:] or offsets[1:] != (0,) or steps != {1}:
+        return None
+    if any(offset % SWIZZLE_ROWS for offset in known):
+        return None
+    (_, step), *more = layout.layout[0].leaves()
+    if more:
+        return None
+    made = Layout((sizes[0], layout.layout[1].shape), (step, layout.layout[1].stride))
+    return MemoryLayout(made, layout.swizzle, layout.elem)
 
 
 def _retype(value: SSAValue, encoding: Attribute) -> None:
