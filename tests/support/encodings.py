@@ -10,12 +10,21 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import ArgSpec
 
 from tests.support.plain_kernels import kernel
+from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.layout.axes import E, Offset
 from tileas_xdsl.layout.layout import Layout, make_layout
 
 Array = NDArray[Any]
+
+LOWERING = tuple(
+    ArgSpec(name, {})
+    for name in ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgpu-to-ptx")
+)
+"""The passes that lower tiles as they are laid out."""
 
 ELEMENTS: Mapping[str, Any] = {
     "f32": np.float32,
@@ -145,3 +154,8 @@ def random_array(rng: np.random.Generator, shape: Sequence[int], element: str) -
     if "f" in element:
         return rng.standard_normal(tuple(shape)).astype(dtype)
     return rng.integers(-(1 << 20) if dtype.itemsize > 1 else -16, 15, tuple(shape)).astype(dtype)
+
+
+def lowered(source: str | ModuleOp) -> CompiledKernel:
+    """A kernel whose tiles stay as they are laid out."""
+    return compile(source, passes=LOWERING)

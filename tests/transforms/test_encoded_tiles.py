@@ -15,6 +15,7 @@ from tests.support.encodings import (
     Array,
     chain,
     linear,
+    lowered,
     random_array,
     random_encoding,
     tensor,
@@ -27,7 +28,6 @@ from tileas_xdsl.analysis.register_tiles import (
     rows_layout,
 )
 from tileas_xdsl.backend.ptxas import assemble
-from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.layout.layout import Layout
 
@@ -67,7 +67,7 @@ def randomly(rng: np.random.Generator, *, values: int = 48) -> Encode:
 
 
 def check(launch: Launch, text: str) -> None:
-    found = compile(text).emulate(*launch.arguments, grid=launch.grid, order="random")
+    found = lowered(text).emulate(*launch.arguments, grid=launch.grid, order="random")
     assert [str(finding) for finding in found.findings] == []
     got, expected = found.arrays[-1], launch.expected
     if not launch.tolerance:
@@ -114,7 +114,7 @@ def conversion(seed: int) -> tuple[str, Array, Array]:
 def test_conversions_between_any_registers(seed: int) -> None:
     """The emulator, the interpreter and numpy give the same bits."""
     text, numbers, expected = conversion(seed)
-    made = compile(text)
+    made = lowered(text)
     found = made.emulate(numbers, np.zeros_like(numbers), grid=(1, 1, 1), order="random")
     assert [str(finding) for finding in found.findings] == []
     assert found.arrays[-1].tobytes() == expected.tobytes()
@@ -125,7 +125,7 @@ def test_conversions_between_any_registers(seed: int) -> None:
 @needs_ptxas
 @pytest.mark.parametrize("seed", range(0, 40, 5))
 def test_the_assembler_takes_conversions(seed: int) -> None:
-    assemble(compile(conversion(seed)[0]).ptx)
+    assemble(lowered(conversion(seed)[0]).ptx)
 
 
 def test_layouts_of_the_lowering_give_the_same_code() -> None:
@@ -140,7 +140,7 @@ def test_layouts_of_the_lowering_give_the_same_code() -> None:
     text = launch.text.replace("tensor<512xf32>", "TENSOR")
     assert "TENSOR" in text
     text = encoded(text, encode).replace("TENSOR", "tensor<512xf32>")
-    assert compile(text).ptx == compile(launch.text).ptx
+    assert lowered(text).ptx == lowered(launch.text).ptx
 
 
 # Shared memory
@@ -228,7 +228,7 @@ def test_a_product_of_encoded_operands_is_the_same_code() -> None:
     ):
         assert before in laid_out, before
         laid_out = laid_out.replace(before, after)
-    assert compile(laid_out).ptx == compile(text).ptx
+    assert lowered(laid_out).ptx == lowered(text).ptx
 
 
 def dot_operand(layout: Layout) -> str:
@@ -253,7 +253,7 @@ def test_matrices_move_between_shared_memory_and_registers(swizzle: str) -> None
 """
     text = kernel("%a: memref<16x16xf16>, %b: memref<16x16xf16>", body, 1)
     numbers = np.random.default_rng(2).standard_normal((16, 16)).astype(np.float16)
-    made = compile(text)
+    made = lowered(text)
     assert "stmatrix.sync.aligned.m8n8.x4" in made.ptx
     assert "ldmatrix.sync.aligned.m8n8.x4" in made.ptx
     check(Launch(text, (numbers, np.zeros_like(numbers)), (1, 1, 1), numbers), text)
@@ -295,7 +295,7 @@ def test_encoded_tiles_through_loops_and_branches() -> None:
         expected = expected + (expected + numbers if i % 2 else np.float32(0.5))
     launch = Launch(text, (numbers, np.zeros_like(numbers)), (1, 1, 1), expected)
     check(launch, text)
-    found = compile(text).simulate(*launch.arguments, grid=(1, 1, 1))
+    found = lowered(text).simulate(*launch.arguments, grid=(1, 1, 1))
     assert np.asarray(found.arrays[-1]).tobytes() == expected.tobytes()
 
 
@@ -341,7 +341,7 @@ def test_what_registers_cannot_hold_is_refused(name: str) -> None:
     encoding, expected = REFUSED[name]
     text = chain((16, 16), "f16", [encoding], 4)
     with pytest.raises(DiagnosticError, match=re.escape(expected)) as caught:
-        _ = compile(text).ptx
+        _ = lowered(text).ptx
     assert caught.value.diagnostics[0].location is not None
 
 
@@ -367,12 +367,12 @@ ROWS, SWIZZLED = "<(16,64),(64,1)>", "<(16,64),(64,1),swizzle<3,4,3>>"
 
 
 def test_attributes_decide_where_types_do_not() -> None:
-    plain, swizzled = (compile(buffer(f"#nv_tileas.shared{form}")).ptx for form in (ROWS, SWIZZLED))
+    plain, swizzled = (lowered(buffer(f"#nv_tileas.shared{form}")).ptx for form in (ROWS, SWIZZLED))
     assert plain != swizzled
-    assert compile(buffer("#smem", load=said(ROWS))).ptx == plain
-    assert compile(buffer("#smem", store=said(ROWS))).ptx == plain
-    assert compile(buffer("#smem", said(SWIZZLED), said(SWIZZLED))).ptx == swizzled
-    assert compile(buffer(f"#nv_tileas.shared{ROWS}", load=said(ROWS))).ptx == plain
+    assert lowered(buffer("#smem", load=said(ROWS))).ptx == plain
+    assert lowered(buffer("#smem", store=said(ROWS))).ptx == plain
+    assert lowered(buffer("#smem", said(SWIZZLED), said(SWIZZLED))).ptx == swizzled
+    assert lowered(buffer(f"#nv_tileas.shared{ROWS}", load=said(ROWS))).ptx == plain
 
 
 @pytest.mark.parametrize(
@@ -403,5 +403,5 @@ def test_attributes_decide_where_types_do_not() -> None:
 )
 def test_what_shared_memory_is_not_said_to_be_is_refused(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError, match=re.escape(message)) as caught:
-        _ = compile(text).ptx
+        _ = lowered(text).ptx
     assert caught.value.diagnostics[0].location is not None

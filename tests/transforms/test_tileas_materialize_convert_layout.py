@@ -9,11 +9,10 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.support.encodings import ELEMENTS, chain, linear, random_array, random_encoding
+from tests.support.encodings import ELEMENTS, chain, linear, lowered, random_array, random_encoding
 from tests.support.ir import parse
 from tests.support.plain_kernels import kernel
 from tests.support.simulating import SCHEDULES
-from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.materialize_convert_layout.plans import sorted_plans
@@ -53,7 +52,7 @@ def test_the_same_tiles_come_out(seed: int, as_bytes: bool) -> None:
     for schedule in SCHEDULES:
         after = simulate(module, (numbers, outputs), grid=(1, 1, 1), schedule=schedule)
         assert np.asarray(after.arrays[-1]).tobytes() == np.asarray(before).tobytes()
-    emulated = compile(module).emulate(numbers, outputs, grid=(1, 1, 1), order="random")
+    emulated = lowered(module).emulate(numbers, outputs, grid=(1, 1, 1), order="random")
     assert [str(finding) for finding in emulated.findings] == []
     assert emulated.arrays[-1].tobytes() == np.asarray(before).tobytes()
 
@@ -94,7 +93,7 @@ def test_plans_of_each_kind(kind: str, element: str) -> None:
     assert ("nv_tileas.copy" in printed) == (kind == "shared")
     assert ("tag = 1 : i32" in printed) == (kind == "shared")
     numbers = random_array(np.random.default_rng(4), (32, 8), element)
-    made = compile(module)
+    made = lowered(module)
     found = made.emulate(numbers, np.zeros_like(numbers), grid=(1, 1, 1), order="random")
     assert [str(finding) for finding in found.findings] == []
     twice = numbers if element == "i8" else (numbers + numbers).astype(numbers.dtype)
@@ -141,7 +140,7 @@ def test_a_buffer_in_a_loop_is_not_overwritten_before_it_is_read() -> None:
     assert str(module).count("nv_tileas.alloc_tensor") == 1
     numbers = np.random.default_rng(6).integers(-99, 99, (32, 8)).astype(np.float32)
     for order in ("eager", "random"):
-        found = compile(module).emulate(
+        found = lowered(module).emulate(
             numbers, np.zeros_like(numbers), grid=(1, 1, 1), order=order
         )
         assert [str(finding) for finding in found.findings] == []
