@@ -134,8 +134,8 @@ COPIES: Sequence[PtxFault] = (
             r"xor\.b32 (%r\d+, %r\d+), %r\d+;((?:\n(?!.*xor).*)*?\n.*st\.shared)",
             r"mov.b32 \1;\2",
         ),
-        ("uninitialised",),
-        "which nothing has written",
+        (NUMBERS,),
+        "",
     ),
     PtxFault(
         "a box lands beside its tile",

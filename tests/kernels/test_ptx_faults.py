@@ -132,7 +132,7 @@ def test_an_edit_that_finds_nothing_is_an_error(edit: object) -> None:
 def test_calls() -> None:
     abi = compiled(STORED).abi
     changed = with_swizzle(1, "none")(abi)
-    assert [one.swizzle for one in changed.tensor_maps] == ["128B", "none", "128B"]
+    assert [one.swizzle for one in changed.tensor_maps] == ["128B", "none", "32B"]
     assert changed.tensor_maps[0] == abi.tensor_maps[0]
     assert with_less_shared_memory(8)(abi).shared_bytes == abi.shared_bytes - 8
     with pytest.raises(EditError):

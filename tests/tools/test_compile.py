@@ -14,6 +14,7 @@ import kernels
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 
+THREADS = "convert-tileas-to-cute-nvgpu"
 PASSES = [spec.name for spec in PIPELINES["tileas-to-ptx"].passes]
 
 TEXT = kernels.make("gemm", epilogue="tma", bm=128, bn=64, bk=64).text()
@@ -74,8 +75,8 @@ def test_times_and_ir_of_the_passes_go_to_stderr() -> None:
 
 
 def test_the_ir_after_one_pass() -> None:
-    result = run("gemm.mlir", "--print-ir-after", PASSES[0])
-    assert re.findall(r"^// IR after (\S+)$", result.stderr, re.MULTILINE) == [PASSES[0]]
+    result = run("gemm.mlir", "--print-ir-after", THREADS)
+    assert re.findall(r"^// IR after (\S+)$", result.stderr, re.MULTILINE) == [THREADS]
     assert "cute_nvgpu." in result.stderr
 
 
@@ -92,7 +93,7 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("gemm.mlir", "--kernel", "other"), 1, "there is no kernel @other; the module has @gemm"),
     (("gemm.mlir", "-p", "nothing"), 2, "nothing"),
     (("gemm.mlir", "-p", "cleanup"), 1, "the passes do not lower the kernel to PTX"),
-    (("gemm.mlir", "--print-ir-after", "dce"), 2, "no pass 'dce' runs; there are convert-tileas"),
+    (("gemm.mlir", "--print-ir-after", "dce"), 2, "no pass 'dce' runs; there are tileas-assign"),
     (("gemm.mlir", "-o", "no/where.ptx"), 1, "cannot write 'no/where.ptx'"),
     (("gemm.mlir", "-o", "."), 1, "cannot write '.'"),
     (("broken.mlir",), 1, "broken.mlir:"),

@@ -80,7 +80,7 @@ def test_compiled_text_runs_with_tensor_maps(folder: Path) -> None:
     run("gemm.mlir", "-o", "gemm.ptx", command="compile")
     a, b, c = ARRAYS
     sizes = [("i32:130", "i32:72"), ("i32:72", "i32:64"), ("i32:130", "i32:64")]
-    maps = ("map:0:128x64:128B", "map:3:64x64:128B", "map:6:64x32:128B")
+    maps = ("map:0:128x64:128B", "map:3:64x64:128B", "map:6:64x8:32B")
     specs = args_of(a, *sizes[0], f"{b}:1", *sizes[1], c, *sizes[2], *maps)
     run("gemm.ptx", "--grid", "1,2", "--shared", "214016", "--out", "text", *specs)
     run("gemm.mlir", "--level", "ptx", "--grid", "1,2", "--out", "tiles", *args_of(*ARRAYS))
@@ -110,7 +110,7 @@ def test_what_depends_on_the_order_of_copies_is_told(folder: Path) -> None:
     assert broken != text
     (folder / "gemm.ptx").write_text(broken)
     a, b, c = ARRAYS
-    maps = ("map:0:128x64:128B", "map:3:64x64:128B", "map:6:64x32:128B")
+    maps = ("map:0:128x64:128B", "map:3:64x64:128B", "map:6:64x8:32B")
     specs = args_of(
         a, "i32:130", "i32:72", b, "i32:72", "i32:64", c, "i32:130", "i32:64", *maps
     )  # fmt: skip

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
         ("tensor<32x64xf16, #nv_tileas.shared<(32,64),(1,40)>>", False),
         ("tensor<32x64xf16, #nv_tileas.shared<(32,64),(1,32),swizzle<2,4,3>>>", True),
         ("tensor<64x32xf16, #nv_tileas.shared<((32,2),32),((1,1024),32),swizzle<2,4,3>>>", True),
-        ("tensor<64x32xf16, #nv_tileas.shared<((32,2),32),((1,2048),32),swizzle<2,4,3>>>", False),
+        ("tensor<64x32xf16, #nv_tileas.shared<((32,2),32),((1,2048),32),swizzle<2,4,3>>>", True),
         ("tensor<64x32xf16, #nv_tileas.shared<(64,(16,2)),(16,(1,1024))>>", False),
         ("tensor<16x64xf16, #nv_tileas.shared<(32,64),(1,32)>>", False),
         ("tensor<32xf16, #nv_tileas.shared<32,1>>", False),

@@ -71,7 +71,7 @@ def test_scratch_memory_is_new_in_each_block() -> None:
         ("memref<?x8xf16>", np.zeros((8,), np.float16), r"got an array of shape \(8,\)"),
         ("memref<?x8xf16>", np.zeros((3, 8), np.float32), "an array of float32, not float16"),
         ("memref<?x8xf16>", 3.0, "got a scalar"),
-        ("memref<?x8xf16>", [[1.0] * 8], "got a scalar"),
+        ("memref<?x8xf16>", [[1.0] * 8], "got a list"),
         ("memref<?x?xbf16>", np.zeros((3, 8), ml_dtypes.bfloat16), None),
         ("memref<f32>", np.zeros((), np.float32), None),
         ("tensor<4xi8>", np.zeros(4, np.int8), None),
