@@ -33,11 +33,17 @@ PASSES: Sequence[str] = (
     "canonicalize",
     "cse",
     "licm",
+    "tileas-assign-load-store-layouts",
     "tileas-canonicalize",
+    "tileas-layout",
+    "tileas-materialize-convert-layout",
+    "tileas-remove-buffer-alias",
+    "tileas-remove-dead-args",
     "tileas-remove-layout-conversions",
+    "tileas-resolve-agent-boundary",
     "tileas-slicing",
 )
-"""The passes that are checked, as `-p` strings."""
+"""The passes that are checked, as `-p` strings; a pipeline is all of its passes."""
 
 EXAMPLES = 20
 SWEEP = 1000

@@ -19,6 +19,7 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnos
 from tileas_xdsl.diagnostics.report import render
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.comparison import first_difference
 
 SCHEDULES = (Schedule(), Schedule("adversarial"), Schedule("random", 1))
@@ -29,9 +30,10 @@ class WrongError(AssertionError):
 
 
 def passes_named(spec: str) -> Sequence[ModulePass]:
-    """The passes of a `-p` string."""
+    """The passes of a `-p` string, or of the pipeline with this name."""
     multiverse = Universe.get_multiverse()
-    return PassPipeline.parse_spec(multiverse.all_passes, spec).passes
+    listed = PIPELINES[spec].spec if spec in PIPELINES else spec
+    return PassPipeline.parse_spec(multiverse.all_passes, listed).passes
 
 
 def check(program: Program, *passes: ModulePass) -> bool:

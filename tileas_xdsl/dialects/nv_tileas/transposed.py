@@ -33,4 +33,5 @@ def _is_column_major(layout: Layout, rows: int, columns: int) -> bool:
     if not others:
         return True
     (count, step), *deeper = others
-    return not deeper and count == rows // panel and step >= columns * panel
+    follows = isinstance(step, int) and step >= columns * panel
+    return not deeper and count == rows // panel and follows

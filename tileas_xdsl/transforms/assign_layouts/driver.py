@@ -13,16 +13,16 @@ from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
-from tileas_xdsl.transforms.assign_layouts.kinds import (
-    bring_into_registers,
-    common_kinds,
-    put_into_stages,
-    separate_agents,
-)
+from tileas_xdsl.transforms.assign_layouts.kinds import common_kinds
 from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
 from tileas_xdsl.transforms.assign_layouts.products import choose_instructions
 from tileas_xdsl.transforms.assign_layouts.registers import register_candidates
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
+from tileas_xdsl.transforms.assign_layouts.seeds import (
+    bring_into_registers,
+    put_into_stages,
+    separate_agents,
+)
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.writing import write
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan

@@ -39,7 +39,12 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, LoadBase
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
@@ -52,6 +57,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates import (
     Family,
     SubAxis,
 )
+from tileas_xdsl.transforms.assign_layouts.demands import MEMORY_ACCESSES
 from tileas_xdsl.transforms.assign_layouts.memory import memory_layout, shared_layouts
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.threads import (
@@ -104,8 +110,11 @@ def _operations(group: TileGroup) -> Sequence[tuple[Operation, SubAxis]]:
     return list(found.items())
 
 
-_MAKERS = (TiledLoadBase, ConvertLayoutOp, DotOp, AsyncDotOp, ReduceOp)
-_READERS = (TiledStoreOp, ConvertLayoutOp, ReduceOp)
+_MAKERS = (
+    *(TiledLoadBase, LoadBase, GatherLoadOp, TiledAtomicRmwOp),
+    *(ConvertLayoutOp, DotOp, AsyncDotOp, ReduceOp),
+)
+_READERS = (*MEMORY_ACCESSES, ConvertLayoutOp, ReduceOp)
 
 
 def _axis(op: Operation) -> SubAxis:

@@ -40,7 +40,6 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import (
     CreateIteratorOp,
@@ -57,7 +56,7 @@ from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
-from tileas_xdsl.transforms.assign_layouts.kinds import UNDECIDED
+from tileas_xdsl.transforms.assign_layouts.demands import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 LAYOUT = "nv_tileas.layout"
@@ -121,13 +120,11 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
     Parts that begin where the swizzle has not come round say nothing of how they lie.
     """
     for use in value.uses:
-        cut = use.operation
-        part = next((r for r in cut.results if a.groups.parts.get(r) is cut), None)
+        part = next((r for r in use.operation.results if r in a.groups.parts), None)
         if part is None:
             continue
-        mine = (
-            _turned(layout) if isinstance(cut, ViewOp) else _rows_of(layout, a.groups.parts[part])
-        )
+        cut = a.groups.parts[part]
+        mine = _rows_of(layout, cut) if isinstance(cut, ExtractSliceOp) else _turned(layout)
         if mine is not None:
             _retype(part, SharedEncoding(mine))
             _retype_parts(a, part, mine)
