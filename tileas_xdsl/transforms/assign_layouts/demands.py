@@ -101,8 +101,6 @@ def values_of(op: Operation) -> Iterator[SSAValue]:
 
 def _may_stay_in_memory(op: TiledLoadBase) -> bool:
     """Whether a load may leave its tile in shared memory: by TMA, or where nothing reads it."""
-    if isinstance(op.atom.data, TmaAtom):
-        return True
     if op.atom != UNDECIDED:
         return False
     if space_of(op.view.type) is not Space.SMEM:
@@ -147,7 +145,10 @@ def _of_transfer(op: TmaTransferOp) -> Iterator[Demand]:
 
 
 def _of_load(op: TiledLoadBase) -> Iterator[Demand]:
-    yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
+    if isinstance(op.atom.data, TmaAtom):
+        yield op.result, _SHARED
+    else:
+        yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
 
 
 def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[Demand]:

@@ -24,6 +24,7 @@ from tileas_xdsl.transforms.assign_layouts.seeds import (
     separate_agents,
 )
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import tensor_candidates
+from tileas_xdsl.transforms.assign_layouts.tma_preference import prefer_tma
 from tileas_xdsl.transforms.assign_layouts.writing import write
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 
@@ -34,6 +35,8 @@ def assign_layouts(
     """Lay out the tiles of a function; what was compared and chosen for each group."""
     plan = KernelPlan.of(function, target)
     choose_instructions(function, plan)
+    if preferences.prefer_tma:
+        prefer_tma(function)
     separate_agents(function)
     put_into_stages(function)
     bring_into_registers(function)

@@ -155,7 +155,7 @@ def _candidates(
         )
 
     rows = shared.panels * max(shared.row_bytes // _span(shared), 1)
-    if isinstance(op, TmaTransferOp) or (isinstance(op, TiledLoadBase) and use.value is op.result):
+    if isinstance(op, TmaTransferOp) or _is_moved_by_tma(op, use.value):
         yield made(BULK, 128, rows, _refused_by_tma(op, shared))
     elif isinstance(op, DotOp | AsyncDotOp):
         refused = _refused_by_product(a, op, use, shared)
@@ -165,6 +165,13 @@ def _candidates(
         stores = isinstance(op, TiledStoreOp) or use.value in op.results
         for access in thread_accesses(fragment, addresses, shared.bits, stores=stores):
             yield made(access.atom, access.alignment, access.transactions, access.refused)
+
+
+def _is_moved_by_tma(op: Operation, tile: SSAValue) -> bool:
+    """Whether a tile in shared memory is what an access loads or stores, not where it does."""
+    if isinstance(op, TiledLoadBase):
+        return tile is op.result
+    return isinstance(op, TiledStoreOp) and tile is op.value
 
 
 def _span(shared: SharedLayout) -> int:
