@@ -70,6 +70,8 @@ def reads_registers(op: Operation) -> bool:
     """Whether an operation reads the values of tiles, wherever they are, into registers."""
     if isinstance(op, MEMORY_ACCESSES):
         return not isinstance(op.atom.data, TmaAtom)
+    if isinstance(op, CopyBase):
+        return space_of(op.source.type) is None and space_of(op.destination.type) is Space.SMEM
     if isinstance(op, arith.SelectOp) and not isinstance(op.cond.type, TensorType):
         return False
     return isinstance(op, _OF_VALUES) or layout_role(op) is LayoutRole.ELEMENTWISE
@@ -92,6 +94,8 @@ def values_of(op: Operation) -> Iterator[SSAValue]:
     """The tiles that an operation reads or makes as values; the first operand of an access is its
     place, unless that is a tile of pointers.
     """
+    if isinstance(op, CopyBase):
+        return iter((op.source,))
     place = op.operands[0] if isinstance(op, MEMORY_ACCESSES) else None
     if place is not None and isinstance(element_of(place.type), PtrType):
         place = None
@@ -146,7 +150,8 @@ def _of_transfer(op: TmaTransferOp) -> Iterator[Demand]:
 
 def _of_load(op: TiledLoadBase) -> Iterator[Demand]:
     if isinstance(op.atom.data, TmaAtom):
-        yield op.result, _SHARED
+        if space_of(op.loaded_type()) is None:
+            yield op.result, _SHARED
     else:
         yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
 

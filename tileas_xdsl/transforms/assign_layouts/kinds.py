@@ -20,7 +20,8 @@ from tileas_xdsl.transforms.assign_layouts.demands import demands, reads_registe
 def residents(root: Operation, groups: TileGroups) -> set[TileGroup]:
     """The groups that some operation needs in a memory, whoever reads their values."""
     wanted = _wanted(root, groups, readers=False)
-    return {group for group, claims in wanted.items() if _common(claims) <= frozenset(BUFFERS)}
+    common = {group: _common(claims) for group, claims in wanted.items()}
+    return {group for group, spaces in common.items() if spaces and spaces <= frozenset(BUFFERS)}
 
 
 def common_kinds(root: Operation, groups: TileGroups) -> Mapping[TileGroup, frozenset[Space]]:
