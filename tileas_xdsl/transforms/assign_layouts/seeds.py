@@ -7,6 +7,7 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.tile_groups import (
     BUFFERS,
     FREE_TILES,
@@ -52,7 +53,9 @@ def _convert_captures(body: Region, groups: TileGroups, resident: set[TileGroup]
     for op in list(body.walk()):
         for index, value in enumerate(op.operands):
             tile = as_tile(value.type)
-            if tile is None or isinstance(value.owner, FREE_TILES) or _is_inside(value, body):
+            if tile is None or space_of(tile) is not None or isinstance(value.owner, FREE_TILES):
+                continue
+            if _is_inside(value, body):
                 continue
             if groups.of(groups.whole_of(value)) in resident:
                 continue
@@ -82,13 +85,17 @@ def _is_inside(value: SSAValue, body: Region) -> bool:
 
 
 def bring_into_registers(root: Operation) -> None:
-    """Convert the tiles in memory that operations read as values."""
+    """Convert the tiles in memory that operations read as values.
+
+    Elementwise operations on tiles that are in memory by their types have results there too.
+    """
     groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
     for op in list(root.walk()):
         if not reads_registers(op):
             continue
-        read = set(values_of(op))
+        elementwise = layout_role(op) is LayoutRole.ELEMENTWISE
+        read = {v for v in values_of(op) if not elementwise or space_of(v.type) is None}
         for index, value in enumerate(op.operands):
             tile = placed_tile(value.type) if value in read else None
             if tile is not None and groups.of(groups.whole_of(value)) in resident:
