@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -33,7 +35,7 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Cost, Family, SubAxis
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-from tileas_xdsl.transforms.assign_layouts.threads import Ints, thread_accesses
+from tileas_xdsl.transforms.assign_layouts.threads import Ints, ThreadAccess, thread_accesses
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SPANS, SharedLayout
 
 ROW_BYTES = 16
@@ -161,9 +163,9 @@ def _candidates(
         refused = _refused_by_product(a, op, use, shared)
         yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
     elif (fragment := _fragment(a, op, use.value)) is not None:
-        addresses = _window(a, layout, group, use.value)
         stores = isinstance(op, TiledStoreOp) or use.value in op.results
-        for access in thread_accesses(fragment, addresses, shared.bits, stores=stores):
+        window = Window(layout, group.shape, shared.bits, tuple(_cuts(a, use.value)))
+        for access in accesses(fragment, window, stores):
             yield made(access.atom, access.alignment, access.transactions, access.refused)
 
 
@@ -232,25 +234,45 @@ def _other_side(op: Operation, value: SSAValue) -> SSAValue | None:
             return None
 
 
-def _window(a: Assignment, layout: MemoryLayout, group: TileGroup, value: SSAValue) -> Ints:
-    """The addresses of the elements of a tile or of a part of one, by column-major index."""
-    bits = bits_of(_element(group))
-    whole = layout.addresses(bits).reshape(group.shape, order="F")
-    return _part(a, whole, value).ravel(order="F")
+Cut: TypeAlias = tuple[tuple[int, int, int], ...]
+"""The begin, end and stride of each dimension; an empty one turns a tile round."""
 
 
-def _part(a: Assignment, whole: Ints, value: SSAValue) -> Ints:
+@dataclass(frozen=True)
+class Window:
+    """A tile in memory, or a part of one: it is cut, or turned, step by step."""
+
+    layout: MemoryLayout
+    shape: tuple[int, ...]
+    bits: int
+    cuts: tuple[Cut, ...]
+
+    def addresses(self) -> Ints:
+        """The byte address of each element, by column-major index."""
+        found = self.layout.addresses(self.bits).reshape(self.shape, order="F")
+        for cut in self.cuts:
+            found = found[tuple(slice(*part) for part in cut)] if cut else found.T
+        return found.ravel(order="F")
+
+
+@lru_cache(maxsize=1024)
+def accesses(fragment: Fragment, window: Window, stores: bool) -> Sequence[ThreadAccess]:
+    """How threads access a window; agents alike ask the same."""
+    return tuple(thread_accesses(fragment, window.addresses(), window.bits, stores=stores))
+
+
+def _cuts(a: Assignment, value: SSAValue) -> list[Cut]:
+    """The steps from the whole tile to a part; what is not known begins at 0."""
     cut = a.groups.parts.get(value)
     if cut is None:
-        return whole
-    source = _part(a, whole, cut.source)
+        return []
+    before = _cuts(a, cut.source)
     if not isinstance(cut, ExtractSliceOp):
-        return source.T
-    sizes = cut.static_sizes.get_values()
-    strides = cut.static_strides.get_values()
+        return [*before, ()]
+    sizes, strides = cut.static_sizes.get_values(), cut.static_strides.get_values()
     starts = [0 if n == DYNAMIC_INDEX else n for n in cut.static_offsets.get_values()]
     parts = [
-        slice(start, start + size * step, step)
+        (start, start + size * step, step)
         for start, size, step in zip(starts, sizes, strides, strict=True)
     ]
-    return source[tuple(parts)]
+    return [*before, tuple(parts)]

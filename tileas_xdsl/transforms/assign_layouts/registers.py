@@ -58,12 +58,16 @@ from tileas_xdsl.transforms.assign_layouts.candidates import (
     SubAxis,
 )
 from tileas_xdsl.transforms.assign_layouts.demands import MEMORY_ACCESSES
-from tileas_xdsl.transforms.assign_layouts.memory import memory_layout, shared_layouts
+from tileas_xdsl.transforms.assign_layouts.memory import (
+    Window,
+    accesses,
+    memory_layout,
+    shared_layouts,
+)
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.threads import (
     registers_of,
     row_steps,
-    thread_accesses,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
@@ -298,8 +302,9 @@ def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
         yield made(_instruction_of_value(place.op), 1, 0, registers_of(fragment, bits))
     elif memory is Space.SMEM:
         stores = isinstance(place.op, TiledStoreOp)
-        addresses = memory_layout(shared_layouts(place.group.shape, bits)[0]).addresses(bits)
-        for access in thread_accesses(fragment, addresses, bits, stores=stores):
+        shape = place.group.shape
+        window = Window(memory_layout(shared_layouts(shape, bits)[0]), shape, bits, ())
+        for access in accesses(fragment, window, stores):
             facts = (access.alignment, access.transactions, access.registers, access.refused)
             yield made(access.atom, *facts)
     else:
