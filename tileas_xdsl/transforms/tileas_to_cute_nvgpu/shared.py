@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -21,9 +22,9 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.arch import Target, get_target
 from tileas_xdsl.target.canonical import CanonicalLayout
-from tileas_xdsl.target.canonical_match import match_canonical
+from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
 
 ALIGNMENT = 1024
 """Tiles begin where the longest swizzle repeats."""
@@ -112,9 +113,7 @@ class SharedLayout:
         self, op: Operation, rows: int, target: Target, *, transposed: bool
     ) -> CanonicalLayout:
         """How descriptors see `rows` of the rows; an error where wgmma cannot read them so."""
-        major = "mn" if transposed else "k"
-        layout = self.operand(rows, transposed=transposed)
-        found = match_canonical(layout, BYTE_SWIZZLES[self.swizzle], self.bits, major, target)
+        found = _canonical(self, rows, target.name, transposed)
         if isinstance(found, CanonicalLayout):
             return found
         raise op_error(op, f"the tensor core cannot read its operand: {found.reason}")
@@ -123,6 +122,16 @@ class SharedLayout:
         """The layout as words."""
         shape = "x".join(map(str, self.shape))
         return f"{shape}, {self.bits} bits, {self.panels} panels of {self.panel}, {self.swizzle}"
+
+
+@lru_cache(maxsize=512)
+def _canonical(
+    shared: SharedLayout, rows: int, target_name: str, transposed: bool
+) -> CanonicalLayout | Mismatch:
+    """What the layout library says, asked once for each tile, swizzle and operand."""
+    layout = shared.operand(rows, transposed=transposed)
+    major, target = "mn" if transposed else "k", get_target(target_name)
+    return match_canonical(layout, BYTE_SWIZZLES[shared.swizzle], shared.bits, major, target)
 
 
 def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:
