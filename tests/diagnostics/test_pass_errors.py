@@ -6,6 +6,7 @@ from xdsl.utils.exceptions import PassFailedException, ShrinkException
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError, op_error
 from tileas_xdsl.diagnostics.pass_errors import located_failures
+from tileas_xdsl.target.errors import UnknownTargetError
 
 TEXT = 'func.func @f() {\n  "test.op"() : () -> ()\n  func.return\n}'
 
@@ -48,6 +49,11 @@ def test_bugs_are_internal_errors(parse):
         "k.mlir:2:3: error: internal error in pass 'p': KeyError: 'x' "
         "(set TILEAS_TRACEBACK=1 for the traceback)"
     )
+
+
+def test_wrong_options_are_no_bugs(parse):
+    message = failure(parse(TEXT), UnknownTargetError("unknown target 'x'"), in_pattern=False)
+    assert message == "k.mlir:1:1: error: unknown target 'x'"
 
 
 def test_tracebacks_on_demand(parse, monkeypatch, capsys):

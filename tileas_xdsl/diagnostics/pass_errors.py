@@ -28,7 +28,8 @@ def located_failures(where: str, module: Operation) -> Generator[None]:
     """Run a pass or a target inside `with`: what it raises leaves as a `DiagnosticError`.
 
     The place is that of the operation the pass was working on, else that of the module.  An
-    exception that is not meant for users is a bug: an internal error in `where` ("pass 'x'").
+    exception that is not meant for users (`is_for_users` of its class says so) is a bug: an
+    internal error in `where` ("pass 'x'").
     """
     try:
         yield
@@ -40,6 +41,8 @@ def located_failures(where: str, module: Operation) -> Generator[None]:
         raise op_error(op, message, prefix=op is not module) from error
     except (Exception, ArgSpecParseError) as error:
         op = operation_in_flight(error, module)
+        if getattr(error, "is_for_users", False):
+            raise op_error(op, str(error), prefix=op is not module) from error
         raise internal_error(where, op, error) from error
 
 

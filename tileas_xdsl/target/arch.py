@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.errors import UnknownTargetError
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ TARGETS: Mapping[str, Target] = {
 
 
 def get_target(name: str) -> Target:
-    """The target called `name`; `TargetError` lists the known ones."""
+    """The target called `name`; `UnknownTargetError` lists the known ones."""
     if name not in TARGETS:
-        raise TargetError(f"unknown target '{name}'; known: {', '.join(TARGETS)}")
+        raise UnknownTargetError(f"unknown target '{name}'; known: {', '.join(TARGETS)}")
     return TARGETS[name]

@@ -3,3 +3,10 @@
 
 class TargetError(ValueError):
     """Something that the hardware cannot do; the message names the number and the limit."""
+
+
+class UnknownTargetError(TargetError):
+    """There is no such target; the message lists those that there are."""
+
+    is_for_users = True
+    """The message tells a user what to do: it is no bug that it was raised."""

@@ -36,11 +36,11 @@ class TileasAssignLoadStoreLayouts(ModulePass):
     name = "tileas-assign-load-store-layouts"
 
     target: str = "sm_90a"
-    smem_weight: float = 1.0
+    smem_weight: float | int = 1
     """What a transaction of shared memory counts."""
-    tmem_weight: float = 4.0
+    tmem_weight: float | int = 4
     """What a cycle of tensor memory counts."""
-    register_weight: float = 0.25
+    register_weight: float | int = 0.25
     """What a live register counts."""
     prefer_tma: bool = False
     """Load and store by TMA what it can move; so does TILEIR_PREFER_TMA_FOR_LOAD_STORE=1."""
