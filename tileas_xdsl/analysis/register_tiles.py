@@ -16,6 +16,7 @@ from typing import TypeAlias
 from tileas_xdsl.layout.axes import E, Offset, terms_of
 from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
+from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.simplify import coalesce, from_modes, merged
 
@@ -303,3 +304,13 @@ def _encoded_accumulators(layout: AccumulatorLayout) -> Layout:
     rows += [(layout.blocks, E(VALUE, layout.registers)), (layout.groups, E(THREAD, 4 * LANES))]
     columns = [(2, E(VALUE)), (4, E(THREAD)), (layout.n // 8, E(VALUE, 4))]
     return make_layout(from_modes(merged(rows)), from_modes(merged(columns)))
+
+
+def is_of_more(layout: Layout, shape: tuple[int, ...]) -> bool:
+    """Whether an encoding is that of a larger tile of the same rank, which a slice may keep."""
+    whole = product_each(layout.shape)[: len(shape)]
+    return (
+        whole != shape
+        and len(whole) == len(shape)
+        and all(n <= m for n, m in zip(shape, whole, strict=True))
+    )

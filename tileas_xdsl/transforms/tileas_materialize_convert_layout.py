@@ -10,10 +10,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, i1
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.analysis.register_tiles import is_of_more
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
     ATOM_PLAN,
@@ -29,7 +32,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP
 class TileasMaterializeConvertLayout(ModulePass):
     """Decide how each conversion between laid out tiles is done, and write that down.
 
-    Needs tiles that are laid out: a conversion of a type without encoding stays.  Leaves register
+    Needs tiles that are laid out: a conversion of a type without encoding, or of a slice that has
+    the one of its whole, stays.  Leaves register
     conversions (tag 0: `convert_layout` where threads rename registers, `shuffle` where lanes
     exchange words) and pairs of a copy into new shared memory and a conversion out of it (tag 1),
     each last reader with its `atom_plan`, which says that it is decided.  A copy into shared memory
@@ -88,4 +92,14 @@ def _is_open(op: ConvertLayoutOp) -> bool:
     types = (op.source.type, op.result.type)
     laid_out = all(not isinstance(type_.encoding, NoneAttr | SpaceAttr) for type_ in types)
     is_stored = op.result.type.element_type not in (i1, IndexType())
-    return ATOM_PLAN not in op.attributes and laid_out and is_stored
+    if ATOM_PLAN in op.attributes or not laid_out or not is_stored:
+        return False
+    return not any(map(_keeps_that_of_its_whole, types))
+
+
+def _keeps_that_of_its_whole(type_: Tile) -> bool:
+    """Whether a tile is a slice with the encoding of a larger one, which says nothing about it."""
+    encoding = type_.encoding
+    if not isinstance(encoding, RegisterEncoding):
+        return False
+    return is_of_more(encoding.data, tuple(type_.get_shape()))

@@ -19,6 +19,7 @@ from tileas_xdsl.analysis.register_tiles import (
     RegisterLayout,
     encoding_layout,
     flat_layout,
+    is_of_more,
     rows_layout,
 )
 from tileas_xdsl.diagnostics.emission import op_error
@@ -32,7 +33,6 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment
-from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.tables import is_injective
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
@@ -58,7 +58,7 @@ def encoded_layout(e: Emitter, op: Operation, type_: Attribute) -> RegisterLayou
         case _:
             return None
     shape = tuple(tile.get_shape())
-    if set(layout.axes()) & TENSOR_MEMORY_AXES or _is_of_more(layout, shape):
+    if set(layout.axes()) & TENSOR_MEMORY_AXES or is_of_more(layout, shape):
         return None
     plain = e.tiles.layout(op, shape, e.agent) if _is_plain(shape) else None
     try:
@@ -79,16 +79,6 @@ def encoded_layout(e: Emitter, op: Operation, type_: Attribute) -> RegisterLayou
 
 def _is_plain(shape: tuple[int, ...]) -> bool:
     return all(extent > 0 and extent & (extent - 1) == 0 for extent in shape)
-
-
-def _is_of_more(layout: Layout, shape: tuple[int, ...]) -> bool:
-    """Whether an encoding is that of a larger tile of the same rank."""
-    whole = product_each(layout.shape)[: len(shape)]
-    return (
-        whole != shape
-        and len(whole) == len(shape)
-        and all(n <= m for n, m in zip(shape, whole, strict=True))
-    )
 
 
 def _without_repeats(layout: Layout, shape: tuple[int, ...]) -> Layout:
