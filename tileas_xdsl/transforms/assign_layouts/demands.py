@@ -72,6 +72,8 @@ def reads_registers(op: Operation) -> bool:
         return not isinstance(op.atom.data, TmaAtom)
     if isinstance(op, CopyBase):
         return space_of(op.source.type) is None and space_of(op.destination.type) is Space.SMEM
+    if isinstance(op, InsertSliceOp):
+        return space_of(op.source.type) is None and space_of(op.destination.type) is None
     if isinstance(op, arith.SelectOp) and not isinstance(op.cond.type, TensorType):
         return False
     return isinstance(op, _OF_VALUES) or layout_role(op) is LayoutRole.ELEMENTWISE
