@@ -86,10 +86,12 @@ class Binding:
 
     def _make(self, request: Request) -> MakeTiledTmaDescOp:
         facts, point = self.description, _place(self.description.view, self.first)
-        extents = [arith.ConstantOp(IntegerAttr(n, IndexType())) for n in facts.box]
+        extents = {n: arith.ConstantOp(IntegerAttr(n, IndexType())) for n in facts.box}
+        for number, constant in extents.items():
+            constant.result.name_hint = f"c{number}"
         made = MakeTiledTmaDescOp(
             facts.view,
-            extents,
+            [extents[n] for n in facts.box],
             atom=request.op.atom,
             mode=facts.mode,
             swizzle=facts.swizzle,
@@ -98,9 +100,9 @@ class Binding:
         )
         if facts.view.name_hint is not None:
             made.result.name_hint = f"of_{facts.view.name_hint}"
-        for op in (*extents, made):
+        for op in (*extents.values(), made):
             op.location = self.first.location
-        Rewriter.insert_op((*extents, made), point)
+        Rewriter.insert_op((*extents.values(), made), point)
         return made
 
 

@@ -27,6 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncTiledAtomicRmwOp,
     AsyncTiledTmaLoadOp,
     AsyncTiledTmaStoreOp,
+    TmaLoadBase,
     TmaTransferOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, WaitOp
@@ -63,7 +64,10 @@ class Transfer:
             wait = self._insert(WaitOp(self._store(descriptor).result))
         if op.out_token is not None and op.token is not None:
             op.out_token.replace_all_uses_with(op.token)
+        value = self.request.value.owner
         Rewriter.erase_op(op)
+        if isinstance(value, ConvertLayoutOp) and not any(value.result.uses):
+            Rewriter.erase_op(value)
         return wait
 
     def _insert(self, made: T) -> T:
@@ -172,7 +176,7 @@ class Transfer:
 
     def _source(self) -> SSAValue:
         """The tile in shared memory: where it is, or a new one that it is copied to."""
-        value = self.request.value
+        value = _in_memory(self.request.value)
         if space_of(value.type) is Space.SMEM:
             return self._as_elements(value, self._buffer_type())
         buffer = self._buffer()
@@ -221,6 +225,17 @@ def _reads_memory(op: Operation, index: int) -> bool:
         return False
     atom = atom_of(op.atom)
     return not isinstance(atom, MmaAtom) or Space.SMEM in OPERAND_SPACES[atom.instruction][index]
+
+
+def _in_memory(value: SSAValue) -> SSAValue:
+    """The tile that registers were read from, if that is one which a bulk load alone has filled."""
+    read = value.owner
+    if not isinstance(read, ConvertLayoutOp) or not isinstance(read.source.owner, AllocTensorOp):
+        return value
+    users = {use.operation for use in read.source.uses} - {read}
+    stays = all(isinstance(user, TmaTransferOp | DotOp | AsyncDotOp) for user in users)
+    loads = sum(isinstance(user, TmaLoadBase) for user in users)
+    return read.source if stays and loads == 1 else value
 
 
 def _named(value: SSAValue, what: str) -> str:

@@ -1,0 +1,198 @@
+"""Kernels of tiled loads and stores that TMA may do, for `lower-tma-load-store-to-async`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.elements import ELEMENTS, Array, Element
+
+HEAD = """
+#load = #nv_tileas<atom tma_load_2d>
+#store = #nv_tileas<atom tma_store_2d>
+#ldg = #nv_tileas<atom ldg>
+#stg = #nv_tileas<atom stg>
+#open = #nv_tileas<atom unknown_copy>
+#smem = #nv_tileas<space smem>
+!mem = !nv_tileas.mem_token
+!token = !nv_tileas.token
+"""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel, its arguments, and what all of them should hold afterwards."""
+
+    text: str
+    arguments: Sequence[Any]
+    grid: tuple[int, int, int]
+    expected: Sequence[Array]
+    tolerance: float = 0.0
+    """Relative to the largest element; 0 means the same bits."""
+
+    def check(self, found: Sequence[Any]) -> None:
+        """The arrays are what they should be."""
+        arrays = [np.asarray(array) for array in found if np.ndim(array)]
+        assert len(arrays) == len(self.expected)
+        for array, expected in zip(arrays, self.expected, strict=True):
+            if not self.tolerance:
+                assert array.tobytes() == expected.tobytes()
+                continue
+            wide = expected.astype(np.float64)
+            error = np.abs(array.astype(np.float64) - wide).max(initial=0)
+            assert error <= self.tolerance * max(1.0, np.abs(wide).max(initial=0))
+
+
+def kernel(parameters: str, body: str, warps: int = 4) -> str:
+    """A module with a kernel that knows its block as `%x` and `%y`."""
+    return f"""{HEAD}
+func.func @k({parameters}) attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = {warps}>}} {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %x = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %y = "gpu.block_id"() <{{dimension = #gpu<dim y>}}> : () -> index
+  {body}
+  func.return
+}}
+"""  # noqa: E501
+
+
+def names(element: Element, rows: int, columns: int) -> dict[str, str]:
+    """Types of a kernel on tiles of a matrix."""
+    shape = f"{rows}x{columns}x{element.ir}"
+    return {
+        "M": f"memref<?x?x{element.ir}>",
+        "V": f"!nv_tileas.tiled_view<{shape}, gmem>",
+        "T": f"tensor<{shape}>",
+    }
+
+
+def filled(text: str, **types: str) -> str:
+    """A text with its types put in, which it writes as `$M`."""
+    for name, meant in types.items():
+        text = text.replace(f"${name}", meant)
+    return text
+
+
+def matrices(
+    element: Element, shape: tuple[int, int], count: int, seed: int = 0
+) -> Sequence[Array]:
+    """Random matrices."""
+    rng = np.random.default_rng(seed)
+    return [element.random(rng, shape) for _ in range(count)]
+
+
+def _tiles(extent: int, tile: int) -> int:
+    return -(-extent // tile)
+
+
+VIEWS = """%va = nv_tileas.view %a : $M -> $V
+  %vb = nv_tileas.view %b : $M -> $V
+  """
+
+ROW_OF_TILES = """%width = memref.dim %a, %one : $M
+  %columns = arith.constant $COLUMNS : index
+  %tiles = arith.ceildivui %width, %columns : index
+  """
+
+
+def copy(name: str, shape: tuple[int, int], rows: int = 32, columns: int = 64) -> Launch:
+    """B = A, tile after tile."""
+    element = ELEMENTS[name]
+    body = f"""{VIEWS}{ROW_OF_TILES}scf.for %i = %zero to %tiles step %one {{
+    %t = nv_tileas.tiled_load %va[%x, %i] {{atom = #load, allow_tma = true}} : $V -> $T
+    nv_tileas.tiled_store %t, %vb[%x, %i] {{atom = #store, allow_tma = true}} : $T, $V
+  }}"""
+    types = names(element, rows, columns)
+    text = filled(kernel("%a: $M, %b: $M", body), COLUMNS=str(columns), **types)
+    a, b = matrices(element, shape, 2)
+    return Launch(text, [a, b], (_tiles(shape[0], rows), 1, 1), [a, a])
+
+
+def doubled(name: str, shape: tuple[int, int]) -> Launch:
+    """B = A + A, in registers between a load and a store by TMA."""
+    element, rows, columns = ELEMENTS[name], 16, 32
+    add = "arith.addf" if element.unit else "arith.addi"
+    body = f"""{VIEWS}
+  %t = nv_tileas.tiled_load %va[%x, %y] {{atom = #load, allow_tma = true}} : $V -> $T
+  %u = {add} %t, %t : $T
+  nv_tileas.tiled_store %u, %vb[%x, %y] {{atom = #store, allow_tma = true}} : $T, $V"""
+    text = filled(kernel("%a: $M, %b: $M", body), **names(element, rows, columns))
+    a, b = matrices(element, shape, 2)
+    with np.errstate(all="ignore"):
+        wide = a.astype(np.float32) if element.unit else a
+        expected = (wide + wide).astype(element.dtype)
+    grid = (_tiles(shape[0], rows), _tiles(shape[1], columns), 1)
+    return Launch(text, [a, b], grid, [a, expected])
+
+
+def summed(name: str, blocks: int = 3) -> Launch:
+    """B += every row of tiles of A: all blocks reduce into the same tiles, atomically."""
+    element, rows, columns = ELEMENTS[name], 16, 32
+    body = f"""{VIEWS}%w = nv_tileas.view %b : $M -> $V
+  %t = nv_tileas.tiled_load %va[%x, %y] {{atom = #load, allow_tma = true}} : $V -> $T
+  %old = nv_tileas.tiled_atomic_rmw add %t, %w[%zero, %y] relaxed gpu {{atom = #nv_tileas<atom tma_redg_2d<op = add>>, allow_tma = true}} : $T, $V -> $T"""  # noqa: E501
+    text = filled(kernel("%a: $M, %b: $M", body), **names(element, rows, columns))
+    rng = np.random.default_rng(5)
+    # Small whole numbers: sums are exact in any order.
+    a = rng.integers(-8, 9, (rows * blocks, 72)).astype(element.dtype)
+    b = rng.integers(-8, 9, (rows, 72)).astype(element.dtype)
+    expected = b.astype(np.float64) + a.astype(np.float64).reshape(blocks, rows, 72).sum(axis=0)
+    return Launch(text, [a, b], (blocks, 3, 1), [a, expected.astype(element.dtype)])
+
+
+def product(name: str, shape: tuple[int, int, int], warps: int = 4) -> Launch:
+    """C = A B, by plain loads of both; of narrow elements B lies as N x K."""
+    element, (m, n, k) = ELEMENTS[name], shape
+    bm, bn, bk = 64, 64, 128 if element.bits == 8 else 64
+    is_nk = element.bits == 8
+    b_tile = f"{bn}x{bk}" if is_nk else f"{bk}x{bn}"
+    types = {
+        "MI": f"memref<?x?x{element.ir}>",
+        "MO": "memref<?x?xf32>",
+        "VA": f"!nv_tileas.tiled_view<{bm}x{bk}x{element.ir}, gmem>",
+        "VB": f"!nv_tileas.tiled_view<{b_tile}x{element.ir}, gmem>",
+        "VC": f"!nv_tileas.tiled_view<{bm}x{bn}xf32, gmem>",
+        "TA": f"tensor<{bm}x{bk}x{element.ir}>",
+        "TS": f"tensor<{b_tile}x{element.ir}>",
+        "TB": f"tensor<{bk}x{bn}x{element.ir}>",
+        "TC": f"tensor<{bm}x{bn}xf32>",
+        "BK": str(bk),
+        "WORD": element.word,
+        "AT": "%y, %i" if is_nk else "%i, %y",
+    }
+    b_type, turned = types["TB"], ""
+    if is_nk:
+        layout = f"({bk},{bn}),(1,{bk}),swizzle<3,4,3>"
+        b_type = f"tensor<{bk}x{bn}x{element.ir}, #nv_tileas.shared<{layout}>>"
+        stored = f"tensor<{bn}x{bk}x{element.ir}, #nv_tileas.shared<({bn},{bk}),({bk},1),swizzle<3,4,3>>>"  # noqa: E501
+        types["TS"] = stored
+        turned = f"%q = nv_tileas.view %s : {stored} -> {b_type}"
+    b_name = "%q" if is_nk else "%s"
+    body = f"""%va = nv_tileas.view %a : $MI -> $VA
+  %vb = nv_tileas.view %b : $MI -> $VB
+  %vc = nv_tileas.view %c : $MO -> $VC
+  %none = arith.constant dense<0.0> : $TC
+  %depth = memref.dim %a, %one : $MI
+  %step = arith.constant $BK : index
+  %steps = arith.ceildivui %depth, %step : index
+  %sum = scf.for %i = %zero to %steps step %one iter_args(%acc = %none) -> ($TC) {{
+    %r = nv_tileas.tiled_load %va[%x, %i] {{atom = #open, in_bounds = array<i1: false, false>, padding_value = 0.0 : {element.ir}}} : $VA -> $TA
+    %s = nv_tileas.tiled_load %vb[$AT] {{atom = #open, in_bounds = array<i1: false, false>, padding_value = 0.0 : {element.ir}}} : $VB -> $TS
+    {turned if is_nk else ""}
+    %d = nv_tileas.dot %r, {b_name}, %acc {{atom = #nv_tileas<atom wgmma_$WORD_$WORD_f32>}} : $TA, {b_type}, $TC -> $TC
+    scf.yield %d : $TC
+  }}
+  nv_tileas.tiled_store %sum, %vc[%x, %y] {{atom = #open}} : $TC, $VC"""  # noqa: E501
+    text = filled(kernel("%a: $MI, %b: $MI, %c: $MO", body, warps), **types)
+    rng = np.random.default_rng(3)
+    a = element.random(rng, (m, k))
+    b = element.random(rng, (n, k) if is_nk else (k, n))
+    c = ELEMENTS["f32"].random(rng, (m, n))
+    other = b.astype(np.float64).T if is_nk else b.astype(np.float64)
+    expected = (a.astype(np.float64) @ other).astype(np.float32)
+    return Launch(text, [a, b, c], (_tiles(m, bm), _tiles(n, bn), 1), [a, b, expected], 1e-4)
