@@ -196,3 +196,207 @@ def product(name: str, shape: tuple[int, int, int], warps: int = 4) -> Launch:
     other = b.astype(np.float64).T if is_nk else b.astype(np.float64)
     expected = (a.astype(np.float64) @ other).astype(np.float32)
     return Launch(text, [a, b, c], (_tiles(m, bm), _tiles(n, bn), 1), [a, b, expected], 1e-4)
+
+
+FLAT = {"M": "memref<64x64xf32>", "V": "!nv_tileas.tiled_view<16x64xf32, gmem>", "T": "tensor<16x64xf32>"}  # noqa: E501
+"""Four tiles, one below the other."""
+
+ZEROS = "%none = arith.constant dense<0.0> : $T\n  "
+
+
+def _flat(body: str, expected: Any, *scalars: int, warps: int = 4) -> Launch:
+    """A kernel on two arrays of four tiles; `expected` gives the second one."""
+    more = "".join(f", %n{k}: index" for k in range(len(scalars)))
+    text = filled(kernel(f"%a: $M, %b: $M{more}", f"{VIEWS}{ZEROS}{body}", warps), **FLAT)
+    a, b = matrices(ELEMENTS["f32"], (64, 64), 2, 7)
+    wanted = b.reshape(4, 16, 64).copy()
+    expected(a.reshape(4, 16, 64), wanted)
+    return Launch(text, [a, b, *scalars], (1, 1, 1), [a, wanted.reshape(64, 64)])
+
+
+_LOAD = "{atom = #load, allow_tma = true} : $V -> $T"
+_STORE = "{atom = #store, allow_tma = true} : $T, $V"
+_PLAIN = "{atom = #stg} : $T, $V"
+
+
+def some_rounds() -> Launch:
+    """A load under a condition in a loop in a loop: its parity is that of the rounds it ran in."""
+    body = f"""
+  %r = scf.for %i = %zero to %n0 step %one iter_args(%s = %none) -> ($T) {{
+    %q = scf.for %j = %zero to %n1 step %one iter_args(%o = %s) -> ($T) {{
+      %sum = arith.addi %i, %j : index
+      %rest = arith.remui %sum, %two : index
+      %odd = arith.cmpi eq, %rest, %one : index
+      %p = scf.if %odd -> ($T) {{
+        %t = nv_tileas.tiled_load %va[%j, %zero] {_LOAD}
+        %u = arith.addf %o, %t : $T
+        scf.yield %u : $T
+      }} else {{
+        scf.yield %o : $T
+      }}
+      scf.yield %p : $T
+    }}
+    %e = nv_tileas.tiled_load %va[%i, %zero] {_LOAD}
+    %m = arith.subf %q, %e : $T
+    scf.yield %m : $T
+  }}
+  %last = nv_tileas.tiled_load %va[%two, %zero] {_LOAD}
+  %all = arith.addf %r, %last : $T
+  nv_tileas.tiled_store %all, %vb[%one, %zero] {_STORE}"""
+
+    def expected(a: Array, b: Array) -> None:
+        found = np.zeros_like(a[0])
+        for i in range(3):
+            for j in range(4):
+                if (i + j) % 2:
+                    found = found + a[j]
+            found = found - a[i]
+        b[1] = found + a[2]
+
+    return _flat(body, expected, 3, 4)
+
+
+def in_place() -> Launch:
+    """Threads store what TMA loads afterwards, from one array to the same."""
+    body = f"""scf.for %i = %zero to %n0 step %one {{
+    %t = nv_tileas.tiled_load %va[%i, %zero] {_LOAD}
+    nv_tileas.tiled_store %t, %vb[%one, %zero] {_PLAIN}
+    %u = nv_tileas.tiled_load %vb[%one, %zero] {_LOAD}
+    %v = nv_tileas.tiled_load %vb[%two, %zero] {_LOAD}
+    %w = arith.addf %u, %v : $T
+    nv_tileas.tiled_store %w, %vb[%two, %zero] {_STORE}
+    %q = nv_tileas.tiled_load %vb[%two, %zero] {{atom = #ldg}} : $V -> $T
+    nv_tileas.tiled_store %q, %vb[%zero, %zero] {_PLAIN}
+  }}"""
+
+    def expected(a: Array, b: Array) -> None:
+        for i in range(4):
+            b[1] = a[i]
+            b[2] = b[1] + b[2]
+            b[0] = b[2]
+
+    return _flat(body, expected, 4)
+
+
+def by_agents() -> Launch:
+    """Each of two agents loads and stores tiles of its own."""
+    bodies = [
+        f"""{{
+    scf.for %i = {first} to {end} step %one {{
+      %t = nv_tileas.tiled_load %va[%i, %zero] {_LOAD}
+      %u = arith.addf %t, %t : $T
+      nv_tileas.tiled_store %u, %vb[%i, %zero] {_STORE}
+    }}
+  }}"""
+        for first, end in (("%zero", "%two"), ("%two", "%n0"))
+    ]
+    body = (
+        "nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = "
+        "array<i32: 0, 0>, isolated = false, num_warps = array<i32: 4, 4>} " + ", ".join(bodies)
+    )
+
+    def expected(a: Array, b: Array) -> None:
+        b[:] = a + a
+
+    return _flat(body, expected, 4, warps=8)
+
+
+def in_order() -> Launch:
+    """Tokens of memory, carried by a loop, and of asynchronous work."""
+    body = f"""%t0 = nv_tileas.create_none : !mem
+  %done = scf.for %i = %zero to %n0 step %one iter_args(%t1 = %t0) -> (!mem) {{
+    %t, %t2 = nv_tileas.tiled_load %va[%i, %zero] after %t1 : !mem {{atom = #load, allow_tma = true}} : $V -> $T, !mem
+    %t3 = nv_tileas.tiled_store %t, %vb[%i, %zero] after %t2 : !mem {{atom = #store, allow_tma = true}} : $T, $V -> !mem
+    scf.yield %t3 : !mem
+  }}
+  %none_yet = nv_tileas.create_none : !token
+  %s, %t4 = nv_tileas.tiled_load %vb[%one, %zero] after %none_yet : !token {{atom = #load, allow_tma = true}} : $V -> $T, !token
+  %t5 = nv_tileas.tiled_store %s, %vb[%zero, %zero] after %t4 : !token {{atom = #store, allow_tma = true}} : $T, $V -> !token"""  # noqa: E501
+
+    def expected(a: Array, b: Array) -> None:
+        b[:] = a
+        b[0] = b[1]
+
+    return _flat(body, expected, 4)
+
+
+def with_offsets() -> Launch:
+    """Offsets of whole tiles."""
+    body = f"""%behind = arith.constant 32 : index
+  %t = nv_tileas.tiled_load %va[%one, %zero] offset[%behind, %zero] {_LOAD}
+  nv_tileas.tiled_store %t, %vb[%zero, %zero] offset[%behind, %zero] {_STORE}"""
+
+    def expected(a: Array, b: Array) -> None:
+        b[2] = a[3]
+
+    return _flat(body, expected)
+
+
+def overlapping() -> Launch:
+    """Two stores whose waits may come late, between other work on other arrays and tiles."""
+    body = f"""scf.for %i = %zero to %two step %one {{
+    %s = nv_tileas.tiled_load %va[%i, %zero] {_LOAD}
+    %u = arith.addf %s, %s : $T
+    nv_tileas.tiled_store %u, %vb[%i, %zero] {_STORE}
+    %next = arith.addi %i, %two : index
+    %t = nv_tileas.tiled_load %va[%next, %zero] {_LOAD}
+    %v = arith.mulf %t, %u : $T
+    nv_tileas.tiled_store %v, %vb[%next, %zero] {_STORE}
+  }}"""
+
+    def expected(a: Array, b: Array) -> None:
+        b[:2] = a[:2] + a[:2]
+        b[2:] = a[2:] * b[:2]
+
+    return _flat(body, expected)
+
+
+def of_rank(shape: tuple[int, ...], tile: tuple[int, ...]) -> Launch:
+    """B = A by tiles of another rank."""
+    rank, dims = len(shape), "x".join("?" * len(shape))
+    extents = "x".join(map(str, tile))
+    places = ", ".join(["%x", "%y", "%zero"][:rank])
+    body = f"""%va = nv_tileas.view %a : memref<{dims}xf16> -> !nv_tileas.tiled_view<{extents}xf16, gmem>
+  %vb = nv_tileas.view %b : memref<{dims}xf16> -> !nv_tileas.tiled_view<{extents}xf16, gmem>
+  %t = nv_tileas.tiled_load %va[{places}] {{atom = #nv_tileas<atom tma_load_{rank}d>, allow_tma = true}} : !nv_tileas.tiled_view<{extents}xf16, gmem> -> tensor<{extents}xf16>
+  nv_tileas.tiled_store %t, %vb[{places}] {{atom = #nv_tileas<atom tma_store_{rank}d>, allow_tma = true}} : tensor<{extents}xf16>, !nv_tileas.tiled_view<{extents}xf16, gmem>"""  # noqa: E501
+    text = kernel(f"%a: memref<{dims}xf16>, %b: memref<{dims}xf16>", body)
+    rng = np.random.default_rng(1)
+    a, b = (ELEMENTS["f16"].random(rng, shape) for _ in range(2))
+    grid = [_tiles(n, t) for n, t in zip(shape[:2], tile[:2], strict=True)]
+    return Launch(text, [a, b], (grid[0], [*grid, 1][1], 1), [a, a])
+
+
+def staged() -> Launch:
+    """A load that is yielded as the tile of a stage fills it; the barrier is that of the stage."""
+    body = f"""%memory = nv_tileas.alloc_tensor : tensor<2x16x64xf32, #smem>
+  %slots = nv_tileas.view %memory : tensor<2x16x64xf32, #smem> -> !nv_tileas.tiled_view<2x16x64xf32, smem>
+  %p0, %c0 = nv_tileas.async.pipeline.create_pipeline %slots {{numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8}} : !nv_tileas.tiled_view<2x16x64xf32, smem> -> !prod, !cons
+  %i0 = nv_tileas.async.pipeline.create_iterator %p0 : !prod -> !iter
+  %j0 = nv_tileas.async.pipeline.create_iterator %c0 : !cons -> !iter
+  %r, %pn, %in, %cn, %jn = scf.for %k = %zero to %n0 step %one iter_args(%s = %none, %p = %p0, %i = %i0, %c = %c0, %j = %j0) -> ($T, !prod, !iter, !cons, !iter) {{
+    %p2 = nv_tileas.async.pipeline.produce_one %p, %i {{producer_types = [$T]}} : (!prod, !iter) -> !prod {{
+    ^bb0(%stage: $T):
+      %t = nv_tileas.tiled_load %va[%k, %zero] {_LOAD}
+      nv_tileas.async.pipeline.yield %t : $T
+    }}
+    %i2 = nv_tileas.async.pipeline.inc_iter %i : !iter -> !iter
+    %c2, %u = nv_tileas.async.pipeline.consume_one %c, %j {{consumer_idx = 0 : i32, consumer_types = [$T]}} : (!cons, !iter) -> (!cons, $T) {{
+    ^bb0(%stage: $T):
+      %v = arith.addf %stage, %s : $T
+      nv_tileas.async.pipeline.yield %v : $T
+    }}
+    %j2 = nv_tileas.async.pipeline.inc_iter %j : !iter -> !iter
+    scf.yield %u, %p2, %i2, %c2, %j2 : $T, !prod, !iter, !cons, !iter
+  }}
+  nv_tileas.tiled_store %r, %vb[%two, %zero] {_STORE}"""  # noqa: E501
+
+    def expected(a: Array, b: Array) -> None:
+        b[2] = ((a[0] + a[1]) + a[2]) + a[3]
+
+    launch = _flat(body, expected, 4)
+    types = """!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<tensor<16x64xf32>, 2, smem>
+"""
+    return Launch(types + launch.text, launch.arguments, launch.grid, launch.expected)

@@ -7,12 +7,11 @@ tile of a stage has that of the stage.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
@@ -41,7 +40,6 @@ class Arena:
 
     target: Target
     used: int
-    found: dict[Operation, int] = field(default_factory=dict[Operation, int])
 
     @staticmethod
     def of(function: func.FuncOp, target: Target) -> Arena:
@@ -66,24 +64,30 @@ def bytes_of(type_: Attribute) -> int:
 
 
 def stage_tile(request: Request) -> SSAValue | None:
-    """The tile of a stage that a load fills: its only use is to be yielded in that place."""
-    op, block = request.op, request.op.parent
+    """The tile of a stage that a load fills: it is yielded in that place, and used nowhere else."""
+    block, yielded = request.op.parent, as_yielded(request.value)
     producer = None if block is None else block.parent_op()
-    uses = list(op.results[0].uses)
-    if not isinstance(producer, Producer) or len(uses) != 1:
+    uses = list(yielded.uses)
+    if block is None or not isinstance(producer, Producer) or len(uses) != 1:
         return None
-    assert isinstance(block, Block)
     use = uses[0]
     if use.operation is not block.last_op or not isinstance(use.operation, PipelineYieldOp):
         return None
     tile = block.args[use.index] if use.index < len(block.args) else None
-    return tile if tile is not None and _holds(tile.type, request.tile) else None
+    return tile if tile is not None and _holds(tile.type, yielded.type) else None
 
 
-def _holds(stage: Attribute, tile: TensorType[Attribute]) -> bool:
-    """Whether the tile of a stage can take the place of a loaded one."""
-    alike = (shape_of(stage), element_of(stage)) == (shape_of(tile), element_of(tile))
-    return alike and space_of(stage) in (None, Space.SMEM) and stage == tile
+def as_yielded(value: SSAValue) -> SSAValue:
+    """The tile in the layout of a stage, where all that is done with it is to convert it."""
+    uses = list(value.uses)
+    if len(uses) == 1 and isinstance(conversion := uses[0].operation, ConvertLayoutOp):
+        return conversion.result
+    return value
+
+
+def _holds(stage: Attribute, tile: Attribute) -> bool:
+    """Whether the tile of a stage, which is in shared memory, can take the place of another."""
+    return stage == tile and space_of(stage) in (None, Space.SMEM)
 
 
 def barrier_problem(request: Request, arena: Arena) -> OpError | None:
@@ -129,8 +133,3 @@ def _unknown_around(op: Operation) -> Operation | None:
 
 def _producer_around(op: Operation) -> Operation | None:
     return next((parent for parent in _around(op) if isinstance(parent, Producer)), None)
-
-
-def is_argument_of_stage(value: SSAValue) -> bool:
-    """Whether a value is a tile of a stage."""
-    return isinstance(value, BlockArgument) and isinstance(value.owner.parent_op(), StageOp)

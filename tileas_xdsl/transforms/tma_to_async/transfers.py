@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
 )
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType
-from tileas_xdsl.transforms.tma_to_async.barriers import stage_tile
+from tileas_xdsl.transforms.tma_to_async.barriers import as_yielded, stage_tile
 from tileas_xdsl.transforms.tma_to_async.checks import offset_of
 from tileas_xdsl.transforms.tma_to_async.descriptors import Binding
 from tileas_xdsl.transforms.tma_to_async.requests import Request
@@ -82,7 +82,10 @@ class Transfer:
         result, stage = self.request.value, stage_tile(self.request)
         if stage is not None:
             self._issue_load(descriptor, stage)
-            result.replace_all_uses_with(stage)
+            yielded = as_yielded(result)
+            yielded.replace_all_uses_with(stage)
+            if isinstance(yielded.owner, ConvertLayoutOp):
+                Rewriter.erase_op(yielded.owner)
             return
         buffer = self._buffer()
         loading = self._issue_load(descriptor, buffer)
