@@ -62,7 +62,8 @@ def rows_of(request: Request) -> Rows:
 
 def _body(coordinate: SSAValue) -> Block | None:
     made = coordinate.owner
-    return made.body.block if isinstance(made, GenerateOp) else None
+    is_matrix = isinstance(made, GenerateOp) and len(made.body.block.args) == 2
+    return made.body.block if is_matrix and isinstance(made, GenerateOp) else None
 
 
 def _yielded(body: Block) -> SSAValue:

@@ -11,7 +11,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator, is_side_effect_free
 
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
@@ -25,16 +25,18 @@ DELAYED = "nv_tileas.delay_store_wait"
 _FREE = (
     AllocTensorOp,
     AsyncDotOp,
+    ConvertLayoutOp,
     CreateNoneOp,
     DotOp,
     FutureWaitOp,
     MakeTiledTmaDescOp,
     WaitOp,
+    arith.ConstantOp,
     scf.ForOp,
     scf.IfOp,
     scf.YieldOp,
 )
-"""Operations that neither write a tile in memory nor reach an array."""
+"""Operations that write no tile that is there before, and reach no array."""
 
 
 def delay(wait: WaitOp) -> None:
@@ -62,7 +64,7 @@ def _may_pass(op: Operation, token: SSAValue, store: TmaTransferOp) -> bool:
 def _is_independent(op: Operation, token: SSAValue, store: TmaTransferOp) -> bool:
     if token in op.operands:
         return False
-    if isinstance(op, _FREE) or isinstance(op, arith.ConstantOp):
+    if isinstance(op, _FREE):
         return True
     tile, array = memory_of(store.operands[1]), _array(store)
     touched = [*_touched(op)]
