@@ -198,7 +198,11 @@ def product(name: str, shape: tuple[int, int, int], warps: int = 4) -> Launch:
     return Launch(text, [a, b, c], (_tiles(m, bm), _tiles(n, bn), 1), [a, b, expected], 1e-4)
 
 
-FLAT = {"M": "memref<64x64xf32>", "V": "!nv_tileas.tiled_view<16x64xf32, gmem>", "T": "tensor<16x64xf32>"}  # noqa: E501
+FLAT = {
+    "M": "memref<64x64xf32>",
+    "V": "!nv_tileas.tiled_view<16x64xf32, gmem>",
+    "T": "tensor<16x64xf32>",
+}
 """Four tiles, one below the other."""
 
 ZEROS = "%none = arith.constant dense<0.0> : $T\n  "
@@ -303,15 +307,15 @@ def by_agents() -> Launch:
 
 def in_order() -> Launch:
     """Tokens of memory, carried by a loop, and of asynchronous work."""
-    body = f"""%t0 = nv_tileas.create_none : !mem
-  %done = scf.for %i = %zero to %n0 step %one iter_args(%t1 = %t0) -> (!mem) {{
-    %t, %t2 = nv_tileas.tiled_load %va[%i, %zero] after %t1 : !mem {{atom = #load, allow_tma = true}} : $V -> $T, !mem
-    %t3 = nv_tileas.tiled_store %t, %vb[%i, %zero] after %t2 : !mem {{atom = #store, allow_tma = true}} : $T, $V -> !mem
+    body = """%t0 = nv_tileas.create_none : !mem
+  %done = scf.for %i = %zero to %n0 step %one iter_args(%t1 = %t0) -> (!mem) {
+    %t, %t2 = nv_tileas.tiled_load %va[%i, %zero] after %t1 : !mem {atom = #load, allow_tma = true} : $V -> $T, !mem
+    %t3 = nv_tileas.tiled_store %t, %vb[%i, %zero] after %t2 : !mem {atom = #store, allow_tma = true} : $T, $V -> !mem
     scf.yield %t3 : !mem
-  }}
+  }
   %none_yet = nv_tileas.create_none : !token
-  %s, %t4 = nv_tileas.tiled_load %vb[%one, %zero] after %none_yet : !token {{atom = #load, allow_tma = true}} : $V -> $T, !token
-  %t5 = nv_tileas.tiled_store %s, %vb[%zero, %zero] after %t4 : !token {{atom = #store, allow_tma = true}} : $T, $V -> !token"""  # noqa: E501
+  %s, %t4 = nv_tileas.tiled_load %vb[%one, %zero] after %none_yet : !token {atom = #load, allow_tma = true} : $V -> $T, !token
+  %t5 = nv_tileas.tiled_store %s, %vb[%zero, %zero] after %t4 : !token {atom = #store, allow_tma = true} : $T, $V -> !token"""  # noqa: E501
 
     def expected(a: Array, b: Array) -> None:
         b[:] = a
@@ -400,3 +404,22 @@ def staged() -> Launch:
 !iter = !nv_tileas.async.pipeline.iterator<tensor<16x64xf32>, 2, smem>
 """
     return Launch(types + launch.text, launch.arguments, launch.grid, launch.expected)
+
+
+def branching() -> Launch:
+    """Branches between blocks, in a loop: the descriptor is where all of them see it."""
+    body = f"""cf.br ^head(%zero : index)
+^head(%i: index):
+  %more = arith.cmpi ult, %i, %n0 : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  %t = nv_tileas.tiled_load %va[%i, %zero] {_LOAD}
+  nv_tileas.tiled_store %t, %vb[%i, %zero] {_STORE}
+  %next = arith.addi %i, %one : index
+  cf.br ^head(%next : index)
+^end:"""
+
+    def expected(a: Array, b: Array) -> None:
+        b[:3] = a[:3]
+
+    return _flat(body, expected, 3)

@@ -84,16 +84,17 @@ def _barrier(e: Emitter, offset: int) -> SSAValue:
 def begin_load(e: Emitter, op: AsyncTiledTmaLoadOp, argument: SSAValue, boxes: Boxes) -> BulkToken:
     """One thread announces the bytes and issues the copies; whoever reads waits for the parity.
 
-    All threads have read what the round before has loaded.
+    All threads have read what the round before has loaded, and stored what is loaded now.
     """
     _check_waited(op)
     _check_readers(op)
     _check_place(op)
     _check_announced(op)
     found = e.get(op.destination)
-    order_array(e, op)
     is_new = isinstance(found, PendingTile) and found.seen_by is None and not runs_again(op)
-    if not is_new:
+    if is_written(e, op):
+        e.insert(FenceProxyAsyncOp("generic"))
+    if is_written(e, op) or not is_new:
         e.meet()
     parity, offset = parity_of(e, op), e.barriers[op]
     barrier, elected = _barrier(e, offset), e.elected()
@@ -134,22 +135,10 @@ def set_parities(e: Emitter, loads: Sequence[Operation], values: Sequence[object
         e.parities[load] = value.value
 
 
-def order_array(e: Emitter, op: TmaTransferOp) -> None:
-    """Threads may have stored to the array by themselves, which TMA sees after a fence."""
-    array = array_of(op)
-    if array not in e.tiles.rewritten:
-        return
-    if array in e.touched or runs_again(op):
-        e.insert(FenceProxyAsyncOp("generic"))
-        e.meet()
-    assert array is not None
-    e.touched.add(array)
-
-
-def array_of(op: TmaTransferOp) -> SSAValue | None:
-    """The array that a bulk copy reaches, if its descriptor is made here."""
+def is_written(e: Emitter, op: TmaTransferOp) -> bool:
+    """Whether threads store by themselves to the array that a bulk copy reaches."""
     made = op.operands[0].owner
-    return origin(made.view) if isinstance(made, MakeTiledTmaDescOp) else None
+    return isinstance(made, MakeTiledTmaDescOp) and origin(made.view) in e.tiles.written
 
 
 def _bytes(op: AsyncTiledTmaLoadOp) -> int:
@@ -207,4 +196,3 @@ def _check_place(op: AsyncTiledTmaLoadOp) -> None:
         raise op_error(
             op, "loads in an agent that a loop around all agents runs again, which is not lowered"
         )
-

@@ -22,9 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
 USUAL_BYTES = 4
@@ -41,6 +39,8 @@ class TileFacts:
     """Bytes of the widest element that is loaded or stored."""
     rewritten: frozenset[SSAValue]
     """Arrays that are stored to, and that another operation loads or stores too."""
+    written: frozenset[SSAValue]
+    """Arrays that threads store to by themselves, which TMA sees after a fence."""
 
     @staticmethod
     def of(kernel: func.FuncOp) -> TileFacts:
@@ -51,6 +51,7 @@ class TileFacts:
             {shape[:-1]: shape for shape in _reduced(operations)},
             max(sizes, default=USUAL_BYTES),
             frozenset(_rewritten(operations)),
+            frozenset(origin(op.view) for op in operations if isinstance(op, TiledStoreOp)),
         )
 
     def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
@@ -81,21 +82,10 @@ def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStor
 def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
     """By the values that views begin with: stored to, and touched by two operations."""
     accesses = [op for op in _accesses(operations) if space_of(op.view.type) is not Space.SMEM]
-    copies = [*_bulk_copies(operations)]
     touched = Counter(origin(op.view) for op in accesses)
     touched.update(origin(op.view) for op in accesses if _may_overlap_itself(op))
-    touched.update(array for array, _ in copies)
     stored = {origin(op.view) for op in accesses if isinstance(op, TiledStoreOp)}
-    stored.update(array for array, is_load in copies if not is_load)
     return {array for array in stored if touched[array] > 1}
-
-
-def _bulk_copies(operations: Sequence[Operation]) -> Iterator[tuple[SSAValue, bool]]:
-    """The arrays that TMA reaches, and whether it loads from them."""
-    for op in operations:
-        made = op.operands[0].owner if isinstance(op, TmaTransferOp) else None
-        if isinstance(made, MakeTiledTmaDescOp):
-            yield origin(made.view), isinstance(op, TmaLoadBase)
 
 
 def _may_overlap_itself(op: TiledLoadBase | TiledStoreOp) -> bool:

@@ -31,9 +31,9 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
-    array_of,
     begin_load,
     is_of_stage,
+    is_written,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import argument_of
@@ -131,7 +131,7 @@ def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
 
 def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
     """The writers fence and meet; then one thread stores and commits."""
-    return [_commit(e, op, lambda *at: TmaStoreOp(*at[:3], pred=at[3]))]
+    return [_commit(e, op, TmaStoreOp)]
 
 
 def reduce(e: Emitter, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
@@ -139,7 +139,13 @@ def reduce(e: Emitter, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
     mode = op.rmw_mode.data
     if mode in (RmwMode.UMIN, RmwMode.UMAX):
         raise op_error(op, f"reduces by '{mode.value}', but tensor maps have signed integers")
-    return [_commit(e, op, lambda *at: TmaReduceOp(*at[:3], mode.value, pred=at[3]))]
+
+    def make(
+        desc: SSAValue, smem: SSAValue, coords: Sequence[SSAValue], pred: SSAValue | None
+    ) -> Operation:
+        return TmaReduceOp(desc, smem, coords, mode.value, pred)
+
+    return [_commit(e, op, make)]
 
 
 def _commit(
@@ -149,10 +155,7 @@ def _commit(
 ) -> StoreToken:
     """The writers fence and meet; then one thread issues the copies and commits."""
     descriptor, tile = _transfer(e, op, op.desc, op.source, op.atom.data)
-    array = array_of(op)
-    e.insert(FenceProxyAsyncOp("generic" if array in e.tiles.rewritten else "shared::cta"))
-    if array is not None:
-        e.touched.add(array)
+    e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
     e.meet()
     elected = e.elected()
     for pointer, coordinates in _panels(e, tile, op.coords):

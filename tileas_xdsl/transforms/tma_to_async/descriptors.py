@@ -5,7 +5,7 @@ A table entry of a descriptor is its index: what reuses a descriptor has the ind
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, func
@@ -33,7 +33,6 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import (
     check_element_stride,
     check_global,
     check_multicast,
-    constant_of,
     number_of,
     tile_bits,
 )
@@ -270,10 +269,10 @@ def _strides(type_: Attribute) -> Sequence[int | None]:
 
 
 def _place(view: SSAValue, first: Operation) -> InsertPoint:
-    """In front of the loops around the first use, where the array is known; else right behind it."""
+    """In front of the loops around the first use, if the array is known; else right behind it."""
     function = function_of(first)
     body = None if function is None else function.regions[0]
-    block = view.owner if isinstance(view, BlockArgument) else view.owner.parent  # pyright: ignore
+    block = view.owner if isinstance(view, BlockArgument) else view.owner.parent
     if body is not None and len(body.blocks) == 1 and block is body.first_block:
         top = _in_block(first, body.block)
         assert top is not None

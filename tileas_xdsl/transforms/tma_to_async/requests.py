@@ -21,9 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import Tile, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 
-TiledOp: TypeAlias = (
-    TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp | GatherLoadOp | ScatterStoreOp
-)
+TiledOp: TypeAlias = TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp | GatherLoadOp | ScatterStoreOp
 
 
 @dataclass(frozen=True)

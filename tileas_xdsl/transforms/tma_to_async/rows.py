@@ -102,7 +102,9 @@ def _quotient(value: SSAValue, width: int) -> SSAValue | int | None:
     """A number divided by the width of a tile, if it is a multiple as it is written."""
     if (number := constant_of(value)) is not None:
         return None if number % width else number // width
-    if not isinstance(made := value.owner, arith.MuliOp) or isinstance(made.parent_op(), GenerateOp):
+    if not isinstance(made := value.owner, arith.MuliOp) or isinstance(
+        made.parent_op(), GenerateOp
+    ):
         return None
     if constant_of(made.rhs) == width:
         return made.lhs

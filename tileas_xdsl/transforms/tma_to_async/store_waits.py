@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator, is_side_effect_free
 
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp

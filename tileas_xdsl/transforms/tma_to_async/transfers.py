@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadOp,
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncGatherTmaLoadOp,
     AsyncScatterTmaStoreOp,
@@ -55,7 +56,7 @@ class Transfer:
         """Put the bulk copy in the place of the operation; the wait of a store."""
         op = self.request.op
         if op.token is not None and isinstance(op.token.type, AsyncTokenType):
-            self._insert(WaitOp(op.token)).results
+            self._insert(WaitOp(op.token))
         descriptor = self.binding.value(self.request)
         wait = None
         if self.request.is_load:
@@ -183,7 +184,7 @@ class Transfer:
         if space_of(value.type) is Space.SMEM:
             return self._as_elements(value, self._buffer_type())
         buffer = self._buffer()
-        self._insert(CopyOp(self._as_elements(value, buffer.type), buffer, atom=COPY))
+        self._insert(CopyOp(self._as_elements(value, self._buffer_type()), buffer, atom=COPY))
         return buffer
 
     # tiles
@@ -200,13 +201,13 @@ class Transfer:
         encoding = tile.encoding if space_of(tile) is Space.SMEM else SpaceAttr(Space.SMEM)
         return TensorType(internal or tile.element_type, tile.get_shape(), encoding)
 
-    def _as_elements(self, value: SSAValue, like: SSAValue | object) -> SSAValue:
+    def _as_elements(self, value: SSAValue, like: Tile) -> SSAValue:
         """A tile read as the elements of another type, where those differ."""
-        assert isinstance(value.type, TensorType)
-        assert isinstance(like, TensorType)
-        if value.type.element_type == like.element_type:
+        tile = as_tile(value.type)
+        assert tile is not None
+        if tile.element_type == like.element_type:
             return value
-        type_ = TensorType(like.element_type, value.type.get_shape(), value.type.encoding)
+        type_ = TensorType(like.element_type, tile.get_shape(), tile.encoding)
         return self._insert(ReinterpretOp(value, type_)).result
 
     def _coordinates(self) -> Sequence[SSAValue]:
