@@ -423,3 +423,24 @@ def branching() -> Launch:
         b[:3] = a[:3]
 
     return _flat(body, expected, 3)
+
+
+def one_buffer() -> Launch:
+    """A tile in memory that is stored, filled again and stored again."""
+    body = f"""%buffer = nv_tileas.alloc_tensor : tensor<16x64xf32, #smem>
+  scf.for %i = %zero to %n0 step %one {{
+    %t = nv_tileas.tiled_load %va[%i, %zero] {_LOAD}
+    %u = nv_tileas.tiled_load %va[%zero, %zero] {_LOAD}
+    nv_tileas.copy %t, %buffer {{atom = #open}} : $T, tensor<16x64xf32, #smem>
+    nv_tileas.tiled_store %buffer, %vb[%i, %zero] {{atom = #store, allow_tma = true}} : tensor<16x64xf32, #smem>, $V
+    %v = arith.addf %t, %u : $T
+    nv_tileas.copy %v, %buffer {{atom = #open}} : $T, tensor<16x64xf32, #smem>
+    %next = arith.addi %i, %two : index
+    nv_tileas.tiled_store %buffer, %vb[%next, %zero] {{atom = #store, allow_tma = true}} : tensor<16x64xf32, #smem>, $V
+  }}"""  # noqa: E501
+
+    def expected(a: Array, b: Array) -> None:
+        b[:2] = a[:2]
+        b[2:] = a[:2] + a[0]
+
+    return _flat(body, expected, 2)

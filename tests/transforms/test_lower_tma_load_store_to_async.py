@@ -62,6 +62,7 @@ LAUNCHES: Mapping[str, Callable[[], Launch]] = {
     "overlapping": tma_kernels.overlapping,
     "stages": tma_kernels.staged,
     "branches": tma_kernels.branching,
+    "one buffer": tma_kernels.one_buffer,
 }
 PRODUCTS: Mapping[str, Callable[[], Launch]] = {
     "f16 100x136x200": lambda: tma_kernels.product("f16", (100, 136, 200)),
@@ -133,7 +134,7 @@ def test_the_ptx_agrees(name: str, first: bool) -> None:
     emulated(launch, kernel)
 
 
-@pytest.mark.parametrize("name", ["overlapping", "in place", "copy of f32 40x144"])
+@pytest.mark.parametrize("name", ["overlapping", "in place", "one buffer", "copy of f32 40x144"])
 def test_waits_of_stores_may_come_late(name: str) -> None:
     launch = LAUNCHES[name]()
     emulated(launch, made(launch, delayed=True))
@@ -214,6 +215,21 @@ def test_parities_flip_where_loads_run_again() -> None:
     assert set(re.findall(wait, once)) == {"0"}
     assert all(parity.startswith("%") for parity in re.findall(wait, again))
     assert once.count("mbarrier.init") == again.count("mbarrier.init") == 1
+
+
+def test_parities_are_values_of_the_block_that_uses_them() -> None:
+    """Each arm of a branch begins with what was before it."""
+    usual = PIPELINES["tileas-to-ptx"].passes
+    names = [spec.name for spec in usual]
+    lowering = usual[: names.index("convert-tileas-to-cute-nvgpu") + 1]
+    text = tma_kernels.some_rounds().text
+    compile_kernel(text, passes=[*lowering, ArgSpec("verify-dominance", {})])
+
+
+@pytest.mark.parametrize(("name", "is_fenced"), [("in place", True), ("overlapping", False)])
+def test_threads_that_store_what_tma_loads_fence(name: str, is_fenced: bool) -> None:
+    """All of global memory, not only shared memory as for every bulk store."""
+    assert ("fence.proxy.async;" in made(LAUNCHES[name]()).ptx) is is_fenced
 
 
 def test_a_tile_that_is_stored_as_it_came_has_no_registers() -> None:
