@@ -444,3 +444,24 @@ def one_buffer() -> Launch:
         b[2:] = a[:2] + a[0]
 
     return _flat(body, expected, 2)
+
+
+def either_way() -> Launch:
+    """Two blocks that load from a window which begins somewhere in the array."""
+    body = f"""%rows = arith.constant 16 : index
+  %part = nv_tileas.view %a[%rows, %zero] : $M -> $V
+  %first = arith.cmpi eq, %n0, %one : index
+  cf.cond_br %first, ^left, ^right
+^left:
+  %t = nv_tileas.tiled_load %part[%zero, %zero] {_LOAD}
+  cf.br ^end(%t : $T)
+^right:
+  %u = nv_tileas.tiled_load %part[%one, %zero] {_LOAD}
+  cf.br ^end(%u : $T)
+^end(%v: $T):
+  nv_tileas.tiled_store %v, %vb[%two, %zero] {_STORE}"""
+
+    def expected(a: Array, b: Array) -> None:
+        b[2] = a[2]
+
+    return _flat(body, expected, 7)
