@@ -5,25 +5,19 @@ A table entry of a descriptor is its index: what reuses a descriptor has the ind
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     IndexType,
     IntegerAttr,
-    MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, SwizzleMode
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import (
@@ -39,18 +33,15 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import (
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import TMA_INDEX, has_descriptors
 from tileas_xdsl.dialects.nv_tileas.tma_layout import shared_layout
-from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tensor_map import SWIZZLES
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.transforms.tma_to_async.arrays import array_of, stride_problem
 from tileas_xdsl.transforms.tma_to_async.requests import Request, function_of
 
 INTERNAL_TYPE = "tma_internal_type"
 """What says, on any of the operations, that TMA moves the elements as those of another type."""
-
-STRIDE_BYTES = 16
-"""What the bytes between rows are multiples of.  Source: cuTensorMapEncodeTiled."""
 
 
 @dataclass(frozen=True)
@@ -213,21 +204,6 @@ def _swizzle(
     return None if span is not None and box[0] * bits > span * 8 else SwizzleMode(mode)
 
 
-def array_of(view: SSAValue) -> SSAValue:
-    """The array whose tiles a view shows: coordinates of both count the same tiles."""
-    while isinstance(made := view.owner, ViewOp) and _shows_all(made):
-        view = made.source
-    return view
-
-
-def _shows_all(view: ViewOp) -> bool:
-    source, result = view.source.type, view.result.type
-    is_array = isinstance(source, MemRefType | TiledViewType)
-    same_rank = len(shape_of(source) or ()) == len(shape_of(result) or ())
-    is_plain = isinstance(result, TiledViewType) and isinstance(result.layout, NoneAttr)
-    return is_array and is_plain and same_rank and view.is_whole
-
-
 def _check(request: Request, facts: Description) -> None:
     """A descriptor can be made of what is described, as its verifier and the hardware want it."""
     op, atom, type_ = request.op, request.atom, facts.view.type
@@ -239,33 +215,10 @@ def _check(request: Request, facts: Description) -> None:
     check_descriptor_mode(op, atom, None)
     check_element_stride(op, type_)
     check_multicast(op, atom, None, tile_bits(facts.box, element))
-    _check_strides(op, type_, bits_of(element))
+    if (problem := stride_problem(type_, bits_of(element))) is not None:
+        raise op_error(op, problem)
     if (problem := capture_problem_of([facts.view])) is not None:
         raise op_error(op, problem)
-
-
-def _check_strides(op: Operation, type_: Attribute, bits: int) -> None:
-    """Rows are adjacent elements, and begin at multiples of 16 bytes, as far as that is known."""
-    *outer, inner = _strides(type_) or (1,)
-    if inner not in (None, 1):
-        raise op_error(op, f"TMA moves rows of adjacent elements, but these are {inner} apart")
-    for stride in outer:
-        if stride is not None and stride * bits % (8 * STRIDE_BYTES):
-            text = f"TMA needs multiples of {STRIDE_BYTES} bytes between rows, not"
-            raise op_error(op, f"{text} {stride * bits / 8:g}")
-
-
-def _strides(type_: Attribute) -> Sequence[int | None]:
-    """The strides of an array as far as they are constants; nothing where they are not known."""
-    if not isinstance(type_, MemRefType):
-        return ()
-    if isinstance(type_.layout, StridedLayoutAttr):
-        return type_.layout.get_strides()
-    strides: list[int | None] = [1]
-    for extent in reversed(type_.get_shape()[1:]):
-        last = strides[0]
-        strides.insert(0, None if last is None or extent == DYNAMIC_INDEX else last * extent)
-    return strides
 
 
 def _place(view: SSAValue, first: Operation) -> InsertPoint:
