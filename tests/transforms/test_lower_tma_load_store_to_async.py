@@ -14,7 +14,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from kernels import Copy, Gemm, Softmax, VectorAdd
 from kernels.elements import ELEMENTS
-from tests.support import tma_kernels
+from tests.support import plain_kernels, tma_kernels
 from tests.support.assembling import needs_ptxas
 from tests.support.ir import parse
 from tests.support.tma_kernels import Launch
@@ -352,6 +352,22 @@ def test_environment(monkeypatch: pytest.MonkeyPatch, variable: str, field: str)
     for value, is_on in (("0", False), ("", False), ("1", True), ("yes", True)):
         monkeypatch.setenv(variable, value)
         assert (field in after()) is is_on
+
+
+@pytest.mark.parametrize(
+    "name", ["normalised 32x32 by 4 warps", "normalised 4x64 by 4 warps", "moved"]
+)
+def test_plain_kernels_where_tma_is_preferred(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """What layout assignment prefers TMA for is lowered, and what TMA cannot reach stays."""
+    monkeypatch.setenv("TILEIR_PREFER_TMA_FOR_LOAD_STORE", "1")
+    launch = plain_kernels.LAUNCHES[name](np.random.default_rng(11))
+    text = re.sub("<atom (ldg|stg)>", "<atom unknown_copy>", launch.text)
+    kernel = compile_kernel(text)
+    assert ("cp.async.bulk.tensor" in kernel.ptx) is (name != "moved")
+    found = kernel.emulate(*launch.arguments, grid=launch.grid, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    result, expected = found.arrays[-1].astype(np.float64), launch.expected.astype(np.float64)
+    np.testing.assert_allclose(result, expected, rtol=launch.tolerance, atol=launch.tolerance)
 
 
 @pytest.mark.parametrize(
