@@ -40,6 +40,7 @@ TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
 
 TARGET_OPTIONS = {
+    "lower-tma-load-store-to-async": "target",
     "tileas-assign-load-store-layouts": "target",
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",

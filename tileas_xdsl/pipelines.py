@@ -37,6 +37,9 @@ _LAYOUT = (
 )
 """Tiles are laid out, and what that leaves to do is made explicit."""
 
+_BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
+"""What was laid out for TMA is done by TMA, for nothing else can."""
+
 _ALL = (
     Pipeline(
         "cleanup",
@@ -51,12 +54,16 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        _plain(
-            *_LAYOUT,
-            "convert-tileas-to-cute-nvgpu",
-            "licm",
-            "cse",
-            "convert-cute-nvgpu-to-ptx",
+        (
+            *_plain(_LAYOUT[0]),
+            _BULK,
+            *_plain(
+                *_LAYOUT[1:],
+                "convert-tileas-to-cute-nvgpu",
+                "licm",
+                "cse",
+                "convert-cute-nvgpu-to-ptx",
+            ),
         ),
     ),
 )

@@ -28,6 +28,12 @@ def _cute_nvgpu() -> Dialect:
     return CuteNvgpu
 
 
+def _lower_tma_load_store_to_async() -> type[ModulePass]:
+    from tileas_xdsl.transforms.lower_tma_load_store_to_async import LowerTmaLoadStoreToAsync
+
+    return LowerTmaLoadStoreToAsync
+
+
 def _nv_tileaa() -> Dialect:
     from tileas_xdsl.dialects.nv_tileaa import NvTileaa
 
@@ -136,6 +142,7 @@ TILEAS_UNIVERSE = Universe(
     all_passes={
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
+        "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,

@@ -136,8 +136,84 @@ func.func @outside(%m: memref<?x?xf16>) {
   %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #load} : memref<?x?xf16> -> !nv_tileas.tma_desc
   %none = nv_tileas.create_none : !nv_tileas.mem_token
   %t = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
-  // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op loads outside the stages of a pipeline, which is not lowered yet}}
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op loads outside the stages of a pipeline, and is not waited for in the block that it is in}}
   %l = nv_tileas.async.tiled_tma_load %d, %t[%zero, %zero] barrier %none {atom = #load} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+  func.return
+}
+
+// -----
+
+#load = #nv_tileas<atom tma_load_2d<box = [64, 64]>>
+#smem = #nv_tileas<space smem>
+
+func.func @late(%m: memref<?x?xf16>, %end: index) {
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #load} : memref<?x?xf16> -> !nv_tileas.tma_desc
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = nv_tileas.create_none : !nv_tileas.mem_token
+  scf.for %i = %zero to %end step %one {
+    %t = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+    %l = nv_tileas.async.tiled_tma_load %d, %t[%zero, %i] barrier %none {atom = #load} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+    nv_tileas.async.wait %l : !nv_tileas.token
+    // expected-error@+1 {{'nv_tileas.async.dot' op may still read its tile when the next round loads it: nothing waits for it in that round}}
+    %p = nv_tileas.async.dot %t, %t, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #smem>, tensor<64x64xf16, #smem>, tensor<64x64xf32> -> !nv_tileas.token<tensor<64x64xf32>>
+  }
+  func.return
+}
+
+// -----
+
+#load = #nv_tileas<atom tma_load_2d<box = [64, 64], multicast>>
+#smem = #nv_tileas<space smem>
+
+func.func @several(%m: memref<?x?xf16>) {
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0 : index
+  %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #load, num_multicast = 2 : i32} : memref<?x?xf16> -> !nv_tileas.tma_desc
+  %none = nv_tileas.create_none : !nv_tileas.mem_token
+  %t = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+  // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op loads into several blocks outside the stages of a pipeline, which is not lowered}}
+  %l = nv_tileas.async.tiled_tma_load %d, %t[%zero, %zero] barrier %none {atom = #load, num_multicast = 2 : i32} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+  nv_tileas.async.wait %l : !nv_tileas.token
+  func.return
+}
+
+// -----
+
+#load = #nv_tileas<atom tma_load_2d<box = [64, 64]>>
+#smem = #nv_tileas<space smem>
+
+func.func @agents(%m: memref<?x?xf16>, %end: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #load} : memref<?x?xf16> -> !nv_tileas.tma_desc
+  %none = nv_tileas.create_none : !nv_tileas.mem_token
+  scf.for %i = %zero to %end step %one {
+    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false, num_warps = array<i32: 4>} {
+      %t = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+      // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op loads in an agent that a loop around all agents runs again, which is not lowered}}
+      %l = nv_tileas.async.tiled_tma_load %d, %t[%zero, %i] barrier %none {atom = #load} : !nv_tileas.tma_desc, tensor<64x64xf16, #smem>, index, index, !nv_tileas.mem_token -> !nv_tileas.token
+      nv_tileas.async.wait %l : !nv_tileas.token
+    }
+  }
+  func.return
+}
+
+// -----
+
+#reduce = #nv_tileas<atom tma_redg_2d<op = max>>
+#smem = #nv_tileas<space smem>
+
+func.func @unsigned(%m: memref<?x?xi32>) {
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0 : index
+  %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #reduce} : memref<?x?xi32> -> !nv_tileas.tma_desc
+  %t = nv_tileas.alloc_tensor : tensor<64x64xi32, #smem>
+  // expected-error@+1 {{'nv_tileas.async.tiled_atomic_rmw' op reduces by 'umax', but tensor maps have signed integers}}
+  %r = nv_tileas.async.tiled_atomic_rmw umax %d, %t[%zero, %zero] {atom = #reduce} : !nv_tileas.tma_desc, tensor<64x64xi32, #smem>, index, index -> !nv_tileas.token
   func.return
 }
 

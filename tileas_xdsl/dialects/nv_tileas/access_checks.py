@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory_checks import (
@@ -59,6 +59,12 @@ def accessed_type(base: Attribute) -> Attribute:
 def check_single_accesses(op: Operation, atom: AtomAttr) -> None:
     """The atom reaches elements one by one, which TMA does not."""
     if isinstance(atom.data, TmaAtom):
+        raise op_error(op, f"reaches elements one by one, but {atom.data.word} moves boxes")
+
+
+def check_scattered_accesses(op: Operation, atom: AtomAttr) -> None:
+    """The atom reaches elements one by one, or rows by their numbers as TMA can."""
+    if isinstance(atom.data, TmaAtom) and atom.data.mode not in BLACKWELL_MODES:
         raise op_error(op, f"reaches elements one by one, but {atom.data.word} moves boxes")
 
 

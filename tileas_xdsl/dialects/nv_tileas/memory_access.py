@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, i1
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.access_checks import (
     accessed_type,
     check_access,
     check_gather,
+    check_scattered_accesses,
     check_single_accesses,
     place_of,
 )
@@ -290,6 +291,7 @@ class GatherLoadOp(MemoryOp):
     mem_scope = opt_prop_def(MemScopeAttr)
     in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
     padding_value = opt_prop_def()
+    allow_tma = opt_prop_def(BoolAttr)
     layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect())
@@ -331,7 +333,7 @@ class GatherLoadOp(MemoryOp):
         tile, view = self.result.type, self.view.type
         check_tokens(self, self.token, self.out_token)
         check_load_atom(self, self.atom, space_of(view), space_of(tile))
-        check_single_accesses(self, self.atom)
+        check_scattered_accesses(self, self.atom)
         check_gather(self, view, self.coords, tile)
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
         check_in_bounds(self, self.in_bounds, view)
@@ -360,6 +362,7 @@ class ScatterStoreOp(MemoryOp):
     mem_semantic = opt_prop_def(MemSemanticAttr)
     mem_scope = opt_prop_def(MemScopeAttr)
     in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
+    allow_tma = opt_prop_def(BoolAttr)
     layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
@@ -398,7 +401,7 @@ class ScatterStoreOp(MemoryOp):
         tile, view = self.value.type, self.view.type
         check_tokens(self, self.token, self.out_token)
         check_store_atom(self, self.atom, space_of(tile), space_of(view))
-        check_single_accesses(self, self.atom)
+        check_scattered_accesses(self, self.atom)
         check_gather(self, view, self.coords, tile)
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
         check_in_bounds(self, self.in_bounds, view)

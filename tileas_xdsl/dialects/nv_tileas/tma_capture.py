@@ -37,7 +37,12 @@ class Obstacle(IntEnum):
 
 def capture_problem(op: Operation, *, for_host: bool = False) -> str | None:
     """Why what the descriptor `op` depends on cannot be captured, None if it can."""
-    found = [*_obstacles(op.operands)]
+    return capture_problem_of(op.operands, for_host=for_host)
+
+
+def capture_problem_of(values: Iterable[SSAValue], *, for_host: bool = False) -> str | None:
+    """Why values that a descriptor would depend on cannot be captured, None if they can."""
+    found = [*_obstacles(values)]
     if not for_host:
         found = [(kind, value) for kind, value in found if kind is not Obstacle.MATH]
     if not found:

@@ -159,9 +159,9 @@ def _of_load(op: TiledLoadBase) -> Iterator[Demand]:
 
 
 def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[Demand]:
-    """TMA takes tiles from shared memory, threads from registers."""
+    """TMA takes tiles from shared memory, where they may be copied to; threads from registers."""
     if isinstance(op.atom.data, TmaAtom):
-        yield op.value, _SHARED
+        yield op.value, _LOADED
     else:
         yield from ((tile, _REGISTERS) for tile in values_of(op))
 

@@ -17,7 +17,7 @@ from tileas_xdsl.analysis.tile_groups import (
     placed_tile,
 )
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -105,6 +105,17 @@ def bring_into_registers(root: Operation) -> None:
 def _convert(op: Operation, index: int, type_: Tile) -> None:
     conversion = ConvertLayoutOp(op.operands[index], type_)
     conversion.location = op.location
-    assert op.parent is not None
-    op.parent.insert_op_before(conversion, op)
+    place = _place(op, op.operands[index])
+    assert place.parent is not None
+    place.parent.insert_op_before(conversion, place)
     op.operands[index] = conversion.result
+
+
+def _place(op: Operation, tile: SSAValue) -> Operation:
+    """In front of what a conversion goes: of all of a `generate`, which runs for each element."""
+    place = op
+    while isinstance(parent := place.parent_op(), GenerateOp) and not parent.is_ancestor(
+        tile.owner
+    ):
+        place = parent
+    return place

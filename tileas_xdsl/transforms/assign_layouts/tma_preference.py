@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.assign_layouts.demands import UNDECIDED
+from tileas_xdsl.transforms.tma_to_async.arrays import array_of, stride_problem
 
 ROW_BITS = 128
 """Rows of boxes are multiples of 16 bytes."""
@@ -43,7 +44,9 @@ def _is_eligible(op: TiledLoadBase | TiledStoreOp, type_: Attribute) -> bool:
     shape, bits = shape_of(type_) or (), bits_of(element_of(type_))
     is_weak = op.mem_semantic is None or op.mem_semantic.data is MemSemantic.WEAK
     is_global = space_of(op.view.type) in (None, Space.GMEM)
-    if op.atom != UNDECIDED or not is_weak or not is_global:
+    if op.atom != UNDECIDED or not is_weak or not is_global or op.offsets:
+        return False
+    if stride_problem(array_of(op.view).type, bits) is not None:
         return False
     if not shape or len(shape) > MOST_DIMENSIONS or not all(1 <= n <= BOX_LIMIT for n in shape):
         return False

@@ -87,6 +87,10 @@ class Emitter:
     """The stage whose body is written."""
     touched: set[SSAValue] = field(default_factory=set[SSAValue])
     """Arrays in global memory that some code before this accesses, and some stores to."""
+    barriers: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """Where in shared memory the barriers of loads are that are in no stage."""
+    parities: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
+    """Of the phases that those loads complete next; 0 before the first."""
     arguments: Block | None = None
     """The first block of the kernel, which takes hidden arguments."""
     tabulated: dict[tuple[object, ...], SSAValue] = field(

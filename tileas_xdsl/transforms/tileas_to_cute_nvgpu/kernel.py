@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.cute import PtrType
 from tileas_xdsl.dialects.cute_nvgpu import ClusterArriveOp, ClusterWaitOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import reserve_barriers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
@@ -97,6 +98,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     emitter.arguments = block
     parameters = _add_arguments(emitter, plan.kernel, block)
     emitter.begin()
+    reserve_barriers(emitter)
     body = plan.kernel.body
     if len(body.blocks) != 1:
         raise op_error(plan.kernel, "has branches between blocks, which are not lowered yet")

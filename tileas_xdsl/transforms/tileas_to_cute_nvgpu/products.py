@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.ir import Operation, Use
+from xdsl.ir import Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
@@ -25,17 +25,20 @@ from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import wait_for_load
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    BulkToken,
     DotToken,
     Fragment,
     Ghost,
@@ -99,10 +102,19 @@ def wait(e: Emitter, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
         case StoreToken():
             wait_for_store(e, token)
             return []
+        case BulkToken():
+            wait_for_load(e, token)
+            return [e.get(v) for v in _delivered(op)]
         case Ghost():
             return []
         case _:
             raise op_error(op, "waits for something that is not lowered to threads yet")
+
+
+def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
+    """The tile that a load was to fill, if that is asked for."""
+    load = op.token.owner
+    return [load.operands[1]] if op.values and isinstance(load, TmaTransferOp) else []
 
 
 def _waited(e: Emitter, fragment: Fragment) -> Fragment:

@@ -25,6 +25,11 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
+    carried_loads,
+    parities,
+    set_parities,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import (
     Emitter,
     Handler,
@@ -177,18 +182,23 @@ def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
     """A loop that carries what its values have become; one that slices registers is written out."""
     if (rounds := _rounds_to_unroll(op)) is not None:
         return _unrolled(e, op, rounds)
-    begin = [_initial(e, op, k) for k in range(len(op.iter_args))]
+    loads, count = carried_loads(e, op), len(op.iter_args)
+    begin = [*(_initial(e, op, k) for k in range(count)), *parities(e, loads)]
     flat = parts_of(begin)
     bounds = [e.scalar(v) for v in (op.lb, op.ub, op.step)]
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
     made = scf.ForOp(bounds[0], bounds[1], bounds[2], flat, Region(body))
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
-    e.values.update(zip(op.body.block.args[1:], rebuilt(begin, body.args[1:]), strict=True))
+    carried = rebuilt(begin, body.args[1:])
+    e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
+    set_parities(e, loads, carried[count:])
     with e.within(body):
-        ended = _like(e, op, e.run(op.body.block), begin)
+        ended = [*_like(e, op, e.run(op.body.block), begin[:count]), *parities(e, loads)]
         e.insert(scf.YieldOp(*parts_of(ended)))
     e.insert(made)
-    return rebuilt(begin, made.results)
+    left = rebuilt(begin, made.results)
+    set_parities(e, loads, left[count:])
+    return left[:count]
 
 
 def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
@@ -279,18 +289,25 @@ def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
     """An `scf.if` whose arms give the same kinds of values."""
     blocks = (Block(), Block())
     given: list[Sequence[Lowered]] = []
+    loads, count = carried_loads(e, op), len(op.results)
+    before = parities(e, loads)
+    after: list[Sequence[Lowered]] = []
     for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
         with e.within(block):
             given.append(e.run(region.block) if region.blocks else ())
+        after.append(parities(e, loads))
+        set_parities(e, loads, before)
     models = [_model(e, op, k, [values[k] for values in given]) for k in range(len(op.results))]
     ended: list[Sequence[Lowered]] = []
-    for values, block in zip(given, blocks, strict=True):
+    for values, flips, block in zip(given, after, blocks, strict=True):
         with e.within(block):
-            ended.append(_like(e, op, values, models))
+            ended.append([*_like(e, op, values, models), *flips])
             e.insert(scf.YieldOp(*parts_of(ended[-1])))
     types = [part.type for part in parts_of(ended[0])]
     made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
-    return rebuilt(ended[0], made.results)
+    left = rebuilt(ended[0], made.results)
+    set_parities(e, loads, left[count:])
+    return left[:count]
 
 
 def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) -> Lowered:

@@ -39,6 +39,8 @@ class TileFacts:
     """Bytes of the widest element that is loaded or stored."""
     rewritten: frozenset[SSAValue]
     """Arrays that are stored to, and that another operation loads or stores too."""
+    written: frozenset[SSAValue]
+    """Arrays that threads store to by themselves, which TMA sees after a fence."""
 
     @staticmethod
     def of(kernel: func.FuncOp) -> TileFacts:
@@ -49,6 +51,7 @@ class TileFacts:
             {shape[:-1]: shape for shape in _reduced(operations)},
             max(sizes, default=USUAL_BYTES),
             frozenset(_rewritten(operations)),
+            frozenset(origin(op.view) for op in operations if isinstance(op, TiledStoreOp)),
         )
 
     def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> PlainLayout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
@@ -17,14 +17,24 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     PrefetchTmaDescOp,
     TmaDescriptorTiledType,
     TmaLoadOp,
+    TmaReduceOp,
     TmaStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.enums import OobMode
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode, RmwMode
+from tileas_xdsl.dialects.nv_tileas.tma import (
+    AsyncTiledAtomicRmwOp,
+    AsyncTiledTmaLoadOp,
+    AsyncTiledTmaStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
+    begin_load,
+    is_of_stage,
+    is_written,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import argument_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -104,8 +114,9 @@ def _panels(
 def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     """One bulk copy for each panel, which completes the barrier of the stage."""
     descriptor, tile = _transfer(e, op, op.desc, op.destination, op.atom.data)
-    if e.stage is None:
-        raise op_error(op, "loads outside the stages of a pipeline, which is not lowered yet")
+    if not is_of_stage(op):
+        return [begin_load(e, op, descriptor.argument, _panels(e, tile, op.coords))]
+    assert e.stage is not None
     stages, index = e.stage
     barrier = e.advance(stages.full, index.stage)
     group = number_of(op.num_multicast) or 1
@@ -120,16 +131,39 @@ def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
 
 def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
     """The writers fence and meet; then one thread stores and commits."""
+    return [_commit(e, op, TmaStoreOp)]
+
+
+def reduce(e: Emitter, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
+    """As a store; global memory is updated instead of overwritten."""
+    mode = op.rmw_mode.data
+    if mode in (RmwMode.UMIN, RmwMode.UMAX):
+        raise op_error(op, f"reduces by '{mode.value}', but tensor maps have signed integers")
+
+    def make(
+        desc: SSAValue, smem: SSAValue, coords: Sequence[SSAValue], pred: SSAValue | None
+    ) -> Operation:
+        return TmaReduceOp(desc, smem, coords, mode.value, pred)
+
+    return [_commit(e, op, make)]
+
+
+def _commit(
+    e: Emitter,
+    op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp,
+    make: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], Operation],
+) -> StoreToken:
+    """The writers fence and meet; then one thread issues the copies and commits."""
     descriptor, tile = _transfer(e, op, op.desc, op.source, op.atom.data)
-    e.insert(FenceProxyAsyncOp("shared::cta"))
+    e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
     e.meet()
     elected = e.elected()
     for pointer, coordinates in _panels(e, tile, op.coords):
-        e.insert(TmaStoreOp(descriptor.argument, pointer, coordinates, pred=elected))
+        e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:
         elected = e.boolean(True)
-    return [StoreToken(elected)]
+    return StoreToken(elected)
 
 
 def wait_for_store(e: Emitter, token: StoreToken) -> None:
@@ -139,6 +173,7 @@ def wait_for_store(e: Emitter, token: StoreToken) -> None:
 
 
 _TABLE: Any = {
+    AsyncTiledAtomicRmwOp: reduce,
     AsyncTiledTmaLoadOp: load,
     AsyncTiledTmaStoreOp: store,
     MakeTiledTmaDescOp: make_descriptor,

@@ -234,6 +234,18 @@ class StoreToken:
     elected: SSAValue
 
 
+@dataclass(frozen=True)
+class BulkToken:
+    """A bulk load in flight that has a barrier of its own."""
+
+    barrier: int
+    """Bytes from where shared memory begins."""
+    parity: SSAValue
+    """Of the phase that it completes."""
+    tile: PendingTile | None
+    """What it fills, where that is no part of anything else."""
+
+
 Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken
 """What control flow can carry."""
 
@@ -251,5 +263,6 @@ Lowered: TypeAlias = (
     | DotToken
     | LoadToken
     | StoreToken
+    | BulkToken
 )
 """What the value of a tile program becomes."""

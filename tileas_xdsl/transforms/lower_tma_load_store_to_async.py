@@ -1,0 +1,82 @@
+"""The pass `lower-tma-load-store-to-async`: tiled memory operations become bulk copies of TMA."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.tma_to_async.barriers import Arena, barrier_problem, tx_count_problem
+from tileas_xdsl.transforms.tma_to_async.checks import check_transfer
+from tileas_xdsl.transforms.tma_to_async.descriptors import Descriptors
+from tileas_xdsl.transforms.tma_to_async.requests import check_kernel_spec, requests_of
+from tileas_xdsl.transforms.tma_to_async.rows import rows_of
+from tileas_xdsl.transforms.tma_to_async.store_waits import delay
+from tileas_xdsl.transforms.tma_to_async.transfers import Transfer
+
+PREFER_TMA = "TILEIR_PREFER_TMA_FOR_LOAD_STORE"
+DELAY_STORE_WAIT = "TILEIR_DELAY_TMA_STORE_WAIT"
+"""Environment variables that do what the options do, if they are set to anything but 0."""
+
+
+@dataclass(frozen=True)
+class LowerTmaLoadStoreToAsync(ModulePass):
+    """Turn tiled memory operations that TMA may and can do into asynchronous ones.
+
+    Input: `tiled_load`, `tiled_store`, `tiled_atomic_rmw`, `gather_load` and `scatter_store` that
+    have `allow_tma` (or all, if TMA is preferred) and an atom of TMA; others stay as they are.
+    Output, for each: the descriptor, one for all that move boxes of one array alike, in front of
+    the loops; for loads a new tile in shared memory, a barrier, the bulk copy and a wait, after
+    which products read the tile where it is and all else in registers; for stores the tile in
+    shared memory, the bulk copy and a wait.  A load that is yielded as the tile of a stage fills
+    the stage, whose barrier tells of it.
+
+    Deterministic and idempotent.  A function with something to lower that is no kernel, and what
+    TMA cannot do, is an error at the operation; it stops the pipeline, and the module stays as it
+    was.
+    """
+
+    name = "lower-tma-load-store-to-async"
+
+    target: str = "sm_90a"
+    prefer_tma: bool = False
+    """Ask nobody for `allow_tma`; so does TILEIR_PREFER_TMA_FOR_LOAD_STORE=1."""
+    delay_store_wait: bool = False
+    """Wait for a store as late as possible; so does TILEIR_DELAY_TMA_STORE_WAIT=1."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
+        decided = [transfer for f in functions for transfer in self._transfers(f)]
+        waits = [transfer.rewrite() for transfer in decided]
+        if self.delay_store_wait or _is_set(DELAY_STORE_WAIT):
+            for wait in filter(None, reversed(waits)):
+                delay(wait)
+
+    def _transfers(self, function: func.FuncOp) -> Sequence[Transfer]:
+        """What becomes of a function, phase after phase; nothing is written yet."""
+        prefer = self.prefer_tma or _is_set(PREFER_TMA)
+        requests = requests_of(function, prefer_tma=prefer)
+        if not requests:
+            return ()
+        check_kernel_spec(function)
+        descriptors = Descriptors.of(function)
+        bindings = [descriptors.bind(request) for request in requests]
+        for request, binding in zip(requests, bindings, strict=True):
+            check_transfer(request, binding)
+        rows = [rows_of(request) if request.moves_rows else None for request in requests]
+        arena = Arena.of(function, get_target(self.target))
+        loads = [request for request in requests if request.is_load]
+        problems = [tx_count_problem(load) or barrier_problem(load, arena) for load in loads]
+        for problem in filter(None, problems):
+            raise problem
+        return [Transfer(*parts) for parts in zip(requests, bindings, rows, strict=True)]
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "0") not in ("", "0")

@@ -1,0 +1,198 @@
+"""Bulk loads outside the stages of a pipeline: a barrier for each, and a wait by its parity.
+
+The barriers are initialised where the kernel begins.  A load that runs again completes the next
+phase: loops and branches carry the parity that the next wait is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BarrierOp,
+    FenceMbarrierInitOp,
+    FenceProxyAsyncOp,
+    GetDynSmemOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+    TmaLoadOp,
+)
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, TmaLoadBase, TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of, tile_bits
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import BARRIER_BYTES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin, runs_again
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    BulkToken,
+    PendingTile,
+    Scalar,
+)
+
+Boxes = Sequence[tuple[SSAValue, Sequence[SSAValue]]]
+"""For each instruction the pointer to shared memory, and the coordinates."""
+
+
+def is_of_stage(load: Operation) -> bool:
+    """Whether the barrier of a stage tells of a load: one in the body of its producer."""
+    return any(isinstance(parent, Producer) for parent in _parents(load))
+
+
+def _parents(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def reserve_barriers(e: Emitter) -> None:
+    """Initialise the barriers of all loads that have their own, before anybody goes on."""
+    loads = [
+        op for op in e.plan.kernel.walk() if isinstance(op, TmaLoadBase) and not is_of_stage(op)
+    ]
+    if not loads:
+        return
+    block = Block()
+    with e.within(block):
+        for load in loads:
+            name = f"barrier of %{load.operands[1].name_hint or 'tile'}"
+            offset = e.plan.shared.allocate(load, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
+            e.barriers[load] = offset
+            e.insert(MbarrierInitOp(_barrier(e, offset), 1))
+        e.insert(FenceMbarrierInitOp())
+    e.when(e.is_equal(e.thread, 0), block)
+    e.insert(BarrierOp(0))
+
+
+def _barrier(e: Emitter, offset: int) -> SSAValue:
+    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+
+
+def begin_load(e: Emitter, op: AsyncTiledTmaLoadOp, argument: SSAValue, boxes: Boxes) -> BulkToken:
+    """One thread announces the bytes and issues the copies; whoever reads waits for the parity.
+
+    All threads have read what the round before has loaded, and stored what is loaded now.
+    """
+    _check_waited(op)
+    _check_readers(op)
+    _check_place(op)
+    _check_announced(op)
+    found = e.get(op.destination)
+    is_new = isinstance(found, PendingTile) and found.seen_by is None and not runs_again(op)
+    if is_written(e, op):
+        e.insert(FenceProxyAsyncOp("generic"))
+    if is_written(e, op) or not is_new:
+        e.meet()
+    parity, offset = parity_of(e, op), e.barriers[op]
+    barrier, elected = _barrier(e, offset), e.elected()
+    e.insert(MbarrierArriveExpectTxOp(barrier, _bytes(op), elected))
+    for pointer, coordinates in boxes:
+        e.insert(TmaLoadOp(argument, pointer, barrier, coordinates, pred=elected))
+    if runs_again(op):
+        e.parities[op] = e.insert(arith.XOrIOp(parity, e.int32(1))).result
+    return BulkToken(offset, parity, found if isinstance(found, PendingTile) else None)
+
+
+def wait_for_load(e: Emitter, token: BulkToken) -> None:
+    """All threads wait, and then see the tile."""
+    e.insert(MbarrierWaitOp(_barrier(e, token.barrier), token.parity))
+    if token.tile is not None:
+        token.tile.seen_by = e.agent.number
+
+
+def parity_of(e: Emitter, load: Operation) -> SSAValue:
+    """The parity of the phase that a load completes next."""
+    return e.parities.get(load) or e.int32(0)
+
+
+def carried_loads(e: Emitter, op: Operation) -> Sequence[Operation]:
+    """The loads inside of control flow that may run again, whose parities it carries."""
+    return [inner for inner in op.walk() if inner in e.barriers and runs_again(inner)]
+
+
+def parities(e: Emitter, loads: Sequence[Operation]) -> list[Scalar]:
+    """The parities of loads, as values that control flow carries."""
+    return [Scalar(parity_of(e, load)) for load in loads]
+
+
+def set_parities(e: Emitter, loads: Sequence[Operation], values: Sequence[object]) -> None:
+    """Go on with the parities that control flow gives."""
+    for load, value in zip(loads, values, strict=True):
+        assert isinstance(value, Scalar)
+        e.parities[load] = value.value
+
+
+def is_written(e: Emitter, op: TmaTransferOp) -> bool:
+    """Whether threads store by themselves to the array that a bulk copy reaches."""
+    made = op.operands[0].owner
+    return isinstance(made, MakeTiledTmaDescOp) and origin(made.view) in e.tiles.written
+
+
+def _bytes(op: AsyncTiledTmaLoadOp) -> int:
+    type_ = op.destination.type
+    bits = tile_bits(shape_of(type_) or (), element_of(type_))
+    assert bits is not None
+    return bits // 8
+
+
+def _check_announced(op: AsyncTiledTmaLoadOp) -> None:
+    if (number_of(op.num_multicast) or 1) > 1:
+        raise op_error(
+            op, "loads into several blocks outside the stages of a pipeline, which is not lowered"
+        )
+
+
+def _waits(token: SSAValue, block: Block | None) -> bool:
+    """Whether a token is waited for in a block, and used by nothing else."""
+    users = [use.operation for use in token.uses]
+    is_waited = any(user.parent is block for user in users)
+    return is_waited and all(isinstance(user, WaitOp | FutureWaitOp) for user in users)
+
+
+def _check_waited(op: AsyncTiledTmaLoadOp) -> None:
+    if not _waits(op.result, op.parent):
+        raise op_error(
+            op,
+            "loads outside the stages of a pipeline, and is not waited for in the block that it is "
+            "in",
+        )
+
+
+def _check_readers(op: AsyncTiledTmaLoadOp) -> None:
+    """What reads the tile later than it is told to is done before the next round loads it."""
+    if not runs_again(op):
+        return
+    pending = [op.destination]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, ViewOp | ExtractSliceOp):
+                pending += user.results
+            is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and user is not op
+            if is_late and not _waits(user.results[0], op.parent):
+                raise op_error(
+                    user,
+                    "may still read its tile when the next round loads it: nothing waits for it "
+                    "in that round",
+                )
+
+
+def _check_place(op: AsyncTiledTmaLoadOp) -> None:
+    agents = next((p for p in _parents(op) if isinstance(p, AgentSwitchOp)), None)
+    if agents is not None and runs_again(agents):
+        raise op_error(
+            op, "loads in an agent that a loop around all agents runs again, which is not lowered"
+        )

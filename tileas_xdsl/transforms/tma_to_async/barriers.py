@@ -1,0 +1,135 @@
+"""The mbarriers that loads wait for: where each comes from, and why there may be none.
+
+A load has one to itself, which the function initialises before anything else; a load that is the
+tile of a stage has that of the stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import OpError, note, op_error
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp, StageOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.tma_to_async.requests import Request
+
+BARRIER_BYTES = 8
+MOST_BYTES = 2**20 - 1
+"""The most bytes that a phase of an mbarrier counts.  Source: PTX ISA, mbarrier."""
+
+_KNOWN = (func.FuncOp, scf.ForOp, scf.IfOp, scf.WhileOp, AgentSwitchOp, StageOp)
+"""Operations of which it is known who runs their regions."""
+
+
+@dataclass
+class Arena:
+    """The shared memory that a function asks for."""
+
+    target: Target
+    used: int
+
+    @staticmethod
+    def of(function: func.FuncOp, target: Target) -> Arena:
+        """What it asks for already."""
+        made = (op for op in function.walk() if isinstance(op, AllocTensorOp | ConvertLayoutOp))
+        tiles = (op.result.type for op in made)
+        return Arena(target, sum(map(bytes_of, filter(_is_shared, tiles))))
+
+    def reserve(self, size: int) -> bool:
+        """Whether there is room for so many bytes more, which are taken."""
+        self.used += size
+        return self.used <= self.target.shared_memory_per_block
+
+
+def _is_shared(type_: Attribute) -> bool:
+    return space_of(type_) is Space.SMEM
+
+
+def bytes_of(type_: Attribute) -> int:
+    """The bytes of a tile."""
+    return -(-prod(shape_of(type_) or ()) * bits_of(element_of(type_)) // 8)
+
+
+def stage_tile(request: Request) -> SSAValue | None:
+    """The tile of a stage that a load fills: it is yielded in that place, and used nowhere else."""
+    block, yielded = request.op.parent, as_yielded(request.value)
+    producer = None if block is None else block.parent_op()
+    uses = list(yielded.uses)
+    if block is None or not isinstance(producer, Producer) or len(uses) != 1:
+        return None
+    use = uses[0]
+    if use.operation is not block.last_op or not isinstance(use.operation, PipelineYieldOp):
+        return None
+    tile = block.args[use.index] if use.index < len(block.args) else None
+    return tile if tile is not None and _holds(tile.type, yielded.type) else None
+
+
+def as_yielded(value: SSAValue) -> SSAValue:
+    """The tile in the layout of a stage, where all that is done with it is to convert it."""
+    uses = list(value.uses)
+    if len(uses) == 1 and isinstance(conversion := uses[0].operation, ConvertLayoutOp):
+        return conversion.result
+    return value
+
+
+def _holds(stage: Attribute, tile: Attribute) -> bool:
+    """Whether the tile of a stage, which is in shared memory, can take the place of another."""
+    return stage == tile and space_of(stage) in (None, Space.SMEM)
+
+
+def barrier_problem(request: Request, arena: Arena) -> OpError | None:
+    """Why a load has no barrier to wait for, None if it has; its memory is taken."""
+    if stage_tile(request) is not None:
+        return None
+    if (around := _unknown_around(request.op)) is not None:
+        reason = note(around, "nobody knows which threads run this, nor how often")
+        return op_error(request.op, message("failed-to-init-mbarrier"), [reason])
+    if (producer := _producer_around(request.op)) is not None:
+        reason = note(producer, "the barrier of a stage waits for the tiles that it yields")
+        return op_error(request.op, message("failed-to-get-mbarrier-object"), [reason])
+    if not arena.reserve(request.bits // 8 + BARRIER_BYTES):
+        text = f"a block needs {arena.used} bytes of shared memory with tile and barrier; it has"
+        reason = note(request.op, f"{text} {arena.target.shared_memory_per_block}")
+        text = message("failed-to-find-smem-buffer-address-for-mbarrier")
+        return op_error(request.op, text, [reason])
+    return None
+
+
+def tx_count_problem(request: Request) -> OpError | None:
+    """Why a barrier cannot be told how many bytes a load moves, None if it can."""
+    if request.bits // 8 <= MOST_BYTES:
+        return None
+    reason = note(
+        request.op, f"a barrier counts at most {MOST_BYTES} bytes, not {request.bits // 8}"
+    )
+    return op_error(request.op, message("failed-to-get-expected-tx-count"), [reason])
+
+
+def _around(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        if isinstance(parent, func.FuncOp):
+            return
+        parent = parent.parent_op()
+
+
+def _unknown_around(op: Operation) -> Operation | None:
+    return next((parent for parent in _around(op) if not isinstance(parent, _KNOWN)), None)
+
+
+def _producer_around(op: Operation) -> Operation | None:
+    return next((parent for parent in _around(op) if isinstance(parent, Producer)), None)

@@ -1,0 +1,243 @@
+"""The descriptors that bulk copies need: one for all that move boxes of one array alike.
+
+A table entry of a descriptor is its index: what reuses a descriptor has the index of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+)
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode, SwizzleMode
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import (
+    bits_of,
+    check_box,
+    check_descriptor_mode,
+    check_element_stride,
+    check_global,
+    check_multicast,
+    number_of,
+    tile_bits,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_index import TMA_INDEX, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma_layout import shared_layout
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.tensor_map import SWIZZLES
+from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.transforms.tma_to_async.arrays import array_of, stride_problem
+from tileas_xdsl.transforms.tma_to_async.requests import Request, function_of
+
+INTERNAL_TYPE = "tma_internal_type"
+"""What says, on any of the operations, that TMA moves the elements as those of another type."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a descriptor describes."""
+
+    view: SSAValue
+    direction: str
+    mode: str
+    box: tuple[int, ...]
+    """Innermost first."""
+    swizzle: SwizzleMode | None
+    internal_type: TypeAttribute | None
+
+
+@dataclass
+class Binding:
+    """A descriptor: one that is there, or one to make in front of the first that uses it."""
+
+    description: Description
+    atom: TmaAtom
+    index: int
+    first: Operation
+    made: MakeTiledTmaDescOp | None = None
+
+    def value(self, request: Request) -> SSAValue:
+        """The descriptor; it is made where nobody has made it."""
+        if self.made is None:
+            self.made = self._make(request)
+        self.made.tma_index = IntegerAttr(self.index, 32)
+        return self.made.result
+
+    def _make(self, request: Request) -> MakeTiledTmaDescOp:
+        facts, point = self.description, _place(self.description.view, self.first)
+        extents = {n: arith.ConstantOp(IntegerAttr(n, IndexType())) for n in facts.box}
+        for number, constant in extents.items():
+            constant.result.name_hint = f"c{number}"
+        made = MakeTiledTmaDescOp(
+            facts.view,
+            [extents[n] for n in facts.box],
+            atom=request.op.atom,
+            mode=facts.mode,
+            swizzle=facts.swizzle,
+            oob=OobMode.ZERO if facts.direction == "tma_load" else None,
+            internal_type=facts.internal_type,
+        )
+        if facts.view.name_hint is not None:
+            made.result.name_hint = f"of_{facts.view.name_hint}"
+        for op in (*extents.values(), made):
+            op.location = self.first.location
+        Rewriter.insert_op((*extents.values(), made), point)
+        return made
+
+
+@dataclass
+class Descriptors:
+    """The descriptors of a function."""
+
+    bindings: dict[Description, Binding] = field(default_factory=dict[Description, Binding])
+    count: int = 0
+
+    @staticmethod
+    def of(function: func.FuncOp) -> Descriptors:
+        """Those that are there already, in front of everything that may reuse them."""
+        found = Descriptors()
+        indices = [number_of(op.properties.get(TMA_INDEX)) for op in function.walk()]
+        found.count = max((n + 1 for n in indices if n is not None), default=0)
+        entry = function.body.first_block
+        for op in () if entry is None else entry.ops:
+            if isinstance(op, MakeTiledTmaDescOp) and (facts := _described(op)) is not None:
+                assert isinstance(op.atom.data, TmaAtom)
+                index = number_of(op.tma_index)
+                binding = Binding(facts, op.atom.data, -1 if index is None else index, op, op)
+                found.bindings.setdefault(facts, binding)
+        return found
+
+    def bind(self, request: Request) -> Binding:
+        """The descriptor of a request, with the next index if it has none; errors at the request.
+
+        Nothing is written yet.
+        """
+        facts = _description(request)
+        binding = self.bindings.get(facts)
+        if binding is None or not _is_usable(binding, request):
+            _check(request, facts)
+            binding = Binding(facts, request.atom, -1, request.op)
+            self.bindings[facts] = binding
+        if binding.index < 0:
+            binding.index = self.count
+            self.count += 1
+        return binding
+
+
+def _described(op: MakeTiledTmaDescOp) -> Description | None:
+    """What a descriptor that is there describes, if a tile could ask for it."""
+    atom, box = op.atom.data, [n for n in op.box_extents if n is not None]
+    fills_otherwise = op.oob_mode is not None and op.oob_mode.data is not OobMode.ZERO
+    if not isinstance(atom, TmaAtom) or len(box) != len(op.box) or fills_otherwise:
+        return None
+    swizzle = None if op.swizzle_mode is None else op.swizzle_mode.data
+    internal: TypeAttribute | None = op.tma_internal_type
+    mode = op.load_mode or atom.mode
+    return Description(array_of(op.view), atom.direction, mode, tuple(box), swizzle, internal)
+
+
+def _is_usable(binding: Binding, request: Request) -> bool:
+    """Whether a descriptor comes before a request, and is for an atom like that of it."""
+    if binding.made is None:
+        return True
+    atom, mine = binding.atom, request.atom
+    if (atom.rank, atom.multicast) != (mine.rank, mine.multicast):
+        return False
+    top = _in_block(request.op, binding.made.parent_block())
+    return top is None or binding.made.is_before_in_block(top)
+
+
+def _description(request: Request) -> Description:
+    op, atom = request.op, request.atom
+    layout = shared_layout(request.tile)
+    box = atom.box or _box(request, layout)
+    internal = op.attributes.get(INTERNAL_TYPE)
+    return Description(
+        array_of(op.view),
+        atom.direction,
+        atom.mode,
+        box,
+        _swizzle(request, layout, box),
+        internal if isinstance(internal, TypeAttribute) else None,
+    )
+
+
+def _box(request: Request, layout: MemoryLayout | None) -> tuple[int, ...]:
+    """As much of the tile as one instruction moves, innermost first."""
+    *outer, inner = shape_of(request.tile) or (1,)
+    bits = bits_of(request.tile.element_type)
+    span = None if layout is None else SWIZZLES[_mode_of(layout)].span
+    inner = min(inner, inner if span is None else span * 8 // bits)
+    if request.atom.mode in BLACKWELL_MODES:
+        return (_most(inner), 1)
+    return (_most(inner), *map(_most, reversed(outer)))
+
+
+def _most(extent: int) -> int:
+    """The most of an extent that a box has and that divides it."""
+    return max(part for part in range(1, min(extent, BOX_LIMIT) + 1) if extent % part == 0)
+
+
+def _mode_of(layout: MemoryLayout) -> str:
+    return next(name for name, s in BYTE_SWIZZLES.items() if s == layout.byte_swizzle)
+
+
+def _swizzle(
+    request: Request, layout: MemoryLayout | None, box: tuple[int, ...]
+) -> SwizzleMode | None:
+    """How the tile lies, if its type says so and rows of the box are no longer than that spans."""
+    if layout is None:
+        return None
+    mode, bits = _mode_of(layout), bits_of(request.tile.element_type)
+    span = SWIZZLES[mode].span
+    return None if span is not None and box[0] * bits > span * 8 else SwizzleMode(mode)
+
+
+def _check(request: Request, facts: Description) -> None:
+    """A descriptor can be made of what is described, as its verifier and the hardware want it."""
+    op, atom, type_ = request.op, request.atom, facts.view.type
+    if has_descriptors(op):
+        raise op_error(op, "needs a descriptor, but its function has been given all it has")
+    element = facts.internal_type or element_of(type_)
+    check_global(op, type_, atom)
+    check_box(op, facts.box, atom, element, facts.swizzle)
+    check_descriptor_mode(op, atom, None)
+    check_element_stride(op, type_)
+    check_multicast(op, atom, None, tile_bits(facts.box, element))
+    if (problem := stride_problem(type_, bits_of(element))) is not None:
+        raise op_error(op, problem)
+    if (problem := capture_problem_of([facts.view])) is not None:
+        raise op_error(op, problem)
+
+
+def _place(view: SSAValue, first: Operation) -> InsertPoint:
+    """In front of the loops around the first use, if the array is known; else right behind it."""
+    function = function_of(first)
+    body = None if function is None else function.regions[0]
+    block = view.owner if isinstance(view, BlockArgument) else view.owner.parent
+    if body is not None and len(body.blocks) == 1 and block is body.first_block:
+        top = _in_block(first, body.block)
+        assert top is not None
+        return InsertPoint.before(top)
+    if isinstance(view.owner, Block):
+        return InsertPoint.at_start(view.owner)
+    return InsertPoint.after(view.owner)
+
+
+def _in_block(op: Operation, block: Block | None) -> Operation | None:
+    """The operation of a block that another one is, or is inside of."""
+    inner: Operation | None = op
+    while inner is not None and inner.parent is not block:
+        inner = inner.parent_op()
+    return inner
