@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
@@ -39,9 +39,14 @@ if TYPE_CHECKING:
 TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
 
+TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
+"""That of `compile` with host code."""
+
 TARGET_OPTIONS = {
     "lower-tma-load-store-to-async": "target",
     "tileas-assign-load-store-layouts": "target",
+    "tileas-attach-tma-descriptor-args": "target",
+    "tileas-separate-host-tma": "target",
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
     "convert-cute-nvgpu-to-ptx": "arch",
@@ -71,6 +76,8 @@ class CompiledKernel:
     ctx: Context
     interface: KernelAbi | None
     """Of a kernel whose passes lower it to threads."""
+    host_code: bytes | None = None
+    """The object that encodes the tensor maps of the kernel, where its passes make one."""
 
     @property
     def name(self) -> str:
@@ -134,12 +141,13 @@ class CompiledKernel:
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
 
-        Raises `ArgumentError` for arguments that are not of the types of the kernel.
+        Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for arguments that are not of the types of the kernel.
         """
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
         bind(_kernel(self.source, None), args, make=lambda array: array)
+        options.setdefault("host_code", self.host_code)
         return emulate(self.ptx, self.abi, args, grid, **options)
 
 
@@ -153,16 +161,22 @@ def compile(
     *,
     kernel: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
+    host_code: bool = False,
 ) -> CompiledKernel:
     """Compile the kernel of a module, or the one that is named.
 
-    `source` is a module, the path of a file, or text.  Raises `DiagnosticError` with located
+    `source` is a module, the path of a file, or text.  With `host_code`, an object is compiled too
+    that encodes the tensor maps of a launch; llvmlite makes it.  Raises `DiagnosticError` with located
     diagnostics for what is wrong or not lowered, `TargetError` for an unknown target.
     """
     ctx = _context()
     module = _module(source, ctx)
     verify_module(module)
-    return compile_module(module, ctx, target, kernel=kernel, passes=passes)
+    return compile_module(module, ctx, target, kernel=kernel, passes=passes or _passes_to_ptx(host_code))
+
+
+def _passes_to_ptx(host_code: bool) -> Sequence[ArgSpec]:
+    return PIPELINES[TO_PTX_WITH_HOST_CODE if host_code else TO_PTX].passes
 
 
 def compile_module(
@@ -191,7 +205,19 @@ def compile_module(
         locate_lost(working)
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
-    return CompiledKernel(source, working, arch, specs, stages, ctx, abi)
+    host_code = _host_code(working)
+    return CompiledKernel(source, working, arch, specs, stages, ctx, abi, host_code)
+
+
+def _host_code(module: ModuleOp) -> bytes | None:
+    """The object that a pass has attached."""
+    match module.attributes.get("nv_tileas.host-code"):
+        case BytesAttr(data=data):
+            return data
+        case StringAttr(data=text):
+            return text.encode()
+        case _:
+            return None
 
 
 def _context() -> Context:

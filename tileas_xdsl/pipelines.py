@@ -40,6 +40,15 @@ _LAYOUT = (
 _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 """What was laid out for TMA is done by TMA, for nothing else can."""
 
+_LAID_OUT = (*_plain(_LAYOUT[0]), _BULK, *_plain(*_LAYOUT[1:]))
+"""Tiles are laid out, and what TMA moves is asynchronous."""
+
+_TO_THREADS = ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgpu-to-ptx")
+"""Tiles that are laid out become threads, and those PTX."""
+
+_HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
+"""Tensor maps are encoded by host code, and become arguments."""
+
 _ALL = (
     Pipeline(
         "cleanup",
@@ -54,17 +63,12 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (
-            *_plain(_LAYOUT[0]),
-            _BULK,
-            *_plain(
-                *_LAYOUT[1:],
-                "convert-tileas-to-cute-nvgpu",
-                "licm",
-                "cse",
-                "convert-cute-nvgpu-to-ptx",
-            ),
-        ),
+        (*_LAID_OUT, *_plain(*_TO_THREADS)),
+    ),
+    Pipeline(
+        "tileas-to-ptx-with-host-code",
+        "as tileas-to-ptx, with an object for the host that encodes the tensor maps",
+        (*_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
     ),
 )
 

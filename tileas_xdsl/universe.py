@@ -72,6 +72,26 @@ def _tileas_assign_load_store_layouts() -> type[ModulePass]:
     return TileasAssignLoadStoreLayouts
 
 
+def _tileas_attach_tma_descriptor_args() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import (
+        TileasAttachTmaDescriptorArgs,
+    )
+
+    return TileasAttachTmaDescriptorArgs
+
+
+def _tileas_attach_tma_desc_args() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescArgs
+
+    return TileasAttachTmaDescArgs
+
+
+def _tileas_separate_host_tma() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_separate_host_tma import TileasSeparateHostTma
+
+    return TileasSeparateHostTma
+
+
 def _tileas_canonicalize() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_canonicalize import TileasCanonicalize
 
@@ -144,12 +164,15 @@ TILEAS_UNIVERSE = Universe(
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
+        "tileas-attach-tma-desc-args": _tileas_attach_tma_desc_args,
+        "tileas-attach-tma-descriptor-args": _tileas_attach_tma_descriptor_args,
         "tileas-canonicalize": _tileas_canonicalize,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
         "tileas-remove-dead-args": _tileas_remove_dead_args,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
         "tileas-resolve-agent-boundary": _tileas_resolve_agent_boundary,
+        "tileas-separate-host-tma": _tileas_separate_host_tma,
         "tileas-slicing": _tileas_slicing,
         "verify-dominance": _verify_dominance,
     },

@@ -10,10 +10,21 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.backend.ptx.abi import BoundTensorMap, KernelAbi
-from tileas_xdsl.interpreters.ptx import Finding, Report, TensorMapArg, load, run
+from tileas_xdsl.backend.host import HostCodeError
+from tileas_xdsl.backend.ptx.abi import TENSOR_MAP, BoundTensorMap, KernelAbi
+from tileas_xdsl.interpreters.ptx import (
+    Finding,
+    LateArg,
+    LaunchError,
+    Report,
+    TensorMapArg,
+    load,
+    run,
+)
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.ptx.state import Order
+from tileas_xdsl.runtime.host_code import HostCode
+from tileas_xdsl.target.errors import TargetError
 
 Array: TypeAlias = NDArray[Any]
 
@@ -44,19 +55,22 @@ def emulate(
     jobs: int = 1,
     progress: Progress | None = None,
     limit: float = inf,
+    host_code: bytes | None = None,
 ) -> Emulation:
     """Run PTX that was compiled from a kernel of tiles; the arrays stay as they are.
 
     Each argument has memory of its own, also where one array is given twice.  `order` says when
     asynchronous operations complete: eager, lazy, or random by `seed`.  A run is given up when a
-    cluster has executed `limit` instructions.  Raises `LaunchError` for what does not fit,
-    `PtxError` for instructions the emulator does not know.
+    cluster has executed `limit` instructions.  With `host_code`, an object, that encodes the tensor
+    maps, told where the arrays are.  Raises `LaunchError` for what does not fit, `PtxError` for
+    instructions the emulator does not know, `HostCodeError` where host code cannot be loaded.
     """
     own = _apart(args)
+    values = _values(abi, own, None if host_code is None else HostCode(host_code))
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,
-        [_argument(value, own) for value in abi.bind(own)],
+        values,
         grid,
         dynamic_shared=abi.shared_bytes,
         order=order,
@@ -82,10 +96,60 @@ def _apart(args: Sequence[Any]) -> list[Any]:
     return found
 
 
+def _values(abi: KernelAbi, args: Sequence[Any], host: HostCode | None) -> list[Any]:
+    """What a launch passes for each parameter."""
+    if host is None:
+        try:
+            return [_argument(value, args) for value in abi.bind(args)]
+        except TargetError as error:
+            raise LaunchError(str(error)) from error
+    maps = _MapsOfHost(abi, args, host)
+    return [
+        maps.argument(int(name.split()[-1])) if name.startswith(TENSOR_MAP) else maps.plain[name]
+        for name in abi.parameters
+    ]
+
+
 def _argument(value: Any, args: Sequence[Any]) -> Any:
     if isinstance(value, BoundTensorMap):
         return TensorMapArg(value.tensor_map, args[value.argument])
     return value
+
+
+class _MapsOfHost:
+    """The tensor maps that host code encodes, once the arrays have their places."""
+
+    def __init__(self, abi: KernelAbi, args: Sequence[Any], host: HostCode) -> None:
+        names = [name for name in abi.parameters if not name.startswith(TENSOR_MAP)]
+        self.plain = {name: abi.value(name, args) for name in names}
+        self._host = host
+        self._arrays = [value for name, value in self.plain.items() if name.startswith("ptr")]
+        self._encoded: Sequence[bytes] | None = None
+
+    def argument(self, number: int) -> LateArg:
+        """The tensor map of this number."""
+        return LateArg(self._arrays, lambda bases: self._encode(bases)[number])
+
+    def _encode(self, bases: Sequence[int]) -> Sequence[bytes]:
+        if self._encoded is None:
+            places = iter(bases)
+            words = [
+                next(places) if name.startswith("ptr") else _word(value)
+                for name, value in self.plain.items()
+            ]
+            try:
+                self._encoded = self._host.encode(words)
+            except HostCodeError as error:
+                raise LaunchError(str(error)) from error
+        return self._encoded
+
+
+def _word(value: Any) -> int:
+    """A scalar as the bits of a word."""
+    if isinstance(value, int | np.integer):
+        return int(value)
+    scalar = np.asarray(value)
+    return int.from_bytes(scalar.tobytes(), "little")
 
 
 def _arrays(report: Report, abi: KernelAbi, args: Sequence[Any]) -> Sequence[Any]:

@@ -21,6 +21,8 @@ from tileas_xdsl.target.tensor_map import (
     L2_PROMOTIONS,
     MAX_RANK,
     SWIZZLES,
+    Element,
+    SwizzleMode,
     TensorMap,
 )
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
@@ -44,6 +46,10 @@ HEADER = (
 
 _BODY = struct.Struct("<QI4II5III")
 """Address, header, low strides, high strides, dims, element strides and box[0], box[1..4]."""
+
+ADDRESS_OFFSET, LOW_STRIDES_OFFSET, HIGH_STRIDES_OFFSET = 0x00, 0x0C, 0x1C
+DIMS_OFFSET, STEPS_OFFSET, OUTER_BOX_OFFSET = 0x20, 0x34, 0x38
+"""Where the fields of the body begin; `STEPS_OFFSET` has element strides and box[0] too."""
 
 TAIL_OFFSET = 64
 _TAIL = struct.Struct("<QQ")
@@ -77,25 +83,42 @@ def encode(m: TensorMap) -> bytes:
 
 def _tail(m: TensorMap) -> bytes:
     steps = zip(m.box, m.element_strides, strict=True)
-    element = ELEMENTS[m.element]
     count = prod(extent // step for extent, step in steps)
-    bits = element.shared_bytes * 8 // 16 or element.bits
-    span = SWIZZLES[m.swizzle].span
-    return _TAIL.pack(count * bits // 8, _UNSWIZZLED_ALIGNMENT if span is None else span * _PERIODS)
+    bits = shared_bits(ELEMENTS[m.element])
+    return _TAIL.pack(count * bits // 8, shared_alignment(SWIZZLES[m.swizzle]))
+
+
+def shared_bits(element: Element) -> int:
+    """The bits of shared memory that an element takes."""
+    return element.shared_bytes * 8 // 16 or element.bits
+
+
+def shared_alignment(swizzle: SwizzleMode) -> int:
+    """The alignment in shared memory, in bytes, that a swizzle needs."""
+    return _UNSWIZZLED_ALIGNMENT if swizzle.span is None else swizzle.span * _PERIODS
 
 
 def _header(m: TensorMap) -> int:
-    element, swizzle = ELEMENTS[m.element], SWIZZLES[m.swizzle]
-    values = {
-        "rank_minus_1": m.rank - 1,
-        "element": element.code,
-        "interleave": INTERLEAVES[m.interleave],
-        "swizzle": swizzle.code,
-        "nan_fill": int(m.nan_fill),
-        "tf32": int(element.tf32),
-        "l2_promotion": L2_PROMOTIONS[m.l2_promotion],
-        "swizzle_atomicity": swizzle.atomicity,
-    }
+    return (
+        header(rank_minus_1=m.rank - 1, nan_fill=int(m.nan_fill))
+        | header(interleave=INTERLEAVES[m.interleave], l2_promotion=L2_PROMOTIONS[m.l2_promotion])
+        | element_header(ELEMENTS[m.element])
+        | swizzle_header(SWIZZLES[m.swizzle])
+    )
+
+
+def element_header(element: Element) -> int:
+    """What an element type sets in the word at byte 8."""
+    return header(element=element.code, tf32=int(element.tf32))
+
+
+def swizzle_header(swizzle: SwizzleMode) -> int:
+    """What a swizzle sets in the word at byte 8."""
+    return header(swizzle=swizzle.code, swizzle_atomicity=swizzle.atomicity)
+
+
+def header(**values: int) -> int:
+    """The word at byte 8 with these fields, the others 0."""
     return pack(HEADER, values, "tensor map")
 
 
@@ -168,12 +191,14 @@ def _swizzle(header: Mapping[str, int]) -> str:
 def _check_unused(words: tuple[int, ...], rank: int, data: bytes) -> None:
     """Refuse bits in fields that belong to no dimension of the map."""
     steps, boxes = words[12] & 0xFF_FFFF, words[13]
-    unused = [(f"stride[{i}]", 0x0C + 4 * i, words[2 + i]) for i in range(rank - 1, 4)]
-    unused += [(f"dim[{i}]", 0x20 + 4 * i, words[7 + i]) for i in range(rank, MAX_RANK)]
+    unused = [
+        (f"stride[{i}]", LOW_STRIDES_OFFSET + 4 * i, words[2 + i]) for i in range(rank - 1, 4)
+    ]
+    unused += [(f"dim[{i}]", DIMS_OFFSET + 4 * i, words[7 + i]) for i in range(rank, MAX_RANK)]
     unused += [
-        ("high strides", 0x1C, words[6] >> 4 * (rank - 1)),
-        ("element strides", 0x34, steps >> 3 * rank),
-        ("box", 0x38, boxes >> 8 * (rank - 1)),
+        ("high strides", HIGH_STRIDES_OFFSET, words[6] >> 4 * (rank - 1)),
+        ("element strides", STEPS_OFFSET, steps >> 3 * rank),
+        ("box", OUTER_BOX_OFFSET, boxes >> 8 * (rank - 1)),
         ("padding", _BODY.size, int.from_bytes(data[_BODY.size : TAIL_OFFSET], "little")),
         ("rest", _END, int.from_bytes(data[_END:], "little")),
     ]

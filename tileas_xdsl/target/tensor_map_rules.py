@@ -118,8 +118,19 @@ def _integers(m: TensorMap) -> Iterator[str]:
 
 
 def _alignment(m: TensorMap) -> int:
-    wide = m.interleave == "32B" or m.element in PADDED_SWIZZLES
-    return 32 if wide else 16
+    return 32 if m.interleave == "32B" else element_alignment(ELEMENTS[m.element])
+
+
+def element_alignment(element: Element) -> int:
+    """What addresses and strides of an element type are multiples of, in bytes."""
+    return 32 if element.name in PADDED_SWIZZLES else 16
+
+
+def element_multiple(element: Element) -> int:
+    """What the innermost extent is a multiple of."""
+    if element.name in PADDED_SWIZZLES:
+        return PADDED_BOX
+    return 2 if element.name == "b4x16" else 1
 
 
 def _address(m: TensorMap) -> Iterator[str]:

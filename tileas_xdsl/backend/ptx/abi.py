@@ -29,6 +29,9 @@ from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
 
 Array: TypeAlias = NDArray[Any]
 
+TENSOR_MAP = "tensor map"
+"""How the names of parameters begin that are tensor maps; their number follows."""
+
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
 
@@ -45,6 +48,8 @@ class TensorMapRecipe:
     bits: int
     swizzle: str
     nan_fill: bool
+    is_window: bool = False
+    """Whether it begins elsewhere than its array: only host code makes such a map."""
 
     def tensor_map(self, array: Array, address: int = 0) -> TensorMap:
         """The tensor map of a row-major array at an address."""
@@ -101,10 +106,11 @@ class KernelAbi:
 
     def bind(self, args: Sequence[Any]) -> list[Any]:
         """The values of the parameters: arrays, integers, scalars and bound tensor maps."""
-        return [self._value(name.split(), args) for name in self.parameters]
+        return [self.value(name, args) for name in self.parameters]
 
-    def _value(self, words: Sequence[str], args: Sequence[Any]) -> Any:
-        match words:
+    def value(self, name: str, args: Sequence[Any]) -> Any:
+        """The value of one parameter."""
+        match words := name.split():
             case ["ptr" | "scalar", position]:
                 return args[int(position)]
             case ["size", position, axis]:
@@ -114,6 +120,11 @@ class KernelAbi:
                 return int(array.strides[int(axis)]) // array.dtype.itemsize
             case _:
                 recipe = self.tensor_maps[int(words[-1])]
+                if recipe.is_window:
+                    raise TargetError(
+                        f"tensor map {words[-1]} describes a part of argument {recipe.argument}: "
+                        "only host code makes it, compile with host code"
+                    )
                 array = np.asarray(args[recipe.argument])
                 return BoundTensorMap(recipe.argument, recipe.tensor_map(array))
 
@@ -132,6 +143,7 @@ def _recipe(entry: Mapping[str, Attribute]) -> TensorMapRecipe:
         bits,
         _word(entry["swizzle"]),
         isinstance(nan_fill, IntegerAttr) and bool(nan_fill.value.data),
+        "window" in entry,
     )
 
 

@@ -38,7 +38,12 @@ class TmaCounts:
 def tma_counts(op: Operation) -> TmaCounts | None:
     """What the function around `op` says, None if it says nothing."""
     function = _function(op)
-    if function is None or not {HOST_TMAS, DEVICE_TMAS} & function.attributes.keys():
+    return None if function is None else counts_of(function)
+
+
+def counts_of(function: Operation) -> TmaCounts | None:
+    """What a function says of its descriptors, None if it says nothing."""
+    if not {HOST_TMAS, DEVICE_TMAS} & function.attributes.keys():
         return None
     return TmaCounts(_count(function, HOST_TMAS), _count(function, DEVICE_TMAS))
 

@@ -4,7 +4,7 @@
 the code that emits PTX in this project.
 """
 
-from tileas_xdsl.interpreters.ptx.arguments import TensorMapArg
+from tileas_xdsl.interpreters.ptx.arguments import LateArg, TensorMapArg
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.findings import KINDS, Finding, FindingsError
 from tileas_xdsl.interpreters.ptx.launch import Report, load, run
@@ -14,6 +14,7 @@ __all__ = [
     "KINDS",
     "Finding",
     "FindingsError",
+    "LateArg",
     "LaunchError",
     "PtxError",
     "PtxModule",

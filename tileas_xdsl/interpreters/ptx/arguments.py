@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,17 @@ class TensorMapArg:
 
     tensor_map: TensorMap
     array: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LateArg:
+    """Bytes that depend on where arrays are: an argument that is made when their places are known.
+
+    `make` is told the addresses of `arrays`, which are arguments too or arrays of its own.
+    """
+
+    arrays: Sequence[NDArray[Any]]
+    make: Callable[[Sequence[int]], bytes]
 
 
 @dataclass
@@ -74,6 +85,9 @@ def _bind_one(
         array = value.array
         buffer = _buffer(found, array, what, memory)
         data = _map_bytes(value, buffer, what)
+    elif isinstance(value, LateArg):
+        bases = [_buffer(found, given, what, memory).base for given in value.arrays]
+        data = value.make(bases)
     elif isinstance(value, bytes | bytearray):
         data = bytes(value)
     elif not number_like:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
 from xdsl.builder import Builder
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
-    BoolAttr,
     DenseArrayBase,
-    DictionaryAttr,
     FunctionType,
     IndexType,
     IntegerAttr,
@@ -21,7 +17,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -29,8 +24,13 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrType
-from tileas_xdsl.dialects.cute_nvgpu import ClusterArriveOp, ClusterWaitOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    ClusterArriveOp,
+    ClusterWaitOp,
+    TmaDescriptorTiledType,
+)
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import reserve_barriers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
@@ -40,17 +40,18 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.recipe_attributes import attribute_of, recipe_from
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA, prefetch_descriptors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Descriptor,
     GlobalView,
     Lowered,
     Scalar,
-    TensorMapRecipe,
 )
 
 _HANDLERS: Mapping[type[Operation], Handler] = {
@@ -98,6 +99,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     emitter.arguments = block
     parameters = _add_arguments(emitter, plan.kernel, block)
     emitter.begin()
+    prefetch_descriptors(emitter)
     reserve_barriers(emitter)
     body = plan.kernel.body
     if len(body.blocks) != 1:
@@ -110,7 +112,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
         emitter.insert(ClusterArriveOp())
         emitter.insert(ClusterWaitOp())
     emitter.insert(func.ReturnOp())
-    parameters += [f"tensor map {k}" for k in range(len(plan.recipes))]
+    parameters += plan.hidden
     types = [argument.type for argument in block.args]
     made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
     made.location = plan.kernel.location
@@ -125,11 +127,24 @@ def _add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
         type_ = argument.type
         if isa(type_, MemRefType[Attribute]):
             e.values[argument] = _array(e, block, position, type_, names)
+        elif isinstance(type_, TmaDescType):
+            e.values[argument] = _descriptor(e, kernel, position, names)
         elif element_of(type_) is None and shape_of(type_) is None:
             e.values[argument] = Scalar(_add(block, type_, names, f"scalar {position}"))
         else:
             raise op_error(kernel, f"takes {type_}, which is not lowered to threads yet")
     return names
+
+
+def _descriptor(e: Emitter, kernel: func.FuncOp, position: int, names: list[str]) -> Descriptor:
+    """A tensor map that was attached, with its recipe."""
+    attributes = kernel.arg_attrs
+    recipe = None if attributes is None else recipe_from(attributes.data[position].data)
+    if recipe is None or e.arguments is None:
+        raise op_error(kernel, f"takes a descriptor as argument {position}, and does not say of what")
+    name = f"tensor map {len(e.plan.recipes)}"
+    e.plan.recipes.append(recipe)
+    return Descriptor(_add(e.arguments, TmaDescriptorTiledType(), names, name), recipe)
 
 
 def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValue:
@@ -191,20 +206,9 @@ def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attrib
         "nvvm.minctasm": IntegerAttr(1, 32),
         "tileas.smem_bytes": IntegerAttr(plan.shared.bytes, 32),
         PARAMETERS: ArrayAttr([StringAttr(name) for name in parameters]),
-        TENSOR_MAPS: ArrayAttr([_recipe(recipe) for recipe in plan.recipes]),
+        TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),
         "tileas.smem_map": StringAttr(plan.shared.table()),
     }
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found
-
-
-def _recipe(recipe: TensorMapRecipe) -> DictionaryAttr:
-    entries: Any = {
-        "argument": IntegerAttr(recipe.argument, 64),
-        "box": DenseArrayBase.from_list(i64, list(recipe.box)),
-        "element": recipe.element,
-        "swizzle": StringAttr(recipe.swizzle or "none"),
-        "nan_fill": BoolAttr.from_bool(recipe.nan_fill),
-    }
-    return DictionaryAttr(entries)

@@ -76,7 +76,7 @@ def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
             op, f"is made by {e.agent.name}, but all threads of the block make pipelines"
         )
     group = e.plan.facts.group(op)
-    tiles, slot_bytes = _staged_tiles(op)
+    tiles, slot_bytes = staged_tiles(op)
     name = f"%{op.producer.name_hint or 'pipeline'}"
     slots = e.plan.shared.allocate(
         op, name, slot_bytes * op.stages, f"{op.stages} stages of {slot_bytes} bytes"
@@ -118,7 +118,7 @@ def _initialise(e: Emitter, stages: Stages, releases: int) -> None:
         e.insert(BarrierOp(0))
 
 
-def _staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
+def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
     """The tiles of a stage as its users see them, each where swizzles begin."""
     users = _users(op)
     if not users:

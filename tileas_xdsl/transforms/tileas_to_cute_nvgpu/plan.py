@@ -40,6 +40,8 @@ class KernelPlan:
     facts: KernelFacts
     shared: SharedMap
     recipes: list[TensorMapRecipe] = field(default_factory=list[TensorMapRecipe])
+    hidden: list[str] = field(default_factory=list[str])
+    """What the arguments are that the kernel gets while it is lowered."""
 
     @staticmethod
     def of(kernel: func.FuncOp, target: Target) -> KernelPlan:

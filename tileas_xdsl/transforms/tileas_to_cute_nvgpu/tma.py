@@ -59,10 +59,27 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
         raise op_error(op, "has a box whose extents are not constants")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
     recipe = TensorMapRecipe(argument, tuple(n for n in box if n is not None), element, fills)
+    descriptor = _hidden_argument(e, recipe)
+    _prefetch(e, descriptor)
+    return [descriptor]
+
+
+def _hidden_argument(e: Emitter, recipe: TensorMapRecipe) -> Descriptor:
+    """A tensor map that the kernel takes behind its other arguments."""
+    e.plan.hidden.append(f"tensor map {len(e.plan.recipes)}")
     e.plan.recipes.append(recipe)
-    value = e.add_argument(TmaDescriptorTiledType())
-    e.insert(PrefetchTmaDescOp(value, e.is_equal(e.thread, 0)))
-    return [Descriptor(value, recipe)]
+    return Descriptor(e.add_argument(TmaDescriptorTiledType()), recipe)
+
+
+def prefetch_descriptors(e: Emitter) -> None:
+    """Bring the tensor maps that the kernel was given into the cache."""
+    for value in e.values.values():
+        if isinstance(value, Descriptor):
+            _prefetch(e, value)
+
+
+def _prefetch(e: Emitter, descriptor: Descriptor) -> None:
+    e.insert(PrefetchTmaDescOp(descriptor.argument, e.is_equal(e.thread, 0)))
 
 
 def _transfer(

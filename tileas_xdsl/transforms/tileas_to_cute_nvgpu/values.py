@@ -124,6 +124,8 @@ class TensorMapRecipe:
     """How the tiles lie that it fills or empties; None until one is seen."""
     panel: int = 0
     """The innermost extent of the box of one instruction."""
+    is_window: bool = False
+    """Whether it begins elsewhere than its array: only host code makes such a map."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,167 @@
+"""The TMA descriptors of a kernel: where each is born, and its place in the table of its kind.
+
+One walk, in program order.  A descriptor whose view depends on nothing but arguments, constants and
+integer arithmetic of them is born on the host, before the launch; any other on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_index import counts_of
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+
+ARITHMETIC = (
+    arith.AddiOp,
+    arith.AndIOp,
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+    arith.CmpiOp,
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.FloorDivSIOp,
+    arith.IndexCastOp,
+    arith.MaxSIOp,
+    arith.MaxUIOp,
+    arith.MinSIOp,
+    arith.MinUIOp,
+    arith.MuliOp,
+    arith.OrIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
+    arith.SelectOp,
+    arith.ShLIOp,
+    arith.ShRSIOp,
+    arith.ShRUIOp,
+    arith.SubiOp,
+    arith.TruncIOp,
+    arith.XOrIOp,
+)
+"""What a host computes as the device would."""
+
+
+@dataclass
+class DescriptorTables:
+    """The descriptors that a kernel makes, in program order by where they are born."""
+
+    device: list[MakeTiledTmaDescOp] = field(default_factory=list[MakeTiledTmaDescOp])
+    host: list[MakeTiledTmaDescOp] = field(default_factory=list[MakeTiledTmaDescOp])
+
+    @property
+    def all(self) -> Sequence[MakeTiledTmaDescOp]:
+        """In the order of the arguments that a kernel gets for them."""
+        return [*self.device, *self.host]
+
+
+def descriptor_tables(kernel: func.FuncOp) -> DescriptorTables:
+    """The tables of a kernel, by one walk."""
+    found = DescriptorTables()
+    for op in kernel.walk():
+        if isinstance(op, MakeTiledTmaDescOp):
+            table = found.host if is_born_on_host(op) else found.device
+            table.append(op)
+    return found
+
+
+def is_born_on_host(op: MakeTiledTmaDescOp) -> bool:
+    """Whether what a descriptor depends on is known when its kernel is launched."""
+    return all(_is_known(value) for value in depended_on(op.view))
+
+
+def depended_on(value: SSAValue) -> Iterator[SSAValue]:
+    """A value and all that it is computed from; not beyond what no host computes."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        yield value
+        if isinstance(value, OpResult) and _is_known(value):
+            pending += value.op.operands
+
+
+def _is_known(value: SSAValue) -> bool:
+    if isinstance(value, BlockArgument):
+        function = value.block.parent_op()
+        return isinstance(function, func.FuncOp) and value.block is function.body.first_block
+    assert isinstance(value, OpResult)
+    op = value.op
+    if isinstance(op, arith.ConstantOp):
+        return isinstance(op.value, IntegerAttr)
+    if op.name.startswith("math.") or isinstance(op, ViewOp | memref.DimOp):
+        return True
+    return isinstance(op, ARITHMETIC) and isinstance(value.type, IntegerType | IndexType)
+
+
+def functions_with_descriptors(module: Operation) -> Sequence[func.FuncOp]:
+    """The functions of a module that make a descriptor or have been given some."""
+    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
+    return [f for f in functions if counts_of(f) is not None or _makes_descriptor(f)]
+
+
+def _makes_descriptor(function: func.FuncOp) -> bool:
+    return any(isinstance(op, MakeTiledTmaDescOp) for op in function.walk())
+
+
+def check_lowered(function: func.FuncOp) -> None:
+    """A function that has its descriptors makes none that a host could make."""
+    for op in descriptor_tables(function).host:
+        raise op_error(op, message("expect-lower-make-tiledtma-desc-op"))
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of an array argument: it begins at the sum of `starts` along each dimension."""
+
+    argument: BlockArgument
+    type: MemRefType[Attribute]
+    starts: Sequence[Sequence[SSAValue]]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the argument as it is."""
+        return not any(self.starts)
+
+
+def window_of(view: SSAValue) -> Window | None:
+    """The window of an argument that a view is, None where it is seen in another way."""
+    views: list[ViewOp] = []
+    while isinstance(view, OpResult) and isinstance(view.op, ViewOp):
+        views.append(view.op)
+        view = view.op.source
+    if not isinstance(view, BlockArgument) or not _is_known(view):
+        return None
+    type_ = view.type
+    if not isa(type_, MemRefType[Attribute]):
+        return None
+    rank = len(type_.get_shape())
+    if not all(_keeps_dimensions(op, rank) for op in views):
+        return None
+    starts = [[op.indices[axis] for op in views if op.indices] for axis in range(rank)]
+    return Window(view, type_, starts)
+
+
+def _keeps_dimensions(op: ViewOp, rank: int) -> bool:
+    """Whether a view shows the dimensions of its source, only from another beginning on."""
+    type_ = op.result.type
+    if isinstance(type_, TiledViewType) and isinstance(type_.layout, LayoutAttr):
+        return False
+    begins = op.is_whole or (op.offset is None and len(op.indices) == rank)
+    return begins and len(shape_of(type_) or ()) == rank
+
+

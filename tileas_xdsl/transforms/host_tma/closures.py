@@ -1,0 +1,239 @@
+"""What descriptors depend on, computed on the host: integers as words, their sign before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, IntegerType, MemRefType, StridedLayoutAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.kernel_parameters import Parameter
+from tileas_xdsl.analysis.tma_descriptors import Window
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.transforms.host_tma.words import PREDICATES, Words
+
+WORD = 64
+
+Emit = Callable[[Words, SSAValue, SSAValue], SSAValue]
+
+
+def _extreme(predicate: str) -> Emit:
+    def emit(code: Words, a: SSAValue, b: SSAValue) -> SSAValue:
+        return code.select(code.compare(predicate, a, b), a, b)
+
+    return emit
+
+
+def _plain(name: str) -> Emit:
+    return lambda code, a, b: code.binary(name, a, b)
+
+
+def _divisor(code: Words, b: SSAValue) -> SSAValue:
+    """A divisor that never traps: dividing by zero means nothing, and must not end the process."""
+    return code.select(code.compare("eq", b, 0), 1, b)
+
+
+def _unsigned(name: str) -> Emit:
+    return lambda code, a, b: code.binary(name, a, _divisor(code, b))
+
+
+def _quotient(code: Words, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The signed quotient, towards zero; of the least number by -1 the least number."""
+    negates = code.compare("eq", b, -1)
+    quotient = code.binary("sdiv", a, code.select(negates, 1, _divisor(code, b)))
+    return code.select(negates, code.sub(code.const(0), a), quotient)
+
+
+def _remainder(code: Words, a: SSAValue, b: SSAValue) -> SSAValue:
+    return code.sub(a, code.mul(_quotient(code, a, b), b))
+
+
+def _rounded(step: int, predicate: str) -> Emit:
+    """A quotient with `step` added where there is a remainder and the exact one has this sign."""
+
+    def emit(code: Words, a: SSAValue, b: SSAValue) -> SSAValue:
+        quotient, rest = _quotient(code, a, b), _remainder(code, a, b)
+        sign = code.compare(predicate, code.binary("xor", a, b), 0)
+        inexact = code.compare("ne", rest, 0)
+        moves = code.binary("and", code.wide(sign), code.wide(inexact))
+        return code.add(quotient, code.mul(moves, step))
+
+    return emit
+
+
+def _ceildivui(code: Words, a: SSAValue, b: SSAValue) -> SSAValue:
+    less = code.binary("udiv", code.sub(a, 1), _divisor(code, b))
+    return code.select(code.compare("eq", a, 0), 0, code.add(less, 1))
+
+
+SIGNED: Mapping[type[Operation], Emit] = {
+    arith.AddiOp: _plain("add"),
+    arith.SubiOp: _plain("sub"),
+    arith.MuliOp: _plain("mul"),
+    arith.AndIOp: _plain("and"),
+    arith.OrIOp: _plain("or"),
+    arith.XOrIOp: _plain("xor"),
+    arith.ShLIOp: _plain("shl"),
+    arith.ShRSIOp: _plain("ashr"),
+    arith.DivSIOp: _quotient,
+    arith.RemSIOp: _remainder,
+    arith.FloorDivSIOp: _rounded(-1, "slt"),
+    arith.CeilDivSIOp: _rounded(1, "sge"),
+    arith.MinSIOp: _extreme("slt"),
+    arith.MaxSIOp: _extreme("sgt"),
+}
+"""Operations that see the sign before their operands."""
+
+UNSIGNED: Mapping[type[Operation], Emit] = {
+    arith.DivUIOp: _unsigned("udiv"),
+    arith.RemUIOp: _unsigned("urem"),
+    arith.CeilDivUIOp: _ceildivui,
+    arith.ShRUIOp: _plain("lshr"),
+    arith.MinUIOp: _extreme("ult"),
+    arith.MaxUIOp: _extreme("ugt"),
+}
+"""Operations that see zeros before their operands."""
+
+
+class Closure:
+    """The code that computes what descriptors depend on, each value once."""
+
+    def __init__(self, code: Words, parameters: Mapping[Parameter, SSAValue]) -> None:
+        self.code, self._parameters = code, parameters
+        self._known: dict[SSAValue, SSAValue] = {}
+
+    # arrays
+
+    def address(self, window: Window, bits: int) -> SSAValue:
+        """Where a window begins."""
+        found = self._parameters[Parameter("ptr", window.argument.index)]
+        strides = self.strides(window)
+        for axis, start in enumerate(self.starts(window)):
+            if start is not None:
+                elements = self.code.mul(start, strides[axis])
+                found = self.code.add(found, self._bytes(elements, bits))
+        return found
+
+    def extents(self, window: Window) -> Sequence[SSAValue]:
+        """How far the array goes on from where the window begins."""
+        whole = [self._extent(window.argument, window.type, a) for a in range(len(window.starts))]
+        starts = self.starts(window)
+        return [n if s is None else self.code.sub(n, s) for n, s in zip(whole, starts, strict=True)]
+
+    def starts(self, window: Window) -> Sequence[SSAValue | None]:
+        """Where the window begins along each dimension, None for the beginning."""
+        return [self._sum(values) for values in window.starts]
+
+    def strides(self, window: Window) -> Sequence[SSAValue]:
+        """Along each dimension, how many elements the next one is away."""
+        type_, code = window.type, self.code
+        if isinstance(type_.layout, StridedLayoutAttr):
+            return [
+                self._stride(window.argument, axis, stride)
+                for axis, stride in enumerate(type_.layout.get_strides())
+            ]
+        found = [code.const(1)]
+        for axis in reversed(range(1, len(window.starts))):
+            found.insert(0, code.mul(found[0], self._extent(window.argument, type_, axis)))
+        return found
+
+    def stride_bytes(self, window: Window, bits: int) -> Sequence[SSAValue]:
+        """The strides in bytes."""
+        return [self._bytes(stride, bits) for stride in self.strides(window)]
+
+    def _bytes(self, elements: SSAValue, bits: int) -> SSAValue:
+        return self.code.binary("lshr", self.code.mul(elements, bits), 3)
+
+    def _sum(self, values: Sequence[SSAValue]) -> SSAValue | None:
+        if not values:
+            return None
+        found = self.value(values[0])
+        for value in values[1:]:
+            found = self.code.add(found, self.value(value))
+        return found
+
+    def _extent(self, argument: BlockArgument, type_: MemRefType[Attribute], axis: int) -> SSAValue:
+        extent = type_.get_shape()[axis]
+        if extent != DYNAMIC_INDEX:
+            return self.code.const(extent)
+        return self._parameters[Parameter("size", argument.index, axis)]
+
+    def _stride(self, argument: BlockArgument, axis: int, stride: int | None) -> SSAValue:
+        if stride is not None:
+            return self.code.const(stride)
+        return self._parameters[Parameter("stride", argument.index, axis)]
+
+    # numbers
+
+    def value(self, value: SSAValue) -> SSAValue:
+        """The word that a value of the program is."""
+        if value not in self._known:
+            self._known[value] = self._computed(value)
+        return self._known[value]
+
+    def _computed(self, value: SSAValue) -> SSAValue:
+        if isinstance(value, BlockArgument):
+            found = self._parameters[Parameter("scalar", value.index)]
+            return self._signed(found, value.type)
+        assert isinstance(value, OpResult)
+        op = value.op
+        match op:
+            case arith.ConstantOp(value=IntegerAttr() as number):
+                return self.code.const(number.value.data)
+            case memref.DimOp():
+                return self._dim(op)
+            case arith.SelectOp():
+                chosen, *values = map(self.value, op.operands)
+                return self.code.select(self.code.compare("ne", chosen, 0), *values)
+            case arith.CmpiOp():
+                return self._compared(op)
+            case arith.ExtUIOp():
+                return self._zeros_before(self.value(op.input), op.input.type)
+            case arith.ExtSIOp() | arith.IndexCastOp() | arith.TruncIOp():
+                return self._signed(self.value(op.operands[0]), value.type)
+        return self._signed(self._arithmetic(op), value.type)
+
+    def _arithmetic(self, op: Operation) -> SSAValue:
+        operands = [self.value(operand) for operand in op.operands]
+        if (emit := SIGNED.get(type(op))) is not None:
+            return emit(self.code, operands[0], operands[1])
+        if (emit := UNSIGNED.get(type(op))) is not None:
+            a, b = (self._zeros_before(v, o.type) for v, o in zip(operands, op.operands, strict=True))
+            return emit(self.code, a, b)
+        if op.name.startswith("math."):
+            key = "math-dialect-not-suppourt-in-separate-host-tma-pass-in-the-moment"
+            raise op_error(op, message(key))
+        raise op_error(op, "is computed on the device; a host does not know it")
+
+    def _compared(self, op: arith.CmpiOp) -> SSAValue:
+        predicate = PREDICATES[op.predicate.value.data]
+        operands = [self.value(op.lhs), self.value(op.rhs)]
+        if predicate.startswith("u"):
+            operands = [self._zeros_before(value, op.lhs.type) for value in operands]
+        bit = self.code.compare(predicate, *operands)
+        return self.code.wide_signed(bit)
+
+    def _dim(self, op: memref.DimOp) -> SSAValue:
+        source, axis = op.source, constant_of(op.index)
+        type_ = source.type
+        known = isinstance(source, BlockArgument) and isa(type_, MemRefType[Attribute])
+        if not known or axis is None or not 0 <= axis < len(type_.get_shape()):
+            raise op_error(op, "asks a host for an extent of something else than an array argument")
+        assert isinstance(source, BlockArgument)
+        return self._extent(source, type_, axis)
+
+    def _signed(self, word: SSAValue, type_: Attribute) -> SSAValue:
+        """A word whose upper bits repeat the sign of a narrower type."""
+        if not isinstance(type_, IntegerType) or type_.width.data >= WORD:
+            return word
+        shift = WORD - type_.width.data
+        return self.code.binary("ashr", self.code.binary("shl", word, shift), shift)
+
+    def _zeros_before(self, word: SSAValue, type_: Attribute) -> SSAValue:
+        if not isinstance(type_, IntegerType) or type_.width.data >= WORD:
+            return word
+        return self.code.binary("and", word, (1 << type_.width.data) - 1)

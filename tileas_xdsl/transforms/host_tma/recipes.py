@@ -1,0 +1,171 @@
+"""What is known of a tensor map when its kernel is compiled: all but address, extents and strides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
+
+from tileas_xdsl.analysis.tma_descriptors import Window, window_of
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
+from tileas_xdsl.target.tensor_map_rules import check_tensor_map, target_refusal
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import staged_tiles
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
+
+LEGAL_STRIDE, LEGAL_EXTENT = 1 << 12, 1 << 12
+"""Stand for what the arguments of a launch decide, where the rest of a map is checked."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A tensor map of a window of an argument."""
+
+    window: Window
+    element: Attribute
+    box: tuple[int, ...]
+    """Innermost first."""
+    swizzle: str
+    nan_fill: bool
+
+    @property
+    def bits(self) -> int:
+        """The bits of an element."""
+        return bits_of(self.element)
+
+    @property
+    def element_name(self) -> str:
+        """What tensor maps call the element."""
+        return tensor_map_element(element_name(self.element), self.bits) or ""
+
+
+def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
+    """The recipe of a descriptor; an error where no tensor map is what it says."""
+    window, element = window_of(op.view), op.element_type
+    if window is None or element is None:
+        raise op_error(
+            op, f"describes {op.view.type}, not an array argument from a beginning of its own on"
+        )
+    box, swizzle = _box_and_swizzle(op)
+    nan = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
+    if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
+        raise op_error(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
+    recipe = Recipe(window, element, box, swizzle, nan)
+    _check(op, recipe, target)
+    return recipe
+
+
+def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
+    """Refuse what the driver would refuse whatever the arguments, and what the target lacks."""
+    if recipe.bits != bits_of(recipe.window.type.element_type):
+        raise op_error(op, f"moves elements {recipe.element}, not as wide as those of the view")
+    if not recipe.element_name:
+        raise op_error(op, f"tensor maps have no elements {recipe.element}")
+    shape = recipe.window.type.get_shape()
+    dims = [n if n != DYNAMIC_INDEX and recipe.window.is_whole else LEGAL_EXTENT for n in shape]
+    strides = (LEGAL_STRIDE,) * (len(dims) - 1)
+    made = TensorMap(
+        recipe.element_name,
+        0,
+        tuple(reversed(dims)),
+        strides,
+        recipe.box,
+        swizzle=recipe.swizzle,
+        nan_fill=recipe.nan_fill,
+    )
+    try:
+        check_tensor_map(made)
+    except TargetError as error:
+        raise op_error(op, str(error)) from error
+    if (refusal := target_refusal(made, target)) is not None:
+        raise op_error(op, f"tensor map: {refusal}")
+
+
+def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
+    """The box of one instruction and the swizzle: those of the tiles that are moved."""
+    found = {_moved(user) for user in _transfers(op)} - {None}
+    if len(found) > 1:
+        listed = " and ".join(sorted(f"boxes {box} {mode}" for box, mode in filter(None, found)))
+        raise op_error(op, f"is used to move {listed}; one descriptor has one box")
+    if (moved := next(iter(found), None)) is not None:
+        return moved
+    box = op.box_extents
+    if any(extent is None for extent in box):
+        raise op_error(op, "has a box whose extents are not constants")
+    swizzle = "none" if op.swizzle_mode is None else op.swizzle_mode.data.value
+    return tuple(n for n in box if n is not None), swizzle
+
+
+def _transfers(op: MakeTiledTmaDescOp) -> Iterator[TmaTransferOp]:
+    for use in op.result.uses:
+        if isinstance(use.operation, TmaTransferOp) and use.index == 0:
+            yield use.operation
+
+
+def _moved(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:
+    tiled = isinstance(op.atom.data, TmaAtom) and op.atom.data.mode in ("tiled", "tiled_at")
+    found = _tile(op.operands[1])
+    if found is None or not tiled:
+        return None
+    layout, shape = found
+    return (layout.panel, *reversed(shape[:-1])), layout.swizzle
+
+
+def _tile(value: SSAValue) -> tuple[SharedLayout, tuple[int, ...]] | None:
+    """How a tile lies in shared memory, and its extents; None where it is not known here."""
+    if isinstance(value, BlockArgument):
+        layout = _staged(value)
+        return None if layout is None else (layout, layout.shape)
+    assert isinstance(value, OpResult)
+    op = value.op
+    match op:
+        case AllocTensorOp():
+            layout = layout_of_buffer(op, op.result.type, [op.result])
+            return layout, layout.shape
+        case ViewOp() if op.is_whole:
+            source = _tile(op.source)
+            fits = source is not None and source[1] == shape_of(op.result.type)
+            return source if fits else None
+        case ExtractSliceOp():
+            return _rows(op)
+        case _:
+            return None
+
+
+def _rows(op: ExtractSliceOp) -> tuple[SharedLayout, tuple[int, ...]] | None:
+    """Whole rows of a tile."""
+    source, sizes = _tile(op.source), tuple(op.static_sizes.get_values())
+    if source is None or len(sizes) != 2 or sizes[1] != source[0].columns:
+        return None
+    return source[0], sizes
+
+
+def _staged(value: BlockArgument) -> SharedLayout | None:
+    """The layout of a tile of a stage."""
+    block: Block = value.block
+    stage = block.parent_op()
+    if not isinstance(stage, StageOp):
+        return None
+    pipelines = pipelines_of(stage.operands[0])
+    if isinstance(pipelines, TokenFault) or not pipelines:
+        return None
+    tiles, _ = staged_tiles(pipelines[0])
+    return tiles[value.index].layout if value.index < len(tiles) else None
+
+
