@@ -141,7 +141,8 @@ class CompiledKernel:
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
 
-        Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for arguments that are not of the types of the kernel.
+        Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for
+        arguments that are not of the types of the kernel.
         """
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
@@ -166,16 +167,19 @@ def compile(
     """Compile the kernel of a module, or the one that is named.
 
     `source` is a module, the path of a file, or text.  With `host_code`, an object is compiled too
-    that encodes the tensor maps of a launch; llvmlite makes it.  Raises `DiagnosticError` with located
-    diagnostics for what is wrong or not lowered, `TargetError` for an unknown target.
+    that encodes the tensor maps of a launch; llvmlite makes it.  Raises `DiagnosticError` with
+    located diagnostics for what is wrong or not lowered, `TargetError` for an unknown target.
     """
     ctx = _context()
     module = _module(source, ctx)
     verify_module(module)
-    return compile_module(module, ctx, target, kernel=kernel, passes=passes or _passes_to_ptx(host_code))
+    return compile_module(
+        module, ctx, target, kernel=kernel, passes=passes or passes_to_ptx(host_code)
+    )
 
 
-def _passes_to_ptx(host_code: bool) -> Sequence[ArgSpec]:
+def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
+    """The passes of `compile`, with or without those that make host code."""
     return PIPELINES[TO_PTX_WITH_HOST_CODE if host_code else TO_PTX].passes
 
 

@@ -163,5 +163,3 @@ def _keeps_dimensions(op: ViewOp, rank: int) -> bool:
         return False
     begins = op.is_whole or (op.offset is None and len(op.indices) == rank)
     return begins and len(shape_of(type_) or ()) == rank
-
-

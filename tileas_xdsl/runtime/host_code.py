@@ -9,7 +9,9 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from tileas_xdsl.backend.host import HostCodeError, llvmlite_module
+from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.backend.host import HostCodeError, compile_object, llvmlite_module
 from tileas_xdsl.target.tensor_map import ELEMENTS, INTERLEAVES, L2_PROMOTIONS, SWIZZLES, TensorMap
 from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
 from tileas_xdsl.target.tensor_map_rules import problems
@@ -42,19 +44,29 @@ ENCODER_TYPE = ctypes.CFUNCTYPE(
 """The driver's `cuTensorMapEncodeTiled`."""
 
 
+_HEADERS = {b"\x7fELF": 20, b"\xcf\xfa\xed\xfe": 16}
+"""By how an object begins, the bytes that say what it is and for which machine."""
+
+_COFF_HEADER = 2
+
+
+def _machine(data: bytes) -> bytes:
+    """What an object is and for which machine; the loader believes whatever it is given."""
+    return data[: _HEADERS.get(data[:4], _COFF_HEADER)]
+
+
 class LoadedObject:
     """A relocatable object in memory."""
 
     def __init__(self, data: bytes) -> None:
         binding: Any = llvmlite_module("binding")
+        if _machine(data) != _machine(compile_object(ModuleOp([]))):
+            raise HostCodeError("host code is no object of this machine")
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         machine = binding.Target.from_default_triple().create_target_machine()
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
-        try:
-            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
-        except RuntimeError as error:
-            raise HostCodeError(f"host code is no object of this machine: {error}") from error
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
         self._engine.finalize_object()
 
     def address(self, symbol: str) -> int:

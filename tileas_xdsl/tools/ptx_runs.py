@@ -97,6 +97,20 @@ class PtxProgram(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class PtxLaunch:
+    """How the command line launches a kernel as PTX; `shared` is bytes."""
+
+    kernel: str | None
+    grid: Extents
+    block: Extents | None
+    cluster: Extents | None
+    target: str | None
+    shared: int
+    host_code: bool = False
+    """Of a kernel of tiles: whether compiled host code encodes its tensor maps."""
+
+
 # A kernel of tiles, compiled.
 
 
@@ -121,24 +135,28 @@ class CompiledProgram:
         return PtxRun(found.arrays, found.findings, found.instructions)
 
 
-def compiled_program(
-    path: str, kernel: str | None, specs: Sequence[str], grid: Extents, target: str | None
-) -> CompiledProgram:
+def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
     """Compile the kernel of a file; raises `DiagnosticError`, `BindingError`."""
-    from tileas_xdsl.compiler import compile_module
+    from tileas_xdsl.compiler import compile_module, passes_to_ptx
     from tileas_xdsl.interpreters.tile.arguments import parameters_of
     from tileas_xdsl.interpreters.tile.launch import find_kernel
     from tileas_xdsl.tools.programs import load_program
 
     program = load_program(path)
-    parameters = parameters_of(find_kernel(program.module, kernel))
+    parameters = parameters_of(find_kernel(program.module, launch.kernel))
     values = bind_arguments([parse_spec(text) for text in specs], parameters)
-    made = compile_module(program.module, program.ctx, target or "sm_90a", kernel=kernel)
+    made = compile_module(
+        program.module,
+        program.ctx,
+        launch.target or "sm_90a",
+        kernel=launch.kernel,
+        passes=passes_to_ptx(launch.host_code),
+    )
     arguments = [
         Argument(parameter.name, str(parameter.type), value)
         for parameter, value in zip(parameters, values, strict=True)
     ]
-    return CompiledProgram(made, grid, arguments)
+    return CompiledProgram(made, launch.grid, arguments)
 
 
 # PTX text.
@@ -185,19 +203,7 @@ def _after(value: Any, array: Array | None) -> Any:
     return value if array is None else array
 
 
-@dataclass(frozen=True)
-class TextLaunch:
-    """How the command line launches a kernel of a PTX text; `shared` is bytes."""
-
-    kernel: str | None
-    grid: Extents
-    block: Extents | None
-    cluster: Extents | None
-    target: str | None
-    shared: int
-
-
-def text_program(path: str, specs: Sequence[str], launch: TextLaunch) -> TextProgram:
+def text_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> TextProgram:
     """The kernel of a `.ptx` file; raises `DiagnosticError` for the file, `BindingError`."""
     try:
         text = read_input(path).decode("utf-8")

@@ -16,9 +16,9 @@ from tileas_xdsl.tools.console import fail, print_facts
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.ptx_runs import (
     OrderOfEvents,
+    PtxLaunch,
     PtxProgram,
     PtxRun,
-    TextLaunch,
     compiled_program,
     run_all,
     text_program,
@@ -29,7 +29,7 @@ from tileas_xdsl.tools.runs import progress_bar
 def run_ptx(
     path: str,
     specs: Sequence[str],
-    launch: TextLaunch,
+    launch: PtxLaunch,
     orders: Sequence[OrderOfEvents],
     tolerance: float,
     jobs: int,
@@ -43,9 +43,7 @@ def run_ptx(
     if path.endswith(".ptx"):
         program = text_program(path, specs, launch)
     else:
-        program = with_deep_stack(
-            lambda: compiled_program(path, launch.kernel, specs, launch.grid, launch.target)
-        )
+        program = with_deep_stack(lambda: compiled_program(path, specs, launch))
     start = time.perf_counter()
     with progress_bar() as bar:
         done = run_all(program, orders, tolerance, jobs, bar)
@@ -79,7 +77,7 @@ def _write(folder: Path, arrays: Sequence[Shown]) -> None:
         fail(f"cannot write '{error.filename}': {error.strerror}")
 
 
-def _print_facts(launch: TextLaunch, done: PtxRun, seconds: float, orders: int) -> None:
+def _print_facts(launch: PtxLaunch, done: PtxRun, seconds: float, orders: int) -> None:
     facts = [
         ("blocks", str(prod(launch.grid))),
         ("instructions", f"{done.instructions}, those of a warpgroup together counted once"),

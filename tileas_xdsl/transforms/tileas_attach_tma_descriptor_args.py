@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, UnitAttr, i32
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    UnitAttr,
+    i32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -113,7 +121,8 @@ def _index(op: TmaTransferOp, place: Mapping[SSAValue, int]) -> int:
     descriptors = [*origins(op.operands[0])]
     if len(descriptors) != 1 or descriptors[0] not in place:
         raise op_error(
-            op, f"moves through one of {len(descriptors)} descriptors; each transfer has its own"
+            op,
+            f"moves through one of {len(descriptors)} descriptors; each transfer has its own"
             if len(descriptors) > 1
             else "moves through a descriptor that its function does not make",
         )

@@ -148,6 +148,12 @@ def simulate(
     shared: Annotated[
         int, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
     ] = 0,
+    host_code: Annotated[
+        bool,
+        typer.Option(
+            "--host-code", help="With --level ptx: compiled host code encodes the tensor maps."
+        ),
+    ] = False,
     schedules: SchedulesOption = None,
     tolerance: ToleranceOption = 0.0,
     out: Annotated[
@@ -174,7 +180,7 @@ def simulate(
     told with the command that repeats it.  Arrays of .npy files are copied: results go to --out.
     """
     from tileas_xdsl.tools.programs import reported_errors
-    from tileas_xdsl.tools.ptx_runs import TextLaunch
+    from tileas_xdsl.tools.ptx_runs import PtxLaunch
     from tileas_xdsl.tools.ptx_simulation import run_ptx
 
     outputs = _Outputs(out, trace, timeline)
@@ -192,10 +198,11 @@ def simulate(
                     "--block": block is not None and not is_text,
                     "--cluster": cluster is not None and not is_text,
                     "--shared": shared > 0 and not is_text,
+                    "--host-code": host_code and is_text,
                 },
             )
             orders = _orders(schedules, order, seed)
-            launch = TextLaunch(kernel, grid, block, cluster, target, shared)
+            launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code)
             run_ptx(input_file, arg, launch, orders, tolerance, jobs, out)
             return
         _refuse(
@@ -204,6 +211,7 @@ def simulate(
                 "--order": order is not None,
                 "--block": block is not None,
                 "--shared": shared > 0,
+                "--host-code": host_code,
                 "--arg map:": any(text.startswith("map:") for text in arg),
             },
         )

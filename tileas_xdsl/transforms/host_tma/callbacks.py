@@ -107,7 +107,13 @@ def of_kernel(table: KernelTable) -> list[Operation]:
         _sm_num(table),
         word_table(
             f"{FUNC_CALLBACKS}{suffix}",
-            [*callbacks, table.device, table.host, table.parameters, f"__tileas_description{suffix}"],
+            [
+                *callbacks,
+                table.device,
+                table.host,
+                table.parameters,
+                f"__tileas_description{suffix}",
+            ],
         ),
     ]
 

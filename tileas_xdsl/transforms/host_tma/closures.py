@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, IntegerType, MemRefType, StridedLayoutAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FixedBitwidthType,
+    IntegerAttr,
+    MemRefType,
+    StridedLayoutAttr,
+)
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
@@ -99,6 +105,11 @@ UNSIGNED: Mapping[type[Operation], Emit] = {
 """Operations that see zeros before their operands."""
 
 
+def _width(type_: Attribute) -> int:
+    """The bits of an integer; an `index` is a word."""
+    return type_.bitwidth if isinstance(type_, FixedBitwidthType) else WORD
+
+
 class Closure:
     """The code that computes what descriptors depend on, each value once."""
 
@@ -146,7 +157,9 @@ class Closure:
         return [self._bytes(stride, bits) for stride in self.strides(window)]
 
     def _bytes(self, elements: SSAValue, bits: int) -> SSAValue:
-        return self.code.binary("lshr", self.code.mul(elements, bits), 3)
+        if bits % 8 == 0:
+            return self.code.mul(elements, bits // 8)
+        return self.code.binary("ashr", self.code.mul(elements, bits), 3)
 
     def _sum(self, values: Sequence[SSAValue]) -> SSAValue | None:
         if not values:
@@ -195,14 +208,17 @@ class Closure:
                 return self._zeros_before(self.value(op.input), op.input.type)
             case arith.ExtSIOp() | arith.IndexCastOp() | arith.TruncIOp():
                 return self._signed(self.value(op.operands[0]), value.type)
-        return self._signed(self._arithmetic(op), value.type)
+            case _:
+                return self._signed(self._arithmetic(op), value.type)
 
     def _arithmetic(self, op: Operation) -> SSAValue:
         operands = [self.value(operand) for operand in op.operands]
         if (emit := SIGNED.get(type(op))) is not None:
             return emit(self.code, operands[0], operands[1])
         if (emit := UNSIGNED.get(type(op))) is not None:
-            a, b = (self._zeros_before(v, o.type) for v, o in zip(operands, op.operands, strict=True))
+            a, b = (
+                self._zeros_before(v, o.type) for v, o in zip(operands, op.operands, strict=True)
+            )
             return emit(self.code, a, b)
         if op.name.startswith("math."):
             key = "math-dialect-not-suppourt-in-separate-host-tma-pass-in-the-moment"
@@ -220,20 +236,18 @@ class Closure:
     def _dim(self, op: memref.DimOp) -> SSAValue:
         source, axis = op.source, constant_of(op.index)
         type_ = source.type
-        known = isinstance(source, BlockArgument) and isa(type_, MemRefType[Attribute])
-        if not known or axis is None or not 0 <= axis < len(type_.get_shape()):
-            raise op_error(op, "asks a host for an extent of something else than an array argument")
-        assert isinstance(source, BlockArgument)
-        return self._extent(source, type_, axis)
+        if isinstance(source, BlockArgument) and isa(type_, MemRefType[Attribute]):
+            if axis is not None and 0 <= axis < len(type_.get_shape()):
+                return self._extent(source, type_, axis)
+        raise op_error(op, "asks a host for an extent of something else than an array argument")
 
     def _signed(self, word: SSAValue, type_: Attribute) -> SSAValue:
         """A word whose upper bits repeat the sign of a narrower type."""
-        if not isinstance(type_, IntegerType) or type_.width.data >= WORD:
+        shift = WORD - _width(type_)
+        if shift <= 0:
             return word
-        shift = WORD - type_.width.data
         return self.code.binary("ashr", self.code.binary("shl", word, shift), shift)
 
     def _zeros_before(self, word: SSAValue, type_: Attribute) -> SSAValue:
-        if not isinstance(type_, IntegerType) or type_.width.data >= WORD:
-            return word
-        return self.code.binary("and", word, (1 << type_.width.data) - 1)
+        width = _width(type_)
+        return word if width >= WORD else self.code.binary("and", word, (1 << width) - 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.target.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES, Element, SwizzleMode
@@ -43,6 +43,11 @@ ENCODER = "__tileas_encode_tiled"
 
 SIGNATURE = (POINTER, i32, i32, *[POINTER] * 5, *[i32] * 4)
 """The map, element type, rank, address, extents, strides, box, element strides, and four modes."""
+
+PARAMETERS = (
+    *("map", "element", "rank", "address", "dims", "strides", "box", "steps"),
+    *("interleave", "swizzle", "l2", "fill"),
+)
 
 INVALID_VALUE = 1
 """What the driver returns for a map that it refuses, CUDA_ERROR_INVALID_VALUE."""
@@ -80,9 +85,8 @@ def encoder() -> list[Operation]:
 
 
 def _function() -> llvm.FuncOp:
-    names = "map element rank address dims strides box steps interleave swizzle l2 fill".split()
-    made, code = function(ENCODER, SIGNATURE, i32, names)
-    found = dict(zip(names, made.body.block.args, strict=True))
+    made, code = function(ENCODER, SIGNATURE, i32, PARAMETERS)
+    found = dict(zip(PARAMETERS, made.body.block.args, strict=True))
     words = {name: code.wide(value) for name, value in found.items() if value.type == i32}
     words["address"] = code.number(found["address"])
     dims = [code.load(found["dims"], i) for i in range(MAX_RANK)]

@@ -1,4 +1,4 @@
-"""What is known of a tensor map when its kernel is compiled: all but address, extents and strides."""
+"""What is known of a tensor map when its kernel is compiled: not address, extents, strides."""
 
 from __future__ import annotations
 
@@ -167,5 +167,3 @@ def _staged(value: BlockArgument) -> SharedLayout | None:
         return None
     tiles, _ = staged_tiles(pipelines[0])
     return tiles[value.index].layout if value.index < len(tiles) else None
-
-

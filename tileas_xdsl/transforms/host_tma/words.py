@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i32, i64
@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 POINTER = llvm.LLVMPointerType()
 
-_BINARY: Mapping[str, type[llvm.ArithmeticBinOperation]] = {
+_BINARY: Mapping[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "add": llvm.AddOp,
     "sub": llvm.SubOp,
     "mul": llvm.MulOp,
@@ -104,7 +104,9 @@ class Words:
         where = self.word(index)
         return self.insert(llvm.GEPOp(pointer, [llvm.GEP_USE_SSA_VAL], type_, [where]))
 
-    def load(self, pointer: SSAValue, index: SSAValue | int = 0, type_: Attribute = i64) -> SSAValue:
+    def load(
+        self, pointer: SSAValue, index: SSAValue | int = 0, type_: Attribute = i64
+    ) -> SSAValue:
         """An entry of an array."""
         return self.insert(llvm.LoadOp(self.at(pointer, index, type_), type_))
 
@@ -183,9 +185,7 @@ def word_table(
         value = code.const(word) if isinstance(word, int) else code.number(code.address(word))
         array = code.insert(llvm.InsertValueOp(_position(position), array, value))
     code.ret(array)
-    return llvm.GlobalOp(
-        type_, name, linkage, constant=constant, alignment=8, body=Region(block)
-    )
+    return llvm.GlobalOp(type_, name, linkage, constant=constant, alignment=8, body=Region(block))
 
 
 def _position(number: int) -> DenseArrayBase:
@@ -199,6 +199,3 @@ def text(name: str, value: str) -> llvm.GlobalOp:
     return llvm.GlobalOp(
         type_, name, "internal", constant=True, value=StringAttr(data), alignment=1
     )
-
-
-

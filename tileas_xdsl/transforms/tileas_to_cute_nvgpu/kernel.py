@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 from xdsl.builder import Builder
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -141,7 +142,9 @@ def _descriptor(e: Emitter, kernel: func.FuncOp, position: int, names: list[str]
     attributes = kernel.arg_attrs
     recipe = None if attributes is None else recipe_from(attributes.data[position].data)
     if recipe is None or e.arguments is None:
-        raise op_error(kernel, f"takes a descriptor as argument {position}, and does not say of what")
+        raise op_error(
+            kernel, f"takes a descriptor as argument {position}, and does not say of what"
+        )
     name = f"tensor map {len(e.plan.recipes)}"
     e.plan.recipes.append(recipe)
     return Descriptor(_add(e.arguments, TmaDescriptorTiledType(), names, name), recipe)

@@ -8,13 +8,14 @@ makes it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     UnitAttr,
     i64,
@@ -55,7 +56,7 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
             "nan_fill": IntegerAttr() as nan_fill,
             **others,
         }:
-            extents = tuple(int(n) for n in box.get_values())
+            extents = tuple(int(n) for n in cast("DenseArrayBase[IntegerType]", box).get_values())
             return TensorMapRecipe(
                 argument.value.data,
                 extents,
