@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.backend.host import HostCodeError
-from tileas_xdsl.backend.ptx.abi import TENSOR_MAP, BoundTensorMap, KernelAbi
+from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.interpreters.ptx import (
     Finding,
     LateArg,
@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.ptx.state import Order
 from tileas_xdsl.runtime.host_code import HostCode
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map_bytes import SIZE
 
 Array: TypeAlias = NDArray[Any]
 
@@ -67,6 +68,7 @@ def emulate(
     """
     own = _apart(args)
     values = _values(abi, own, None if host_code is None else HostCode(host_code))
+    values = [_arena(abi, grid) if name == ARENA else value for name, value in zip(abi.parameters, values, strict=True)]
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,
@@ -96,6 +98,12 @@ def _apart(args: Sequence[Any]) -> list[Any]:
     return found
 
 
+def _arena(abi: KernelAbi, grid: Shape) -> Array:
+    """Memory for the maps that the blocks of a launch make."""
+    blocks = grid if isinstance(grid, int) else prod(grid)
+    return np.zeros(blocks * abi.device_maps * SIZE, np.uint8)
+
+
 def _values(abi: KernelAbi, args: Sequence[Any], host: HostCode | None) -> list[Any]:
     """What a launch passes for each parameter."""
     if host is None:
@@ -122,6 +130,7 @@ class _MapsOfHost:
     def __init__(self, abi: KernelAbi, args: Sequence[Any], host: HostCode) -> None:
         names = [name for name in abi.parameters if not name.startswith(TENSOR_MAP)]
         self.plain = {name: abi.value(name, args) for name in names}
+        self._words = {name: value for name, value in self.plain.items() if name != ARENA}
         self._host = host
         self._arrays = [value for name, value in self.plain.items() if name.startswith("ptr")]
         self._encoded: Sequence[bytes] | None = None
@@ -135,7 +144,7 @@ class _MapsOfHost:
             places = iter(bases)
             words = [
                 next(places) if name.startswith("ptr") else _word(value)
-                for name, value in self.plain.items()
+                for name, value in self._words.items()
             ]
             try:
                 self._encoded = self._host.encode(words)

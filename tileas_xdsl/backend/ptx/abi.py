@@ -32,6 +32,9 @@ Array: TypeAlias = NDArray[Any]
 TENSOR_MAP = "tensor map"
 """How the names of parameters begin that are tensor maps; their number follows."""
 
+ARENA = "tma arena"
+"""The parameter that points to the places of the tensor maps that blocks make."""
+
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
 
@@ -84,6 +87,8 @@ class KernelAbi:
     shared_bytes: int
     parameters: tuple[str, ...]
     tensor_maps: tuple[TensorMapRecipe, ...]
+    device_maps: int
+    """How many tensor maps each block makes, in 128 bytes of the arena each."""
     shared_map: str
     """What lies where in shared memory, as text."""
 
@@ -101,6 +106,7 @@ class KernelAbi:
             _number(found["tileas.smem_bytes"]),
             tuple(_words(found[PARAMETERS])),
             tuple(_recipe(entry) for entry in _entries(found[TENSOR_MAPS])),
+            _number(found["tileas.device_maps"]) if "tileas.device_maps" in found else 0,
             _word(found["tileas.smem_map"]),
         )
 
@@ -118,6 +124,8 @@ class KernelAbi:
             case ["stride", position, axis]:
                 array = cast("Array", args[int(position)])
                 return int(array.strides[int(axis)]) // array.dtype.itemsize
+            case ["tma", "arena"]:
+                return None
             case _:
                 recipe = self.tensor_maps[int(words[-1])]
                 if recipe.is_window:

@@ -11,13 +11,14 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
 | barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
+| changed maps | `CopyTmaDescOp(desc, smem) UpdateTmaDescOp(field, smem, value, ordinal=None, pred=None) PublishTmaDescOp(smem, gmem) AcquireTmaDescOp(gmem)` |
 | products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.cute_nvgpu import barriers, ids, tma, warp, wgmma
+from tileas_xdsl.dialects.cute_nvgpu import barriers, ids, tma, tma_updates, warp, wgmma
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
     BarrierOp,
@@ -51,6 +52,12 @@ from tileas_xdsl.dialects.cute_nvgpu.tma import (
     TmaReduceOp,
     TmaStoreOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
+    AcquireTmaDescOp,
+    CopyTmaDescOp,
+    PublishTmaDescOp,
+    UpdateTmaDescOp,
+)
 from tileas_xdsl.dialects.cute_nvgpu.types import (
     SmemDescType,
     TmaDescriptorTiledType,
@@ -67,9 +74,10 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (barriers, ids, tma, warp, wgmma)
+FAMILIES = (barriers, ids, tma, tma_updates, warp, wgmma)
 
 __all__ = [
+    "AcquireTmaDescOp",
     "BarrierArriveOp",
     "BarrierOp",
     "BlockIdxOp",
@@ -78,6 +86,7 @@ __all__ = [
     "ClusterArriveOp",
     "ClusterRankOp",
     "ClusterWaitOp",
+    "CopyTmaDescOp",
     "CuteNvgpu",
     "ElectOneOp",
     "FenceMbarrierInitOp",
@@ -94,6 +103,7 @@ __all__ = [
     "MbarrierWaitOp",
     "MmaSm90Op",
     "PrefetchTmaDescOp",
+    "PublishTmaDescOp",
     "ReduxOp",
     "SetMaxRegisterOp",
     "ShuffleOp",
@@ -106,6 +116,7 @@ __all__ = [
     "TmaLoadOp",
     "TmaReduceOp",
     "TmaStoreOp",
+    "UpdateTmaDescOp",
     "WarpIdxOp",
     "WgmmaCommitOp",
     "WgmmaFenceOp",

@@ -129,6 +129,10 @@ class Emitter:
         """An `i32` constant."""
         return self._constant(number, i32)
 
+    def int64(self, number: int) -> SSAValue:
+        """An `i64` constant."""
+        return self._constant(number, i64)
+
     def boolean(self, value: bool) -> SSAValue:
         """An `i1` constant."""
         return self._constant(int(value), i1)

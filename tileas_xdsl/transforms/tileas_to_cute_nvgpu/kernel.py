@@ -212,6 +212,8 @@ def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attrib
         TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),
         "tileas.smem_map": StringAttr(plan.shared.table()),
     }
+    if plan.device_maps:
+        found["tileas.device_maps"] = IntegerAttr(plan.device_maps, 32)
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found

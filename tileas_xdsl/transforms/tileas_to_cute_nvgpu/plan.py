@@ -42,6 +42,10 @@ class KernelPlan:
     recipes: list[TensorMapRecipe] = field(default_factory=list[TensorMapRecipe])
     hidden: list[str] = field(default_factory=list[str])
     """What the arguments are that the kernel gets while it is lowered."""
+    arena: SSAValue | None = None
+    """The argument that points to places for the tensor maps that blocks make."""
+    device_maps: int = 0
+    """How many maps each block makes."""
 
     @staticmethod
     def of(kernel: func.FuncOp, target: Target) -> KernelPlan:

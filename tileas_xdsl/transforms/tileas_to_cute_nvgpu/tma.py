@@ -9,6 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.tma_descriptors import window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BulkCommitOp,
@@ -29,6 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
 )
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
     begin_load,
@@ -36,7 +38,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
     is_written,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import argument_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma_updates import made_on_device
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Descriptor,
     Ghost,
@@ -51,17 +53,32 @@ BOX_ROW_BYTES = 16
 
 
 def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
-    """A hidden argument, with the recipe of its tensor map."""
-    argument, element, box = argument_of(op.view), op.element_type, op.box_extents
-    if argument is None or element is None:
-        raise op_error(op, "describes an argument of the kernel as it is; this view is made here")
+    """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
+    window, element, box = window_of(op.view), op.element_type, op.box_extents
+    if (given := _template(e, op)) is not None:
+        return [made_on_device(e, op, given)]
+    if window is None or element is None:
+        raise op_error(op, "describes an array argument, from a beginning of its own on at most")
     if any(extent is None for extent in box):
         raise op_error(op, "has a box whose extents are not constants")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
-    recipe = TensorMapRecipe(argument, tuple(n for n in box if n is not None), element, fills)
+    extents = tuple(n for n in box if n is not None)
+    recipe = TensorMapRecipe(window.argument.index, extents, element, fills)
     descriptor = _hidden_argument(e, recipe)
+    if not window.is_whole:
+        return [made_on_device(e, op, descriptor)]
     _prefetch(e, descriptor)
     return [descriptor]
+
+
+def _template(e: Emitter, op: MakeTiledTmaDescOp) -> Descriptor | None:
+    """The template that a launch gives for a descriptor of the device's table."""
+    counts, index = tma_counts(op), number_of(op.tma_index)
+    if counts is None or index is None:
+        return None
+    arguments = e.plan.kernel.body.block.args
+    found = e.get(arguments[len(arguments) - counts.host - counts.device + index])
+    return found if isinstance(found, Descriptor) else None
 
 
 def _hidden_argument(e: Emitter, recipe: TensorMapRecipe) -> Descriptor:

@@ -21,6 +21,7 @@ from tileas_xdsl.backend.ptx.lowering import (
     products,
     synchronisation,
     threads,
+    tma_updates,
 )
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler
 
@@ -39,5 +40,6 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **products.HANDLERS,
     **synchronisation.HANDLERS,
     **threads.HANDLERS,
+    **tma_updates.HANDLERS,
 }
 """By the class of the operation; anything else is refused."""
