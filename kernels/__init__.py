@@ -15,6 +15,7 @@ from kernels.gemm import Gemm
 from kernels.kernel import Deviation, Grid, Kernel, Reference, Sizes
 from kernels.softmax import Softmax
 from kernels.vector_add import VectorAdd
+from kernels.windows import Windows
 
 __all__ = [
     "KERNELS",
@@ -27,11 +28,14 @@ __all__ = [
     "Sizes",
     "Softmax",
     "VectorAdd",
+    "Windows",
     "make",
     "parameters_of",
 ]
 
-KERNELS: Mapping[str, type[Kernel]] = {kind.name: kind for kind in (VectorAdd, Copy, Softmax, Gemm)}
+KERNELS: Mapping[str, type[Kernel]] = {
+    kind.name: kind for kind in (VectorAdd, Copy, Windows, Softmax, Gemm)
+}
 """The kernels by name."""
 
 

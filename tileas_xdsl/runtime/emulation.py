@@ -68,7 +68,8 @@ def emulate(
     """
     own = _apart(args)
     values = _values(abi, own, None if host_code is None else HostCode(host_code))
-    values = [_arena(abi, grid) if name == ARENA else value for name, value in zip(abi.parameters, values, strict=True)]
+    if ARENA in abi.parameters:
+        values[abi.parameters.index(ARENA)] = _arena(abi, grid)
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,

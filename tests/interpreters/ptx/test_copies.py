@@ -157,6 +157,7 @@ def test_maps_are_changed_on_the_device() -> None:
     tensormap.replace.tile.global_dim.global.b1024.b32 [%g], 0, 8;
     tensormap.replace.tile.global_dim.global.b1024.b32 [%g], 1, 3;
     tensormap.replace.tile.global_stride.global.b1024.b64 [%g], 0, 256;
+    fence.proxy.tensormap::generic.release.gpu;
     fence.proxy.tensormap::generic.acquire.gpu [%g], 128;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256;
     cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s],

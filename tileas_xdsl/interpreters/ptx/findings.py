@@ -14,6 +14,7 @@ KINDS: Mapping[str, str] = {
     "race-WAW": "a write that is not ordered after another",
     "uninitialised": "a read of memory that nothing has written",
     "missing-proxy-fence": "the asynchronous proxy meets a generic write without fence.proxy.async",
+    "missing-tensormap-fence": "TMA is given a changed tensor map without its release and acquire",
     "missing-tcgen05-fence": "tensor memory is handed over without a tcgen05.fence",
     "phase-lap": "a waiter that is two phases behind, so that parities mislead it",
     "barrier-init": "a barrier used before its initialisation is visible",

@@ -10,6 +10,7 @@ from bisect import bisect_right
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.changed_maps import ChangedMaps
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.lanes import Array
 from tileas_xdsl.interpreters.ptx.scalar_types import UNSIGNED
@@ -51,6 +52,7 @@ class GlobalMemory:
         self.buffers: list[Buffer] = []
         self._bases: list[int] = []
         self._next = FIRST_ADDRESS
+        self.changed_maps = ChangedMaps()
         self.writes = 0
         """How often anything was written: whoever spins on memory looks again when it changes."""
 

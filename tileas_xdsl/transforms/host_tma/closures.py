@@ -236,10 +236,11 @@ class Closure:
     def _dim(self, op: memref.DimOp) -> SSAValue:
         source, axis = op.source, constant_of(op.index)
         type_ = source.type
-        if isinstance(source, BlockArgument) and isa(type_, MemRefType[Attribute]):
-            if axis is not None and 0 <= axis < len(type_.get_shape()):
-                return self._extent(source, type_, axis)
-        raise op_error(op, "asks a host for an extent of something else than an array argument")
+        if not isinstance(source, BlockArgument) or not isa(type_, MemRefType[Attribute]):
+            raise op_error(op, f"asks a host for an extent of {type_}, which is no array argument")
+        if axis is None or not 0 <= axis < len(type_.get_shape()):
+            raise op_error(op, f"asks a host for an extent of {type_} that is not known by number")
+        return self._extent(source, type_, axis)
 
     def _signed(self, word: SSAValue, type_: Attribute) -> SSAValue:
         """A word whose upper bits repeat the sign of a narrower type."""

@@ -32,9 +32,7 @@ def _update(op: nvgpu.UpdateTmaDescOp, low: Lowering) -> None:
     value = low.at(low.place(op.value))
     ordinal = None if op.ordinal is None else op.ordinal.value.data
     guard = guard_of(low, op.pred)
-    low.act(
-        ptx.TensormapReplaceOp(address, op.field.data, value, ordinal=ordinal, guard=guard)
-    )
+    low.act(ptx.TensormapReplaceOp(address, op.field.data, value, ordinal=ordinal, guard=guard))
 
 
 def _publish(op: nvgpu.PublishTmaDescOp, low: Lowering) -> None:

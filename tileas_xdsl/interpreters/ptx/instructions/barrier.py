@@ -6,6 +6,7 @@ from tileas_xdsl.interpreters.ptx.barriers import NAMED_BARRIERS, NamedBarrier
 from tileas_xdsl.interpreters.ptx.blocks import ClusterWait, NamedWait, RegisterWait, together
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
 from tileas_xdsl.interpreters.ptx.lanes import WARP, predicate_mask, warps_of
 from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.state import Fragment
@@ -251,6 +252,8 @@ def build_fence(site: Site) -> Step:
 def _build_proxy_fence(site: Site) -> Step:
     names = ("async", "async::generic", "alias", "tensormap::generic")
     kind = site.choose(names)
+    if kind == "tensormap::generic":
+        return build_tensormap_fence(site)
     if kind != "async":
         site.modifiers = []
         return lambda f: None

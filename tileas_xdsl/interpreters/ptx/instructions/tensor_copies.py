@@ -15,6 +15,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_name
+from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import check_seen
 from tileas_xdsl.interpreters.ptx.lanes import Array, lane_list
 from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.reductions import reduce_bytes
@@ -146,6 +147,7 @@ def tensor_box(f: Fragment, tensor: Tensor, lane: int, rank: int, gather: bool) 
     address = _lane(f, tensor.slot, lane) + tensor.offset
     if address % 64:
         raise Fault("misaligned-address", f"the tensor map at {address:#x} is not aligned to 64")
+    check_seen(f, address, lane)
     box = box_of(_map_bytes(f, address), gather)
     if box.map.rank != rank:
         raise Fault("tma", f"the map is of rank {box.map.rank}, the instruction of {rank}")

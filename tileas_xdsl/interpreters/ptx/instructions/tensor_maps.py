@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.access import SPACES, groups
+from tileas_xdsl.interpreters.ptx.changed_maps import KIND, Warp
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import warps_of
 from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.state import Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Integer
@@ -90,6 +92,8 @@ def build_replace(site: Site) -> Step:
             else:
                 raise Fault("invalid", "a tensor map cannot be in local memory")
             word = function(int.from_bytes(old, "little"), dimension, number)
+            if group.space == "global":
+                note_change(f, address, released=False)
             _put(f, group.cta, address, _without_tail(word.to_bytes(SIZE, "little")))
 
     return step
@@ -122,9 +126,62 @@ def build_cp_fenceproxy(site: Site) -> Step:
         shared = f.gang.cta.shared
         shared.check(source, SIZE, 64)
         data = shared.data[source : source + SIZE].tobytes()
-        f.gang.cta.cluster.memory.write(f.value(dst) + dst_offset, data)
+        address = f.value(dst) + dst_offset
+        f.gang.cta.cluster.memory.write(address, data)
+        note_change(f, address, released=True)
 
     return step
+
+
+def build_tensormap_fence(site: Site) -> Step:
+    """`fence.proxy.tensormap::generic`, by which changed maps come to TMA."""
+    acquires = site.choose(("acquire", "release")) == "acquire"
+    site.choose(("cta", "cluster", "gpu", "sys"))
+    site.no_more()
+    site.count(2 if acquires else 0)
+    slot, offset = site.address(0) if acquires else (0, 0)
+
+    def acquire(f: Fragment) -> None:
+        f.gang.cta.cluster.memory.changed_maps.acquire(f.value(slot) + offset, _warps(f))
+
+    def release(f: Fragment) -> None:
+        f.gang.cta.cluster.memory.changed_maps.release(_warps(f))
+
+    return acquire if acquires else release
+
+
+def note_change(f: Fragment, address: int, *, released: bool) -> None:
+    """A map in global memory has been changed by the first warp that is here."""
+    maps = f.gang.cta.cluster.memory.changed_maps
+    maps.change(address, _warps(f)[0], f.pc, released=released)
+
+
+def _warps(f: Fragment) -> list[Warp]:
+    cluster = id(f.gang.cta.cluster)
+    return [(cluster, f.gang.agents[warp]) for warp in warps_of(f.mask)]
+
+
+def check_seen(f: Fragment, address: int, lane: int) -> None:
+    """A finding where a map was changed and this lane's warp has not acquired it."""
+    cluster = f.gang.cta.cluster
+    if cluster.checker is None:
+        return
+    agent = f.gang.agent(lane)
+    change = cluster.memory.changed_maps.unseen(address, (id(cluster), agent))
+    if change is None:
+        return
+    lacks = "acquired by this warp" if change.released else "released"
+    cluster.checker.findings.add(
+        KIND,
+        f.pc,
+        f"TMA reads the tensor map at {address:#x}, which was changed and not {lacks} since",
+        [
+            f"changed at line {cluster.program.code[change.at].place.line}",
+            "hint: tensormap.cp_fenceproxy or fence.proxy.tensormap::generic.release behind the "
+            "changes, a barrier, then fence.proxy.tensormap::generic.acquire by the warp that "
+            "copies",
+        ],
+    )
 
 
 TABLE = (
