@@ -82,6 +82,18 @@ def is_born_on_host(op: MakeTiledTmaDescOp) -> bool:
     return all(_is_known(value) for value in depended_on(op.view))
 
 
+def constant_box(op: MakeTiledTmaDescOp) -> tuple[int, ...]:
+    """The box of a descriptor, which is encoded before the launch: all extents are constants."""
+    box = op.box_extents
+    known = tuple(extent for extent in box if extent is not None)
+    if len(known) == len(box):
+        return known
+    if is_born_on_host(op):
+        raise op_error(op, "has a box whose extents are not constants")
+    text = message("tma-descriptor-field-is-not-device-mutable")
+    raise op_error(op, f"{text}: 'box_dim'; a box is the same for all windows")
+
+
 def depended_on(value: SSAValue) -> Iterator[SSAValue]:
     """A value and all that it is computed from; not beyond what no host computes."""
     pending, seen = [value], set[SSAValue]()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
-from tileas_xdsl.analysis.tma_descriptors import Window, window_of
+from tileas_xdsl.analysis.tma_descriptors import Window, constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
@@ -99,17 +99,13 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
 
 def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
     """The box of one instruction and the swizzle: those of the tiles that are moved."""
-    found = {_moved(user) for user in _transfers(op)} - {None}
+    own, found = constant_box(op), {_moved(user) for user in _transfers(op)} - {None}
     if len(found) > 1:
         listed = " and ".join(sorted(f"boxes {box} {mode}" for box, mode in filter(None, found)))
         raise op_error(op, f"is used to move {listed}; one descriptor has one box")
     if (moved := next(iter(found), None)) is not None:
         return moved
-    box = op.box_extents
-    if any(extent is None for extent in box):
-        raise op_error(op, "has a box whose extents are not constants")
-    swizzle = "none" if op.swizzle_mode is None else op.swizzle_mode.data.value
-    return tuple(n for n in box if n is not None), swizzle
+    return own, "none" if op.swizzle_mode is None else op.swizzle_mode.data.value
 
 
 def _transfers(op: MakeTiledTmaDescOp) -> Iterator[TmaTransferOp]:

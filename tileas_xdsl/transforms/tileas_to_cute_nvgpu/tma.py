@@ -9,7 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.tma_descriptors import window_of
+from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BulkCommitOp,
@@ -54,16 +54,13 @@ BOX_ROW_BYTES = 16
 
 def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
-    window, element, box = window_of(op.view), op.element_type, op.box_extents
+    window, element, box = window_of(op.view), op.element_type, constant_box(op)
     if (given := _template(e, op)) is not None:
         return [made_on_device(e, op, given)]
     if window is None or element is None:
         raise op_error(op, "describes an array argument, from a beginning of its own on at most")
-    if any(extent is None for extent in box):
-        raise op_error(op, "has a box whose extents are not constants")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
-    extents = tuple(n for n in box if n is not None)
-    recipe = TensorMapRecipe(window.argument.index, extents, element, fills)
+    recipe = TensorMapRecipe(window.argument.index, box, element, fills)
     descriptor = _hidden_argument(e, recipe)
     if not window.is_whole:
         return [made_on_device(e, op, descriptor)]

@@ -190,3 +190,33 @@ func.func @warps(%s: !cute.ptr<bf16, smem, align<16>>, %u: !cute.ptr<bf16, smem,
   %6 = cute_nvgpu.arch.redux "mul" %i
   func.return
 }
+
+// -----
+
+// Changed tensor maps: the fields that a device changes, their values and ordinals, and places.
+
+func.func @changed_maps(%d: !cute_nvgpu.tma_descriptor_tiled, %s: !cute.ptr<i8, smem, align<128>>, %u: !cute.ptr<i8, smem, align<64>>, %g: !cute.ptr<i8, gmem, align<128>>, %h: !cute.ptr<i8, gmem, align<16>>, %i: i32, %l: i64) {
+  // expected-error@+1 {{'cute_nvgpu.copy_tma_desc' op expects the map aligned to 128 bytes, but !cute.ptr<i8, smem, align<64>> promises 64}}
+  cute_nvgpu.copy_tma_desc %d to %u : !cute.ptr<i8, smem, align<64>>
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op TMA descriptor field is not device-mutable: 'box_dim'; the device changes global_address, global_dim, global_stride}}
+  cute_nvgpu.update_tma_desc "box_dim", 0 of %s, %i : !cute.ptr<i8, smem, align<128>>, i32
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op TMA descriptor field is not device-mutable: 'swizzle_mode'; the device changes global_address, global_dim, global_stride}}
+  cute_nvgpu.update_tma_desc "swizzle_mode" of %s, %i : !cute.ptr<i8, smem, align<128>>, i32
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op expects the map aligned to 128 bytes, but !cute.ptr<i8, smem, align<64>> promises 64}}
+  cute_nvgpu.update_tma_desc "global_dim", 0 of %u, %i : !cute.ptr<i8, smem, align<64>>, i32
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op expects a pointer to gmem as the address, but got !cute.ptr<i8, smem, align<128>>}}
+  cute_nvgpu.update_tma_desc "global_address" of %s, %s : !cute.ptr<i8, smem, align<128>>, !cute.ptr<i8, smem, align<128>>
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op takes i64 as global_stride, not i32}}
+  cute_nvgpu.update_tma_desc "global_stride", 0 of %s, %i : !cute.ptr<i8, smem, align<128>>, i32
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op global_dim has an ordinal}}
+  cute_nvgpu.update_tma_desc "global_dim" of %s, %i : !cute.ptr<i8, smem, align<128>>, i32
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op global_address has no ordinal}}
+  cute_nvgpu.update_tma_desc "global_address", 0 of %s, %g : !cute.ptr<i8, smem, align<128>>, !cute.ptr<i8, gmem, align<128>>
+  // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op global_stride has ordinals 0 to 3, not 4}}
+  cute_nvgpu.update_tma_desc "global_stride", 4 of %s, %l : !cute.ptr<i8, smem, align<128>>, i64
+  // expected-error@+1 {{'cute_nvgpu.arch.publish_tma_desc' op expects the place aligned to 128 bytes, but !cute.ptr<i8, gmem, align<16>> promises 16}}
+  cute_nvgpu.arch.publish_tma_desc %s to %h : !cute.ptr<i8, smem, align<128>>, !cute.ptr<i8, gmem, align<16>>
+  // expected-error@+1 {{'cute_nvgpu.arch.acquire_tma_desc' op expects a pointer to gmem as the place, but got !cute.ptr<i8, smem, align<128>>}}
+  %m = cute_nvgpu.arch.acquire_tma_desc %s : !cute.ptr<i8, smem, align<128>>
+  func.return
+}
