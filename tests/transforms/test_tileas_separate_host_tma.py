@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.windows import ARGUMENTS, BY_BLOCK, compiled_with_host_code, window_kernel
 from xdsl.dialects.builtin import BytesAttr, ModuleOp
+from xdsl.utils.arg_spec import ArgSpec
 
 pytest.importorskip("llvmlite")
 
@@ -23,7 +24,7 @@ from kernels import Copy, Gemm, Kernel, Windows
 from kernels.compiled import compiled
 from tileas_xdsl.backend import host
 from tileas_xdsl.backend.host import HostCodeError, compile_object
-from tileas_xdsl.compiler import compile
+from tileas_xdsl.compiler import compile, passes_to_ptx
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.ptx import LaunchError
 from tileas_xdsl.runtime.host_code import ENCODER_TYPE, HostCode, LoadedObject, encode_into
@@ -535,3 +536,52 @@ def test_too_many_descriptors_of_the_device_are_refused() -> None:
     TileasSeparateHostTma().apply(Context(), parse(text(MAX_DEVICE_DESCRIPTORS - 1)))
     with pytest.raises(DiagnosticError, match="error: too many device TMA descriptors"):
         TileasSeparateHostTma().apply(Context(), parse(text(MAX_DEVICE_DESCRIPTORS)))
+
+
+def test_without_extended_shared_memory_large_blocks_are_refused() -> None:
+    def passes(enabled: bool) -> list[ArgSpec]:
+        return [
+            ArgSpec(spec.name, {"enable-extended-smem": (enabled,)})
+            if spec.name == "tileas-separate-host-tma"
+            else spec
+            for spec in passes_to_ptx(host_code=True)
+        ]
+
+    large, small = _gemm(bn=64, stages=5).text(), Copy("f16").text()
+    assert compile(large, passes=passes(True)).abi.shared_bytes > 48 * 1024
+    assert compile(small, passes=passes(False)).abi.shared_bytes < 48 * 1024
+    with pytest.raises(DiagnosticError, match="without enable-extended-smem a launch has 49152"):
+        compile(large, passes=passes(False))
+
+
+CAPTURES = {
+    "expected MakeTiledTMADescOp not depends on scf": """
+    scf.for %k = %zero to %one step %one {
+      %wa = nv_tileas.view %a[%k, %zero] : !matrix -> !window
+      %d = nv_tileas.make_tiled_tma_desc %wa box[%c32, %rows] {atom = #load} : !window -> !desc
+    }
+    """,
+    "values depended by MakeTiledTMADescOp are not supportedbecause result #0 of 'scf.if' matches "
+    "more than 1 captured values.": """
+    %less = arith.cmpi ult, %zero, %one : index
+    %k = scf.if %less -> (index) {
+      scf.yield %zero : index
+    } else {
+      scf.yield %one : index
+    }
+    %wa = nv_tileas.view %a[%k, %zero] : !matrix -> !window
+    %d = nv_tileas.make_tiled_tma_desc %wa box[%c32, %rows] {atom = #load} : !window -> !desc
+    """,
+}
+
+
+@pytest.mark.parametrize("text", CAPTURES)
+def test_what_cannot_be_captured_is_refused_by_the_pass_too(text: str) -> None:
+    """The verifier says so already; the pass does not trust a module that nobody verified."""
+    module = parse(window_kernel(BY_BLOCK + dedent(CAPTURES[text]), of_a="%a"), verify=False)
+    before = str(module)
+    for run in (module.verify, lambda: TileasSeparateHostTma().apply(Context(), module)):
+        with pytest.raises(DiagnosticError) as caught:
+            run()
+        assert str(caught.value).endswith(f"'nv_tileas.make_tiled_tma_desc' op {text}")
+    assert str(module) == before

@@ -89,7 +89,7 @@ def _without(word: str) -> Callable[[str], str]:
 
 
 def _acquire_first(text: str) -> str:
-    """The acquire where the barrier was that makes it come after the copy, and the barrier after."""
+    """The acquire before the copy that it is of."""
     lines = text.splitlines(keepends=True)
     at = next(number for number, line in enumerate(lines) if "generic.acquire" in line)
     begin = next(number for number, line in enumerate(lines) if "setp.eq.s32 %p0" in line)

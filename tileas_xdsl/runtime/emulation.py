@@ -156,9 +156,9 @@ class _MapsOfHost:
 
 def _word(value: Any) -> int:
     """A scalar as the bits of a word."""
-    if isinstance(value, int | np.integer):
-        return int(value)
     scalar = np.asarray(value)
+    if scalar.dtype.kind in "iub":
+        return int(scalar)
     return int.from_bytes(scalar.tobytes(), "little")
 
 

@@ -20,16 +20,13 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import HOST_CODE, counts_of
+from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM, HOST_CODE, counts_of
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.host_tma.module import HostKernel, host_module
 from tileas_xdsl.transforms.host_tma.recipes import recipe_of
 
 MAX_DEVICE_DESCRIPTORS = 32
 """The templates of so many maps fill the 4096 bytes of parameters that every driver takes."""
-
-EXTENDED_SMEM = "nv_tileas.enable-extended-smem"
-"""On a function: whether a launch may ask for more than 48 KiB of shared memory."""
 
 ENCODED_MODES = ("tiled", "tiled_at", "gather4", "scatter4")
 """The modes of maps that `cuTensorMapEncodeTiled` makes; im2col maps need corners of their own."""

@@ -23,6 +23,8 @@ HOST_TMAS = "nv_tileas.num-host-tmas"
 DEVICE_TMAS = "nv_tileas.num-device-tmas"
 TMA_INDEX = "tmaIdx"
 HOST_CODE = "nv_tileas.host-code"
+EXTENDED_SMEM = "nv_tileas.enable-extended-smem"
+"""On a function: whether a launch may ask for more than 48 KiB of shared memory."""
 GRID_CONSTANT = "cute_nvgpu.grid_constant"
 MAKE_DESCRIPTOR = "nv_tileas.make_tiled_tma_desc"
 

@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaDescriptorTiledType,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import reserve_barriers
@@ -88,6 +89,9 @@ HANDLERS = {kind: _laid_out(handler) for kind, handler in _HANDLERS.items()}
 TENSOR_MAPS = "tileas.tensor_maps"
 """The recipes of the hidden descriptors, in the order of the arguments."""
 
+USUAL_SHARED_BYTES = 48 * 1024
+"""What a block has without asking for more (CUDA C++ Programming Guide, shared memory)."""
+
 PARAMETERS = "tileas.parameters"
 """What each argument is: `ptr N`, `size N AXIS`, `stride N AXIS`, `scalar N`, `tensor map K`."""
 
@@ -113,6 +117,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
         emitter.insert(ClusterArriveOp())
         emitter.insert(ClusterWaitOp())
     emitter.insert(func.ReturnOp())
+    _check_shared(plan)
     parameters += plan.hidden
     types = [argument.type for argument in block.args]
     made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
@@ -199,6 +204,18 @@ def _product(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int
     if isinstance(a, int):
         return a * b if isinstance(b, int) else e.multiply(b, a)
     return e.multiply(a, b)
+
+
+def _check_shared(plan: KernelPlan) -> None:
+    """The launch may ask for as much shared memory as the kernel needs."""
+    allowed = plan.kernel.attributes.get(EXTENDED_SMEM)
+    extended = not isinstance(allowed, IntegerAttr) or allowed.value.data != 0
+    if not extended and plan.shared.bytes > USUAL_SHARED_BYTES:
+        raise op_error(
+            plan.kernel,
+            f"needs {plan.shared.bytes} bytes of shared memory; without enable-extended-smem a "
+            f"launch has {USUAL_SHARED_BYTES}",
+        )
 
 
 def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
