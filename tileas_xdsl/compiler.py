@@ -45,6 +45,7 @@ TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
 TARGET_OPTIONS = {
     "lower-tma-load-store-to-async": "target",
     "tileas-assign-load-store-layouts": "target",
+    "tileas-attach-tma-desc-args": "target",
     "tileas-attach-tma-descriptor-args": "target",
     "tileas-separate-host-tma": "target",
     "tileas-materialize-convert-layout": "target",
