@@ -148,3 +148,17 @@ def test_wrong_input_is_told(args: Sequence[str], code: int, message: str, folde
     (folder / "unknown.ptx").write_text(SCALE.replace("mul.rn", "mull.rn"))
     result = run(*args, code=code)
     assert message in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_host_code_encodes_the_maps() -> None:
+    pytest.importorskip("llvmlite")
+    options = ("--level", "ptx", "--grid", "1,2", *args_of(*ARRAYS))
+    run("gemm.mlir", "--host-code", "--out", "host", *options)
+    run("gemm.mlir", "--out", "plain", *options)
+    np.testing.assert_array_equal(np.load("host/arg2.npy"), np.load("plain/arg2.npy"))
+
+
+def test_host_code_is_for_kernels_of_tiles_as_ptx() -> None:
+    for rest, level in ((("gemm.mlir",), "tile"), (("scale.ptx",), "ptx")):
+        result = run(*rest, "--host-code", "--grid", "1", *args_of("f32:64:iota"), code=2)
+        assert f"--host-code has no meaning with --level {level}" in result.stderr
