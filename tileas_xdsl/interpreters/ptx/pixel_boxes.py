@@ -37,7 +37,7 @@ class ColumnBox(Box):
         """The bytes of the column that begins at coordinates, which offsets may follow."""
         found = filling(self.map, (self.rows, self.counts[-1], self.unit))
         exists, addresses, channels = self._places_in_memory(at)
-        width = (channels.stop - channels.start) * self.unit
+        width: int = (channels.stop - channels.start) * self.unit
         if width > 0 and exists.any():
             low, high = int(addresses[exists].min()), int(addresses[exists].max()) + width
             buffer = memory.find(low, high - low)
@@ -51,7 +51,7 @@ class ColumnBox(Box):
         """Put the bytes of a column there; what is out of bounds is dropped."""
         self._check_pixels_exist()
         exists, addresses, channels = self._places_in_memory(at)
-        width = (channels.stop - channels.start) * self.unit
+        width: int = (channels.stop - channels.start) * self.unit
         memory.writes += 1
         if width <= 0 or not exists.any():
             return

@@ -41,6 +41,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
@@ -61,6 +62,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **PIPELINES,
     **PRODUCTS,
     **REDUCTIONS,
+    **ROW_COPIES,
     **SHAPES,
     **TMA,
 }

@@ -21,7 +21,11 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma import (
+    AsyncTiledTmaLoadOp,
+    AsyncTiledTmaStoreOp,
+    TmaLoadBase,
+)
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
@@ -58,12 +62,22 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
 def _transfer(
     e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
 ) -> tuple[Descriptor, SharedTile]:
-    """Descriptor and tile; the tile's swizzle and panels become those of the tensor map."""
+    """Descriptor and tile of a copy of boxes."""
+    if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
+        raise op_error(op, "moves tiles only; other modes are not lowered to threads yet")
+    return described(e, op, desc, tile, tuple(reversed(e.shared_tile(tile).shape[:-1])))
+
+
+def described(
+    e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, rows: tuple[int, ...]
+) -> tuple[Descriptor, SharedTile]:
+    """Descriptor and tile; the tile's swizzle and panels become those of the tensor map.
+
+    `rows` is the box of one instruction but for its innermost extent.
+    """
     descriptor, shared = e.get(desc), e.shared_tile(tile)
     if not isinstance(descriptor, Descriptor):
         raise op_error(op, "uses a descriptor that this kernel does not make")
-    if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
-        raise op_error(op, "moves tiles only; other modes are not lowered to threads yet")
     recipe, layout = descriptor.recipe, shared.layout
     is_cut = layout.swizzle != "none" and layout.row_bytes != layout.swizzle_span
     if is_cut or layout.row_bytes % BOX_ROW_BYTES:
@@ -72,7 +86,7 @@ def _transfer(
             f"TMA fills rows of {BOX_ROW_BYTES} bytes or more, all that its swizzle permutes, not "
             f"{layout.describe()}",
         )
-    box = (layout.panel, *reversed(shared.shape[:-1]))
+    box = (layout.panel, *rows)
     if recipe.swizzle is None:
         recipe.swizzle, recipe.panel, recipe.box = layout.swizzle, layout.panel, box
     elif (recipe.swizzle, recipe.box) != (layout.swizzle, box):
@@ -108,14 +122,19 @@ def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
         raise op_error(op, "loads outside the stages of a pipeline, which is not lowered yet")
     stages, index = e.stage
     barrier = e.advance(stages.full, index.stage)
-    group = number_of(op.num_multicast) or 1
-    mask = None
-    if group > 1:
-        mask = e.insert(arith.ConstantOp(IntegerAttr((1 << group) - 1, 16))).result
+    mask = mask_of(e, op)
     elected = e.elected()
     for pointer, coordinates in _panels(e, tile, op.coords):
         e.insert(TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected))
     return [Ghost()]
+
+
+def mask_of(e: Emitter, op: TmaLoadBase) -> SSAValue | None:
+    """The blocks that a load goes to; None for its own only."""
+    group = number_of(op.num_multicast) or 1
+    if group == 1:
+        return None
+    return e.insert(arith.ConstantOp(IntegerAttr((1 << group) - 1, 16))).result
 
 
 def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:

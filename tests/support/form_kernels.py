@@ -1,0 +1,101 @@
+"""Small kernels of the forms of TMA that move more than boxes: rows, columns of pixels, sums."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.plain_kernels import NUMPY, Array, Launch, kernel
+
+PIPE = """
+!prod = !nv_tileas.async.pipeline.producer_token
+!cons = !nv_tileas.async.pipeline.consumer_token
+!iter = !nv_tileas.async.pipeline.iterator<!tile, 2, smem>
+"""
+
+
+def _piped(tile: str, before: str, fill: str, read: str, tiles: str) -> str:
+    """Agent 0 fills stages for `%k` up to `tiles`, agent 1 reads them as `%o`."""
+    return f"""%none = nv_tileas.create_none : !nv_tileas.mem_token
+  %memory = nv_tileas.alloc_tensor : tensor<2x{tile}, #smem>
+  %slots = nv_tileas.view %memory : tensor<2x{tile}, #smem> -> !slots
+  %p0, %c0 = nv_tileas.async.pipeline.create_pipeline %slots {{numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8}} : !slots -> !prod, !cons
+  {before}
+  nv_tileas.async.pipeline.agent_switch {{num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0>, isolated = false}} agent 0 {{
+    %i0 = nv_tileas.async.pipeline.create_iterator %p0 : !prod -> !iter
+    %pn, %in = scf.for %k = %zero to {tiles} step %one iter_args(%p = %p0, %i = %i0) -> (!prod, !iter) {{
+      %p1 = nv_tileas.async.pipeline.produce_one %p, %i {{producer_types = [!tile]}} : (!prod, !iter) -> !prod {{
+      ^bb0(%stage: !tile):
+        {fill}
+        nv_tileas.async.pipeline.yield %stage : !tile
+      }}
+      %i1 = nv_tileas.async.pipeline.inc_iter %i : !iter -> !iter
+      scf.yield %p1, %i1 : !prod, !iter
+    }}
+  }}, agent 1 {{
+    %j0 = nv_tileas.async.pipeline.create_iterator %c0 : !cons -> !iter
+    %cn, %jn = scf.for %k = %zero to {tiles} step %one iter_args(%c = %c0, %j = %j0) -> (!cons, !iter) {{
+      %c1, %o = nv_tileas.async.pipeline.consume_one %c, %j {{consumer_idx = 0 : i32, consumer_types = [!tile]}} : (!cons, !iter) -> (!cons, !tile) {{
+      ^bb0(%stage: !tile):
+        %loaded = arith.addf %stage, %stage : !tile
+        nv_tileas.async.pipeline.yield %loaded : !tile
+      }}
+      {read}
+      %j1 = nv_tileas.async.pipeline.inc_iter %j : !iter -> !iter
+      scf.yield %c1, %j1 : !cons, !iter
+    }}
+  }}"""  # noqa: E501
+
+
+def _types(tile: str) -> str:
+    return f"!tile = tensor<{tile}>\n!slots = !nv_tileas.tiled_view<2x{tile}, smem>\n{PIPE}"
+
+
+def permuted(
+    rng: np.random.Generator, element: str, rows: int, columns: int, *, text_only: bool = False
+) -> Launch:
+    """Rows are gathered by numbers, doubled, and scattered to rows by other numbers.
+
+    Some numbers are of rows that there are not: those are zeros, or dropped.
+    """
+    tile, array, line = f"{rows}x{columns}x{element}", f"memref<?x?x{element}>", f"{rows}xi32"
+    numbers_view = f"!nv_tileas.tiled_view<{line}, gmem>"
+    load, store = (
+        f"#nv_tileas<atom {way}_2d<box = [{columns}, 1], mode = {mode}>>"
+        for way, mode in (("tma_load", "gather4"), ("tma_store", "scatter4"))
+    )
+    size = rows * columns * np.dtype(NUMPY[element]).itemsize
+    before = f"""%columns = arith.constant {columns} : index
+  %from = nv_tileas.make_tiled_tma_desc %a box[%columns, %one] {{atom = {load}}} : {array} -> !nv_tileas.tma_desc
+  %to = nv_tileas.make_tiled_tma_desc %b box[%columns, %one] {{atom = {store}}} : {array} -> !nv_tileas.tma_desc
+  %width = memref.dim %a, %one : {array}
+  %tiles = arith.ceildivui %width, %columns : index
+  %vg = nv_tileas.view %g : memref<?xi32> -> {numbers_view}
+  %vs = nv_tileas.view %s : memref<?xi32> -> {numbers_view}
+  %buffer = nv_tileas.alloc_tensor : tensor<{tile}, #smem>"""  # noqa: E501
+    fill = f"""%which = nv_tileas.tiled_load %vg[%x] {{atom = #ldg}} : {numbers_view} -> tensor<{line}>
+        %l = nv_tileas.async.gather_tma_load %from, %stage[%k] rows %which barrier %none {{atom = {load}, tx_count = {size} : i32}} : !nv_tileas.tma_desc, !tile, index, tensor<{line}>, !nv_tileas.mem_token -> !nv_tileas.token"""  # noqa: E501
+    read = f"""%where = nv_tileas.tiled_load %vs[%x] {{atom = #ldg}} : {numbers_view} -> tensor<{line}>
+      nv_tileas.tiled_store %o, %buffer[%zero, %zero] {{atom = #copy}} : !tile, tensor<{tile}, #smem>
+      %u = nv_tileas.async.scatter_tma_store %to, %buffer[%k] rows %where {{atom = {store}}} : !nv_tileas.tma_desc, tensor<{tile}, #smem>, index, tensor<{line}> -> !nv_tileas.token
+      nv_tileas.async.wait %u : !nv_tileas.token"""  # noqa: E501
+    text = _types(tile) + kernel(
+        f"%a: {array}, %b: {array}, %g: memref<?xi32>, %s: memref<?xi32>",
+        _piped(tile, before, fill, read, "%tiles"),
+        8,
+    )
+    height, blocks = 3 * rows + 5, 3
+    width = 2 * columns + columns // 2
+    a = (30 * rng.standard_normal((height, width))).astype(NUMPY[element])
+    b = (30 * rng.standard_normal((height, width))).astype(NUMPY[element])
+    taken = rng.integers(0, height, blocks * rows).astype(np.int32)
+    taken[rng.permutation(len(taken))[:6]] = (-1, height, height + 7, -9, 1 << 30, -(1 << 31))
+    put = rng.permutation(height)[: blocks * rows].astype(np.int32)
+    put[rng.permutation(len(put))[:4]] = (-1, height, height + 1, -5)
+    return Launch(text, (a, b, taken, put), (blocks, 1, 1), _permuted(a, b, taken, put))
+
+
+def _permuted(a: Array, b: Array, taken: Array, put: Array) -> Array:
+    found = b.copy()
+    for source, target in zip(taken, put, strict=True):
+        if 0 <= target < len(b):
+            found[target] = 2 * a[source] if 0 <= source < len(a) else 0
+    return found
