@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from support.plain_kernels import NUMPY, Array, Launch, kernel
 
 PIPE = """
@@ -99,3 +100,72 @@ def _permuted(a: Array, b: Array, taken: Array, put: Array) -> Array:
         if 0 <= target < len(b):
             found[target] = 2 * a[source] if 0 <= source < len(a) else 0
     return found
+
+
+def unrolled(
+    rng: np.random.Generator,
+    element: str,
+    image: tuple[int, int, int, int],
+    window: tuple[tuple[int, int], tuple[int, int]],
+    padding: tuple[int, int],
+    tile: tuple[int, int],
+) -> Launch:
+    """The matrix of a convolution: for each tap a tile of pixels, doubled, is put where it belongs.
+
+    `image` is batch, height, width, channels; `window` the filter and how far its last place may
+    stick out, both height first; `padding` is before the image; `tile` is pixels and channels.
+    """
+    (batch, height, width, channels), (pixels, columns) = image, tile
+    (tall, wide), outside = window
+    lower = [-p for p in padding]
+    upper = [outside[0] - (tall - 1), outside[1] - (wide - 1)]
+    rows, across = height - lower[0] + upper[0], width - lower[1] + upper[1]
+    shape = f"1x1x{pixels}x{columns}x{element}"
+    array = f"memref<?x?x?x?x{element}>"
+    view = f"!nv_tileas.tiled_view<{shape}, gmem>"
+    size = pixels * columns * np.dtype(NUMPY[element]).itemsize
+    atom = f"#nv_tileas<atom tma_load_4d<box = [{columns}, {pixels}, 1, 1], mode = im2col>>"
+    corners = f"""pixel_lower = array<i32: {lower[1]}, {lower[0]}>, pixel_upper = array<i32: {upper[1]}, {upper[0]}>, filter = array<i32: {wide}, {tall}>"""  # noqa: E501
+    before = f"""%columns = arith.constant {columns} : index
+  %pixels = arith.constant {pixels} : index
+  %from = nv_tileas.make_tiled_tma_desc %a box[%columns, %pixels, %one, %one] {{atom = {atom}, {corners}}} : {array} -> !nv_tileas.tma_desc
+  %taps = arith.constant {tall * wide} : index
+  %first = arith.muli %x, %pixels : index
+  %across = arith.constant {across} : index
+  %area = arith.constant {across * rows} : index
+  %n = arith.divui %first, %area : index
+  %inside = arith.remui %first, %area : index
+  %row = arith.divui %inside, %across : index
+  %column = arith.remui %inside, %across : index
+  %top = arith.constant {lower[0]} : index
+  %left = arith.constant {lower[1]} : index
+  %h = arith.addi %row, %top : index
+  %w = arith.addi %column, %left : index
+  %v = nv_tileas.view %b : {array} -> {view}"""  # noqa: E501
+    fill = f"""%l = nv_tileas.async.tiled_tma_load %from, %stage[%k, %n, %h, %w, %y] barrier %none {{atom = {atom}, tx_count = {size} : i32}} : !nv_tileas.tma_desc, !tile, index, index, index, index, index, !nv_tileas.mem_token -> !nv_tileas.token"""  # noqa: E501
+    read = f"nv_tileas.tiled_store %o, %v[%zero, %k, %x, %y] {{atom = #stg}} : !tile, {view}"
+    text = _types(shape) + kernel(
+        f"%a: {array}, %b: {array}", _piped(shape, before, fill, read, "%taps"), 8
+    )
+    a = (30 * rng.standard_normal(image)).astype(NUMPY[element])
+    count = batch * rows * across
+    blocks = -(-count // pixels)
+    b = np.zeros((1, tall * wide, count, channels), a.dtype)
+    expected = _unrolled(a, (tall, wide), (lower[0], lower[1]), (rows, across))
+    return Launch(text, (a, b), (blocks, -(-channels // columns), 1), 2 * expected[None])
+
+
+def _unrolled(
+    a: Array, window: tuple[int, int], lower: tuple[int, int], extents: tuple[int, int]
+) -> Array:
+    """`(tap, pixel, channel)` of an image, zeros around it."""
+    batch, height, width, channels = a.shape
+    taps: list[Array] = []
+    for tap in np.ndindex(*window):
+        found = np.zeros((batch, *extents, channels), a.dtype)
+        for row, column in np.ndindex(*extents):
+            h, w = row + lower[0] + tap[0], column + lower[1] + tap[1]
+            if 0 <= h < height and 0 <= w < width:
+                found[:, row, column] = a[:, h, w]
+        taps.append(found.reshape(-1, channels))
+    return np.stack(taps)

@@ -1,4 +1,4 @@
-"""Forms of TMA that move more than boxes: emulator, interpreter and numpy agree; ptxas takes them."""
+"""Forms of TMA that move more than boxes: emulator, interpreter and numpy agree."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.assembling import needs_ptxas
-from support.form_kernels import permuted
+from support.form_kernels import permuted, unrolled
 from support.plain_kernels import Launch
 
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.interpreters.tile.faults import SimulationError
 
 ORDERS = (("eager", 0), ("lazy", 0), ("random", 1), ("random", 2))
 
@@ -43,3 +44,112 @@ def check(launch: Launch, target: str, result: int) -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_are_gathered_and_scattered(name: str) -> None:
     check(ROWS[name](), "sm_100a", 1)
+
+
+PIXELS = {
+    "3x3-same": lambda: unrolled(rng(), "f16", (2, 7, 9, 64), ((3, 3), (1, 1)), (1, 1), (32, 64)),
+    "3x2-valid": lambda: unrolled(rng(), "f16", (3, 6, 5, 32), ((3, 2), (0, 0)), (0, 0), (16, 16)),
+    "2x3-ragged": lambda: unrolled(rng(), "f32", (2, 5, 6, 40), ((2, 3), (1, 0)), (0, 2), (16, 32)),
+    "1x1": lambda: unrolled(rng(), "f32", (1, 4, 4, 8), ((1, 1), (0, 0)), (0, 0), (8, 8)),
+}
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize("name", PIXELS)
+def test_pixels_are_unrolled(name: str, target: str) -> None:
+    check(PIXELS[name](), target, 1)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", [*ROWS, *PIXELS])
+def test_ptxas_is_content(name: str) -> None:
+    target = "sm_100a" if name in ROWS else "sm_90a"
+    launch = {**ROWS, **PIXELS}[name]()
+    for arch in {target, "sm_100a"}:
+        assembled = compile_kernel(launch.text, arch).assemble()
+        assert assembled.messages == ()
+        assert (assembled.spills, assembled.stack) == (0, 0)
+
+
+def test_what_the_ptx_says() -> None:
+    """An instruction for each four rows of a panel; offsets of pixels in 16 bits."""
+    text = compile_kernel(ROWS["f16-32x128"]().text, "sm_100a").ptx
+    head = "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier"
+    assert text.count(head) == 32 // 4 * 2
+    assert text.count("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group") == 16
+    text = compile_kernel(PIXELS["3x3-same"]().text).ptx
+    assert text.count("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier") == 1
+
+
+def findings(launch: Launch, target: str, old: str, new: str) -> str:
+    """What the emulator says of PTX in which something was changed."""
+    made = compile_kernel(launch.text, target)
+    assert old in made.ptx
+    made.ptx = made.ptx.replace(old, new)
+    run = made.emulate(*launch.arguments, grid=launch.grid)
+    assert run.findings
+    return " ".join(line for f in run.findings for line in (f.message, *f.story))
+
+
+def test_bytes_that_were_not_announced_are_found() -> None:
+    rows, pixels = ROWS["f16-16x64"](), PIXELS["3x3-same"]()
+    for launch, target, size in ((rows, "sm_100a", 2048), (pixels, "sm_90a", 4096)):
+        found = findings(launch, target, f", {size};", f", {size + 512};")
+        assert "deadlock" in found, found
+
+
+def test_rows_need_the_fence_of_their_writers() -> None:
+    found = findings(ROWS["f16-16x64"](), "sm_100a", "fence.proxy.async.shared::cta;", "")
+    assert "proxy" in found
+
+
+@pytest.mark.parametrize(
+    ("make", "target", "old", "new", "says"),
+    [
+        (ROWS["f16-16x64"], "sm_90a", "", "", "moves rows by their numbers, which sm_90a cannot"),
+        (
+            ROWS["f16-16x64"],
+            "sm_100a",
+            "tensor<16xi32>, !nv_tileas.mem_token",
+            "tensor<12xi32>, !nv_tileas.mem_token",
+            "12xi32",
+        ),
+        (ROWS["f16-16x64"], "sm_100a", "tx_count = 2048", "tx_count = 2040", "tx_count is 2040"),
+        (
+            lambda: permuted(rng(), "f32", 8, 4),
+            "sm_100a",
+            "",
+            "",
+            "moves rows of 16 bytes, but 4 of them are a multiple of 128",
+        ),
+        (
+            PIXELS["3x3-same"],
+            "sm_90a",
+            ", pixel_lower = array<i32: -1, -1>, pixel_upper = array<i32: -1, -1>, "
+            "filter = array<i32: 3, 3>",
+            "",
+            "loads pixels, but its descriptor says no corners of them",
+        ),
+    ],
+)
+def test_what_is_refused(
+    make: Callable[[], Launch], target: str, old: str, new: str, says: str
+) -> None:
+    text = make().text
+    assert old in text
+    with pytest.raises(DiagnosticError, match=says):
+        compile_kernel(text.replace(old, new) if old else text, target)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("addi %column, %left", "addi %column, %columns", "begins at pixel 64 of dimension 2"),
+        ("stage[%k, %n", "stage[%columns, %n", "takes tap 64 of a filter that has 9"),
+    ],
+)
+def test_what_the_interpreter_refuses(old: str, new: str, says: str) -> None:
+    launch = PIXELS["3x3-same"]()
+    assert old in launch.text
+    with pytest.raises((SimulationError, DiagnosticError), match=says):
+        compile_kernel(launch.text.replace(old, new)).simulate(*launch.arguments, grid=launch.grid)

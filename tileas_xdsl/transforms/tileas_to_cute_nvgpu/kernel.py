@@ -37,6 +37,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
@@ -65,6 +66,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **ROW_COPIES,
     **SHAPES,
     **TMA,
+    **PIXEL_COPIES,
 }
 
 
@@ -207,4 +209,7 @@ def _recipe(recipe: TensorMapRecipe) -> DictionaryAttr:
         "swizzle": StringAttr(recipe.swizzle or "none"),
         "nan_fill": BoolAttr.from_bool(recipe.nan_fill),
     }
+    if recipe.pixels is not None:
+        entries["pixel_lower"] = DenseArrayBase.from_list(i64, list(recipe.pixels.lower))
+        entries["pixel_upper"] = DenseArrayBase.from_list(i64, list(recipe.pixels.upper))
     return DictionaryAttr(entries)

@@ -52,7 +52,9 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     if any(extent is None for extent in box):
         raise op_error(op, "has a box whose extents are not constants")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
-    recipe = TensorMapRecipe(argument, tuple(n for n in box if n is not None), element, fills)
+    recipe = TensorMapRecipe(
+        argument, tuple(n for n in box if n is not None), element, fills, pixels=op.pixels
+    )
     e.plan.recipes.append(recipe)
     value = e.add_argument(TmaDescriptorTiledType())
     e.insert(PrefetchTmaDescOp(value, e.is_equal(e.thread, 0)))

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 
 
@@ -124,6 +125,8 @@ class TensorMapRecipe:
     """How the tiles lie that it fills or empties; None until one is seen."""
     panel: int = 0
     """The innermost extent of the box of one instruction."""
+    pixels: Pixels | None = None
+    """Of columns of pixels (im2col)."""
 
 
 @dataclass(frozen=True)
