@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from support.plain_kernels import NUMPY, Array, Launch, kernel
+from support.plain_kernels import NUMPY, Array, Launch, kernel, load
 
 PIPE = """
 !prod = !nv_tileas.async.pipeline.producer_token
@@ -169,3 +169,45 @@ def _unrolled(
                 found[:, row, column] = a[:, h, w]
         taps.append(found.reshape(-1, channels))
     return np.stack(taps)
+
+
+UPDATES = {
+    "add": np.add.reduce,
+    "min": np.minimum.reduce,
+    "max": np.maximum.reduce,
+    "umin": lambda a: np.minimum.reduce(a.view("u4")).view("i4"),
+    "umax": lambda a: np.maximum.reduce(a.view("u4")).view("i4"),
+    "and": np.bitwise_and.reduce,
+    "or": np.bitwise_or.reduce,
+    "xor": np.bitwise_xor.reduce,
+}
+
+
+def totals(rng: np.random.Generator, element: str, mode: str, rows: int, columns: int) -> Launch:
+    """Blocks reduce their tiles of a matrix into the tiles of one that is as high as a tile.
+
+    Numbers are small integers, so that sums do not depend on their order; some are negative.
+    """
+    tile, array = f"{rows}x{columns}x{element}", f"memref<?x?x{element}>"
+    combines = mode.removeprefix("u")
+    atom = f"#nv_tileas<atom tma_redg_2d<box = [{columns}, {rows}], op = {combines}>>"
+    shared = f"tensor<{tile}, #smem>"
+    body = (
+        f"""%rows = arith.constant {rows} : index
+  %columns = arith.constant {columns} : index
+  %to = nv_tileas.make_tiled_tma_desc %b box[%columns, %rows] {{atom = {atom}}} : {array} -> !nv_tileas.tma_desc
+  %buffer = nv_tileas.alloc_tensor : {shared}
+  """  # noqa: E501
+        + load("t", "a", array, tile, "%x, %y")
+        + f"""nv_tileas.tiled_store %t, %buffer[%zero, %zero] {{atom = #copy}} : tensor<{tile}>, {shared}
+  %u = nv_tileas.async.tiled_atomic_rmw {mode} %to, %buffer[%zero, %y] {{atom = {atom}}} : !nv_tileas.tma_desc, {shared}, index, index -> !nv_tileas.token
+  nv_tileas.async.wait %u : !nv_tileas.token"""  # noqa: E501
+    )
+    width, blocks = 2 * columns - 16, 3
+    dtype = np.dtype(NUMPY[element])
+    a = rng.integers(-20, 21, (blocks * rows, width)).astype(dtype)
+    b = rng.integers(-20, 21, (rows - 1, width)).astype(dtype)
+    parts = a.reshape(blocks, rows, width)[:, :-1]
+    expected = UPDATES[mode](np.concatenate([b[None], parts]))
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (a, b), (blocks, 2, 1), expected.astype(dtype))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.assembling import needs_ptxas
-from support.form_kernels import permuted, unrolled
+from support.form_kernels import permuted, totals, unrolled
 from support.plain_kernels import Launch
 
 from tileas_xdsl.compiler import compile as compile_kernel
@@ -153,3 +153,41 @@ def test_what_the_interpreter_refuses(old: str, new: str, says: str) -> None:
     assert old in launch.text
     with pytest.raises((SimulationError, DiagnosticError), match=says):
         compile_kernel(launch.text.replace(old, new)).simulate(*launch.arguments, grid=launch.grid)
+
+
+SUMS = [
+    ("f16", "add"),
+    ("f16", "min"),
+    ("f32", "add"),
+    ("i32", "add"),
+    ("i32", "max"),
+    ("i32", "umax"),
+    ("i32", "umin"),
+    ("i32", "xor"),
+]
+
+
+@pytest.mark.parametrize(("element", "mode"), SUMS)
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_tiles_are_reduced(element: str, mode: str, target: str) -> None:
+    launch = totals(rng(), element, mode, 16, 32)
+    check(launch, target, 1)
+    if element == "i32":
+        made = compile_kernel(launch.text, target)
+        assert ("u32" if mode in ("umin", "umax") else "s32") == made.abi.tensor_maps[0].element
+
+
+@needs_ptxas
+@pytest.mark.parametrize("mode", ["add", "max", "umin", "and"])
+def test_ptxas_takes_reductions(mode: str) -> None:
+    launch = totals(rng(), "i32", mode, 8, 32)
+    for target in ("sm_90a", "sm_100a"):
+        assert compile_kernel(launch.text, target).assemble().messages == ()
+
+
+def test_signs_of_one_descriptor_agree() -> None:
+    text = totals(rng(), "i32", "umin", 16, 32).text
+    first = next(line for line in text.splitlines() if "tiled_atomic_rmw" in line)
+    again = first.replace("%u =", "%u2 =").replace("umin", "max").replace("op = min", "op = max")
+    with pytest.raises(DiagnosticError, match="compares integers otherwise than others"):
+        compile_kernel(text.replace(first, f"{first}\n{again}"))

@@ -40,6 +40,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
@@ -62,6 +63,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **MEMORY,
     **PIPELINES,
     **PRODUCTS,
+    **REDUCE_COPIES,
     **REDUCTIONS,
     **ROW_COPIES,
     **SHAPES,

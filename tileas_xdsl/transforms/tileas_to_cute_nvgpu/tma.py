@@ -61,7 +61,7 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     return [Descriptor(value, recipe)]
 
 
-def _transfer(
+def transfer(
     e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
 ) -> tuple[Descriptor, SharedTile]:
     """Descriptor and tile of a copy of boxes."""
@@ -98,7 +98,7 @@ def described(
     return descriptor, shared
 
 
-def _panels(
+def panels(
     e: Emitter, tile: SharedTile, coordinates: Sequence[SSAValue]
 ) -> list[tuple[SSAValue, list[SSAValue]]]:
     """For each panel its pointer and its coordinates, innermost first; they count elements."""
@@ -119,14 +119,14 @@ def _panels(
 
 def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     """One bulk copy for each panel, which completes the barrier of the stage."""
-    descriptor, tile = _transfer(e, op, op.desc, op.destination, op.atom.data)
+    descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
     if e.stage is None:
         raise op_error(op, "loads outside the stages of a pipeline, which is not lowered yet")
     stages, index = e.stage
     barrier = e.advance(stages.full, index.stage)
     mask = mask_of(e, op)
     elected = e.elected()
-    for pointer, coordinates in _panels(e, tile, op.coords):
+    for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected))
     return [Ghost()]
 
@@ -141,11 +141,11 @@ def mask_of(e: Emitter, op: TmaLoadBase) -> SSAValue | None:
 
 def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
     """The writers fence and meet; then one thread stores and commits."""
-    descriptor, tile = _transfer(e, op, op.desc, op.source, op.atom.data)
+    descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
     e.insert(FenceProxyAsyncOp("shared::cta"))
     e.meet()
     elected = e.elected()
-    for pointer, coordinates in _panels(e, tile, op.coords):
+    for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(TmaStoreOp(descriptor.argument, pointer, coordinates, pred=elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:

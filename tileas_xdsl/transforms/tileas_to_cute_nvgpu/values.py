@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import Signedness
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
@@ -125,6 +126,8 @@ class TensorMapRecipe:
     """How the tiles lie that it fills or empties; None until one is seen."""
     panel: int = 0
     """The innermost extent of the box of one instruction."""
+    sign: Signedness | None = None
+    """How integers are compared; None where none are."""
     pixels: Pixels | None = None
     """Of columns of pixels (im2col)."""
 
