@@ -10,6 +10,8 @@ from support.assembling import needs_ptxas
 from support.form_kernels import permuted, totals, unrolled
 from support.plain_kernels import Launch
 
+from kernels import Gemm
+from kernels.mutations import all_of, replacing
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.tile.faults import SimulationError
@@ -191,3 +193,22 @@ def test_signs_of_one_descriptor_agree() -> None:
     again = first.replace("%u =", "%u2 =").replace("umin", "max").replace("op = min", "op = max")
     with pytest.raises(DiagnosticError, match="compares integers otherwise than others"):
         compile_kernel(text.replace(first, f"{first}\n{again}"))
+
+
+def test_products_are_added_to_what_is_there() -> None:
+    """The sums of a GEMM go from the registers of the tensor core to a reduction."""
+    gemm = Gemm(bm=64, bn=64, bk=64, consumers=1, stages=2, epilogue="tma")
+    text = all_of(
+        replacing("#nv_tileas<atom tma_store_2d", "#nv_tileas<atom tma_redg_2d"),
+        replacing("nv_tileas.async.tiled_tma_store", "nv_tileas.async.tiled_atomic_rmw add"),
+    )(gemm.text())
+    a, b, c = gemm.make_inputs(np.random.default_rng(2), {"m": 100, "n": 72, "k": 128})
+    c[:] = np.random.default_rng(3).standard_normal(c.shape).astype(c.dtype)
+    expected = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64)
+    made = compile_kernel(text)
+    found = made.simulate(a, b, c, grid=(2, 2)).arrays[2]
+    np.testing.assert_allclose(found, expected, rtol=2.0**-9, atol=2.0**-9)
+    for order, seed in ORDERS:
+        run = made.emulate(a, b, c, grid=(2, 2), order=order, seed=seed)
+        assert [str(finding) for finding in run.findings] == []
+        np.testing.assert_allclose(run.arrays[2], expected, rtol=2.0**-9, atol=2.0**-9)

@@ -12,6 +12,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BulkCommitOp, FenceProxyAsyncOp, TmaReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import panels, transfer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -48,8 +49,8 @@ def _check_sign(op: Operation, recipe: TensorMapRecipe, mode: RmwMode) -> None:
     if recipe.sign not in (None, sign):
         raise op_error(op, "compares integers otherwise than others through its descriptor do")
     recipe.sign = sign
-    if mode in UNSIGNED and isinstance(recipe.element, IntegerType):
-        recipe.element = IntegerType(recipe.element.bitwidth, sign)
+    if mode in UNSIGNED:
+        recipe.element = IntegerType(bits_of(recipe.element), sign)
 
 
 _TABLE: Any = {AsyncTiledAtomicRmwOp: reduce}
