@@ -126,30 +126,47 @@ class Inputs:
     instruction: int
 
 
-def inputs(case: Case, seed: int = 5) -> Inputs:
+@dataclass(frozen=True)
+class Operand:
+    """An operand: its bytes in shared memory, its scales, and its scaled numbers."""
+
+    data: np.ndarray
+    scales: np.ndarray
+    values: np.ndarray
+
+
+def operands(case: Case, seed: int) -> list[Operand]:
     rng = np.random.default_rng(seed)
-    padded = case.kind == "mxf8f6f4"
     vector = scale_vector(case.kind, case.vector.removeprefix("scale_vec::"), case.scale)
-    memory = np.zeros(65536, np.uint8)
-    operands: list[np.ndarray] = []
-    words: list[int] = []
-    parts = ((case.a, 128, A, SFA, "128B"), (case.b, case.n, B, SFB, "32B"))
-    for (name, rows, place, scales_at, mode), first in zip(parts, case.ids, strict=True):
+    found: list[Operand] = []
+    for name, rows, first in ((case.a, 128, case.ids[0]), (case.b, case.n, case.ids[1])):
         codes = numbers(rng, name, (rows, case.k))
-        layout = canonical(mode, "k", 8, rows)
-        memory[place : place + 16384] = placed(packed(codes, name, padded), layout, 16384)
-        words.append(describe(layout, START + place, BLACKWELL).encode())
         of_rows = scales(rng, case.scale, rows)
-        copied = atoms(of_rows)
-        memory[scales_at : scales_at + len(copied)] = copied
         used = of_rows[:, first : first + vector.count].view(SCALES[case.scale])
         spread = np.repeat(used.astype(np.float64), vector.block, axis=1)
-        operands.append(codes.view(FORMATS[name][1]).astype(np.float64) * spread)
+        values = codes.view(FORMATS[name][1]).astype(np.float64) * spread
+        data = packed(codes, name, padded=case.kind == "mxf8f6f4")
+        found.append(Operand(data, of_rows, values))
+    return found
+
+
+def inputs(case: Case, seed: int = 5) -> Inputs:
+    memory = np.zeros(65536, np.uint8)
+    words: list[int] = []
+    parts = operands(case, seed)
+    places = ((A, SFA, "128B"), (B, SFB, "32B"))
+    for part, (place, scales_at, mode) in zip(parts, places, strict=True):
+        layout = canonical(mode, "k", 8, len(part.data))
+        memory[place : place + 16384] = placed(part.data, layout, 16384)
+        words.append(describe(layout, START + place, BLACKWELL).encode())
+        copied = atoms(part.scales)
+        memory[scales_at : scales_at + len(copied)] = copied
     instruction = BlockScaledDescriptor(
         case.kind, case.a, case.b, 128, case.n, "k", "k", scale=case.scale,
         a_scale_id=case.ids[0], b_scale_id=case.ids[1],
     ).encode()  # fmt: skip
-    return Inputs(memory, operands[0] @ operands[1].T, (words[0], words[1]), instruction)
+    expected = parts[0].values @ parts[1].values.T
+    return Inputs(memory, expected, (words[0], words[1]), instruction)
 
 
 def copy(place: int, column: int) -> str:
@@ -221,6 +238,65 @@ def test_ptxas_takes_them(case: Case) -> None:
 
 
 MX8 = CASES[0]
+
+
+PAIRS = [
+    Case("mxf8f6f4", "f8e4m3", "f4e2m1", 64, "scale_vec::1X", ids=(1, 2)),
+    Case("mxf4nvf4", "f4e2m1", "f4e2m1", 256, "scale_vec::4X", "ue4m3"),
+]
+
+
+def halves(case: Case) -> tuple[np.ndarray, np.ndarray, Inputs]:
+    """The memories of two CTAs, what they should hold, and a product of both.
+
+    Each has half of the rows of A and of B, the scales of its rows of A, and those of all of B.
+    """
+    half = replace(case, n=case.n // 2)
+    given = inputs(half, 5)
+    memories = np.stack([given.memory, inputs(half, 6).memory])
+    parts = [operands(half, seed) for seed in (5, 6)]
+    everything = atoms(np.concatenate([b.scales for _, b in parts]))
+    memories[:, SFB : SFB + len(everything)] = everything
+    right = np.concatenate([b.values for _, b in parts])
+    instruction = BlockScaledDescriptor(
+        case.kind, case.a, case.b, 256, case.n, "k", "k", scale=case.scale,
+        a_scale_id=case.ids[0], b_scale_id=case.ids[1], group="2",
+    ).encode()  # fmt: skip
+    expected = np.stack([a.values @ right.T for a, _ in parts])
+    return memories, expected, replace(given, instruction=instruction)
+
+
+@pytest.mark.parametrize("case", PAIRS, ids=str)
+@pytest.mark.parametrize("order", ["eager", "lazy"])
+def test_products_of_a_pair_of_ctas(case: Case, order: str) -> None:
+    memories, expected, given = halves(case)
+    body = program(case, given).replace("cta_group::1", "cta_group::2")
+    body = body.replace("ld.param.u64 %m, [M];", """
+    .reg .b32 %rank; .reg .b64 %far; .reg .b16 %both; mov.u32 %rank, %cluster_ctarank;
+    ld.param.u64 %m, [M]; mul.wide.u32 %far, %rank, 65536; add.u64 %m, %m, %far; mov.b16 %both, 3;
+    """)  # fmt: skip
+    size = 128 * case.n * 4
+    body = body.replace(".reg .b64 %sf;", f""".reg .b64 %sf;
+    mul.wide.u32 %far, %rank, {size}; add.u64 %pd, %pd, %far;
+    barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;
+    """)  # fmt: skip
+    body = body.replace("setp.ne.u32 %q, %t, 0; @%q bra COMMIT;", """
+    or.b32 %v3, %t, %rank; setp.ne.u32 %q, %v3, 0; @%q bra COMMIT;
+    """)  # fmt: skip
+    body = body.replace(
+        "shared::cluster.b64 [bars];", "shared::cluster.multicast::cluster.b64 [bars], %both;"
+    )
+    closing = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+    body = body.replace(
+        "tcgen05.fence::before_thread_sync; bar.sync 0; setp.ne.u32 %q, %w",
+        closing + "tcgen05.fence::before_thread_sync; bar.sync 0; setp.ne.u32 %q, %w",
+    )
+    outputs = np.zeros((2, case.n // 8, 128, 8), np.float32)
+    arguments = [outputs, memories]
+    report = run_block(body, "DM", arguments, version="8.8", order=order, grid=2, cluster=2)
+    found = report.arrays[0].transpose(0, 2, 1, 3).reshape(2, 128, case.n)
+    limit = np.abs(expected).max() * 2.0**-19
+    np.testing.assert_allclose(found, 2 * expected, rtol=2.0**-19, atol=limit)
 
 
 def test_scales_of_all_quarters_agree() -> None:
