@@ -212,3 +212,14 @@ def test_products_are_added_to_what_is_there() -> None:
         run = made.emulate(a, b, c, grid=(2, 2), order=order, seed=seed)
         assert [str(finding) for finding in run.findings] == []
         np.testing.assert_allclose(run.arrays[2], expected, rtol=2.0**-9, atol=2.0**-9)
+
+
+def test_rows_that_are_all_the_same() -> None:
+    """Numbers that are a constant are in no memory."""
+    launch = ROWS["f16-16x64"]()
+    loads = [line for line in launch.text.splitlines() if "%which = " in line]
+    text = launch.text.replace(loads[0], "%which = arith.constant dense<3> : tensor<16xi32>")
+    a, b, _, put = launch.arguments
+    expected = b.copy()
+    expected[put[(put >= 0) & (put < len(b))]] = 2 * a[3]
+    check(Launch(text, launch.arguments, launch.grid, expected), "sm_100a", 1)
