@@ -13,18 +13,23 @@ from interpreters.ptx.test_tensor_memory import ALLOCATE, BLACKWELL, FILL, FREE,
 from support.assembling import needs_ptxas
 
 from tileas_xdsl.backend.ptxas import assemble
+from tileas_xdsl.dialects.nv_tileas.block_scaled import BLOCK_SCALED
 from tileas_xdsl.interpreters.ptx import PtxError
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.block_scales import (
     ATOM_BYTES,
     ATOM_ROWS,
     ATOM_SCALES,
     SCALE_ATOM,
+    SCALE_VECTORS,
     scale_layout,
     scale_vector,
 )
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
+from tileas_xdsl.target.mma_kinds import KINDS
+from tileas_xdsl.target.ptx_isa.tensor_cores import TENSOR_KINDS
 from tileas_xdsl.target.smem_descriptor import SmemDescriptor, describe
 from tileas_xdsl.target.tensor_memory import LANE_STEP, counted
 
@@ -378,3 +383,77 @@ def test_an_atom_of_scales_is_four_columns() -> None:
 def test_vectors_that_there_are_not(arguments: tuple[Any, ...], says: str) -> None:
     with pytest.raises(TargetError, match=says):
         scale_vector(*arguments)
+
+
+STEPS = 4
+"""Products along K of a tile whose rows are 128 bytes."""
+
+TILES = [
+    Case("mxf8f6f4", "f8e4m3", "f8e5m2", 64, "scale_vec::1X"),
+    Case("mxf8f6f4", "f6e3m2", "f4e2m1", 128, "block32"),
+    Case("mxf4", "f4e2m1", "f4e2m1", 128, "scale_vec::2X"),
+    Case("mxf4nvf4", "f4e2m1", "f4e2m1", 96, "scale_vec::4X", "ue4m3"),
+]
+
+
+@pytest.mark.parametrize("case", TILES, ids=str)
+@pytest.mark.parametrize("order", ["eager", "lazy", "random"])
+def test_a_tile_along_k(case: Case, order: str) -> None:
+    """As the loop of a GEMM has it: operands 32 bytes further on, scales a byte, a half, a word."""
+    rng = np.random.default_rng(11)
+    vector = scale_vector(case.kind, case.vector.removeprefix("scale_vec::"), case.scale)
+    memory = np.zeros(65536, np.uint8)
+    values: list[np.ndarray] = []
+    copies, starts = "", []
+    for side, (name, rows, place, scales_at) in enumerate(
+        ((case.a, 128, A, SFA), (case.b, case.n, B, SFB))
+    ):
+        codes = numbers(rng, name, (rows, STEPS * case.k))
+        layout = canonical("128B", "k", 8, rows)
+        data = packed(codes, name, padded=case.kind == "mxf8f6f4")
+        assert data.shape == (rows, 128)
+        memory[place + BYTE_SWIZZLES["128B"](np.arange(data.size))] = data.reshape(-1)
+        starts.append(describe(layout, START + place, BLACKWELL))
+        parts = [scales(rng, case.scale, rows) for _ in range(vector.count)]
+        for number, part in enumerate(parts):
+            at = scales_at + ATOM_BYTES * number
+            memory[at : at + ATOM_BYTES] = atoms(part)
+            copies += copy(at, WHERE_A + 16 * side + 4 * number)
+        used = np.concatenate(parts, axis=1).view(SCALES[case.scale]).astype(np.float64)
+        spread = np.repeat(used, vector.block, axis=1)
+        values.append(codes.view(FORMATS[name][1]).astype(np.float64) * spread)
+    products = ""
+    for step in range(STEPS):
+        atom, byte = divmod(step * vector.count, ATOM_SCALES)
+        word = BlockScaledDescriptor(
+            case.kind, case.a, case.b, 128, case.n, scale=case.scale, a_scale_id=byte,
+            b_scale_id=byte,
+        ).encode()  # fmt: skip
+        a, b = (start.advance(32 * step).encode() for start in starts)
+        products += f"""
+        mov.b64 %da, {a}; mov.b64 %db, {b}; mov.u32 %v0, {word}; setp.ne.u32 %p, %t, {0 if step == 0 else 1};
+        add.u32 %v1, %d, {WHERE_A + 4 * atom}; add.u32 %v2, %d, {WHERE_A + 16 + 4 * atom};
+        tcgen05.mma.cta_group::1.kind::{case.kind}.block_scale.{case.vector} [%d], %da, %db, %v0, [%v1], [%v2], %p;
+        """  # noqa: E501
+    given = Inputs(memory, values[0] @ values[1].T, (0, 0), 0)
+    body = program(case, given)
+    first = body.index("tcgen05.cp")
+    first = body.rindex("mov.b64 %sf", 0, first)
+    last = body.index("tcgen05.commit")
+    body = body[:first] + copies + products + body[last:]
+    outputs = np.zeros((case.n // 8, 128, 8), np.float32)
+    report = run_block(body, "DM", [outputs, memory], version="8.8", order=order)
+    found = report.arrays[0].transpose(1, 0, 2).reshape(128, case.n)
+    limit = np.abs(given.expected).max() * 2.0**-19
+    np.testing.assert_allclose(found, given.expected, rtol=2.0**-19, atol=limit)
+
+
+def test_tables_of_block_scales_agree() -> None:
+    """Those of the instruction, of the tile dialect, and of where scales lie."""
+    for kind, vectors in SCALE_VECTORS.items():
+        assert set(TENSOR_KINDS[kind].scale_vectors) == set(vectors)
+        assert {name for v in vectors.values() for name in v.formats} <= set(KINDS[kind].scales)
+        assert all(set(v.ids) <= set(KINDS[kind].scale_ids) for v in vectors.values())
+    for row in BLOCK_SCALED.values():
+        vector = SCALE_VECTORS[row.kind][row.scale_vector]
+        assert (row.vector_size, row.atom_k) == (vector.block, vector.block * vector.count)
