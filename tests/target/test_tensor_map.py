@@ -17,6 +17,7 @@ from tileas_xdsl.target.tensor_map import (
     INTERLEAVES,
     L2_PROMOTIONS,
     SWIZZLES,
+    PixelBox,
     TensorMap,
 )
 from tileas_xdsl.target.tensor_map_bytes import SIZE, TAIL_OFFSET, decode, encode
@@ -248,7 +249,7 @@ HEADER = 1 << 4 | 10 << 7 | 3 << 13 | 2 << 17
     [
         (b"", "128 bytes long, not 0"),
         (encode(BASE) + b"\0", "128 bytes long, not 129"),
-        (changed(8, HEADER | 1), "byte 0x8: kind 1 is not 0"),
+        (changed(8, HEADER | 1), "byte 0x8: rank 2 is below 3, kind im2col"),
         (changed(8, HEADER | 7 << 4), "byte 0x8: rank 8 is not in 1..5"),
         (changed(8, HEADER | 15 << 7), "byte 0x8: element 15 is reserved; known: 0 u8"),
         (changed(8, HEADER | 1 << 16), "byte 0x8: tf32 element 10 is reserved; known: 7 tf32"),
@@ -320,6 +321,48 @@ def test_same_bytes_as_the_driver():
             assert encode(tensor_map).hex() == row["bytes"], row
             assert decode(bytes.fromhex(row["bytes"])) == tensor_map
     assert encoded > 100
-    for row in recorded["im2col"]:
-        with pytest.raises(TargetError):
-            decode(bytes.fromhex(row["bytes"]))
+
+
+def pixel_map(row):
+    """A recorded map of the im2col kind: 64 channels of a pixel, 32 pixels of a column."""
+    pixels = PixelBox(tuple(row["lower"]), tuple(row["upper"]))
+    tiled = from_driver(row | {"box": [64, 32]})
+    assert tiled is not None
+    return replace(tiled, pixels=pixels)
+
+
+def test_same_bytes_as_the_driver_for_columns_of_pixels():
+    recorded = json.loads(RECORDING.read_text())["im2col"]
+    assert len(recorded) == 3
+    for row in recorded:
+        assert encode(pixel_map(row)).hex() == row["bytes"]
+        assert decode(bytes.fromhex(row["bytes"])) == pixel_map(row)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"lower": (-129, 0)}, r"lower\[0\] is -129; rank 4 has -128 to 127"),
+        ({"upper": (0, 128)}, r"upper\[1\] is 128; rank 4 has -128 to 127"),
+        ({"upper": (0, -8)}, "the pixels of dimension 2 are 0; the upper corner is too low"),
+        ({"lower": (0,)}, r"lower has 1 entries; rank 4 needs 2"),
+        ({"box": (64, 1025)}, r"box\[1\] is 1025; it must be 1 to 1024"),
+        ({"box": (64, 4, 4, 4)}, "box has 4 entries; rank 4 needs 2"),
+        ({"box": (60, 4)}, "not a multiple of 16 bytes"),
+    ],
+)
+def test_columns_of_pixels_that_the_driver_refuses(changes, words):
+    corners = {"lower": (0, 0), "upper": (0, 0)}
+    corners |= {k: v for k, v in changes.items() if k in corners}
+    made = TensorMap(
+        "bf16", 0, (64, 8, 8, 2), (128, 1024, 8192), changes.get("box", (64, 1024)),
+        pixels=PixelBox(**corners),
+    )  # fmt: skip
+    with pytest.raises(TargetError, match=words):
+        encode(made)
+
+
+def test_columns_of_pixels_have_three_dimensions():
+    made = TensorMap("f32", 0, (64, 8), (256,), (32, 8), pixels=PixelBox((), ()))
+    with pytest.raises(TargetError, match="the rank is 2; kind im2col needs 3 to 5"):
+        encode(made)

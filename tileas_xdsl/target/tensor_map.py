@@ -1,6 +1,7 @@
 """Tensor maps: what a TMA instruction needs to know of global memory, and the names of its modes.
 
-Sources: CUDA driver API, cuTensorMapEncodeTiled and its enums; PTX ISA, tensormap.replace.
+Sources: CUDA driver API, cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and their enums; PTX ISA
+5.5.3, 5.5.4, tensormap.replace.
 """
 
 from __future__ import annotations
@@ -93,11 +94,28 @@ L2_PROMOTIONS: Mapping[str, int] = {"none": 0, "64B": 1, "128B": 2, "256B": 3}
 
 
 @dataclass(frozen=True, slots=True)
+class PixelBox:
+    """The pixels at which im2col copies may begin: from `lower` to the last pixel plus `upper`.
+
+    Both have an entry for each dimension between channels and batch, innermost first.
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+
+    def extents(self, dims: tuple[int, ...]) -> tuple[int, ...]:
+        """How many pixels the box has along each dimension of a tensor (channels first)."""
+        sides = zip(dims[1:-1], self.lower, self.upper, strict=True)
+        return tuple(dim - low + high for dim, low, high in sides)
+
+
+@dataclass(frozen=True, slots=True)
 class TensorMap:
     """A view of global memory and the box of it that one instruction moves.
 
     All tuples start with the innermost dimension, whose elements are adjacent: `strides` (bytes)
     has one entry less than `dims` and `box` (elements).  `check_tensor_map` says what is legal.
+    A map of the im2col kind has `pixels`, and its box is channels of a pixel, pixels of a column.
     """
 
     element: str
@@ -112,6 +130,7 @@ class TensorMap:
     l2_promotion: str = "none"
     nan_fill: bool = False
     """Whether elements out of bounds read as NaN instead of zero."""
+    pixels: PixelBox | None = None
 
     def __post_init__(self) -> None:
         if not self.element_strides:
@@ -121,3 +140,10 @@ class TensorMap:
     def rank(self) -> int:
         """The number of dimensions."""
         return len(self.dims)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Elements that are moved along each dimension of the box."""
+        if self.pixels is not None:
+            return self.box
+        return tuple(-(-b // s) for b, s in zip(self.box, self.element_strides, strict=True))

@@ -1,4 +1,4 @@
-"""The 128 bytes of a tensor map, tiled kind: encode and decode.
+"""The 128 bytes of a tensor map, tiled and im2col kind: encode and decode.
 
 The format is not documented.  The bits below were read off how ptxas lowers each field of
 `tensormap.replace.tile`, alike for sm_90a and sm_100a, and they are what the driver 580 writes on
@@ -22,10 +22,11 @@ from tileas_xdsl.target.tensor_map import (
     MAX_RANK,
     SWIZZLES,
     Element,
+    PixelBox,
     SwizzleMode,
     TensorMap,
 )
-from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+from tileas_xdsl.target.tensor_map_rules import CORNER_BITS, MIN_PIXEL_RANK, check_tensor_map
 
 SIZE = 128
 """Bytes of a tensor map; it must be aligned to 64."""
@@ -42,10 +43,16 @@ HEADER = (
     BitField("l2_promotion", 17, 2),
     BitField("swizzle_atomicity", 19, 3),
 )
-"""The word at byte 8.  `kind` is 0 for tiled maps."""
+"""The word at byte 8.  `kind` is 0 for tiled maps, 1 for those of the im2col kind."""
 
-_BODY = struct.Struct("<QI4II5III")
-"""Address, header, low strides, high strides, dims, element strides and box[0], box[1..4]."""
+KINDS = (0, 1)
+
+_BODY = struct.Struct("<QI4II5IIII")
+"""Address, header, low strides, high strides, dims, element strides and box[0], box[1..4], 0.
+
+Maps of the im2col kind have the corners of their pixels for box[1..4]: lower ones in the lower half
+of the word, upper ones in the upper half, W first; and the pixels of a column behind that.
+"""
 
 ADDRESS_OFFSET, LOW_STRIDES_OFFSET, HIGH_STRIDES_OFFSET = 0x00, 0x0C, 0x1C
 DIMS_OFFSET, STEPS_OFFSET, OUTER_BOX_OFFSET = 0x20, 0x34, 0x38
@@ -68,22 +75,39 @@ def encode(m: TensorMap) -> bytes:
     check_tensor_map(m)
     strides = [*m.strides, 0, 0, 0, 0][:4]
     dims = [d - 1 for d in m.dims] + [0] * (MAX_RANK - m.rank)
-    box = [b - 1 for b in m.box] + [0] * (MAX_RANK - m.rank)
+    outer = [b - 1 for b in m.box[1:]]
+    rest = (sum(b << 8 * i for i, b in enumerate(outer)), 0)
+    if m.pixels is not None:
+        lower, upper = _corners(m.pixels.lower), _corners(m.pixels.upper)
+        rest = (lower | upper << 16, outer[0])
     body = _BODY.pack(
         m.address,
         _header(m),
         *((s >> 4) & 0xFFFF_FFFF for s in strides),
         sum(s >> 36 << 4 * i for i, s in enumerate(strides)),
         *dims,
-        sum(s - 1 << 3 * i for i, s in enumerate(m.element_strides)) | box[0] << 24,
-        sum(b << 8 * i for i, b in enumerate(box[1:])),
+        sum(s - 1 << 3 * i for i, s in enumerate(m.element_strides)) | m.box[0] - 1 << 24,
+        *rest,
     )
     return body.ljust(TAIL_OFFSET, b"\0") + _tail(m).ljust(SIZE - TAIL_OFFSET, b"\0")
 
 
+def _corners(corner: tuple[int, ...]) -> int:
+    bits = CORNER_BITS[len(corner)]
+    return sum((c & (1 << bits) - 1) << bits * i for i, c in enumerate(corner))
+
+
+def _corner(word: int, count: int) -> tuple[int, ...]:
+    bits = CORNER_BITS[count]
+    found = [word >> bits * i & (1 << bits) - 1 for i in range(count)]
+    return tuple(c - (c >> bits - 1 << bits) for c in found)
+
+
 def _tail(m: TensorMap) -> bytes:
-    steps = zip(m.box, m.element_strides, strict=True)
-    count = prod(extent // step for extent, step in steps)
+    count = prod(m.box)
+    if m.pixels is None:
+        steps = zip(m.box, m.element_strides, strict=True)
+        count = prod(extent // step for extent, step in steps)
     bits = shared_bits(ELEMENTS[m.element])
     return _TAIL.pack(count * bits // 8, shared_alignment(SWIZZLES[m.swizzle]))
 
@@ -100,7 +124,7 @@ def shared_alignment(swizzle: SwizzleMode) -> int:
 
 def _header(m: TensorMap) -> int:
     return (
-        header(rank_minus_1=m.rank - 1, nan_fill=int(m.nan_fill))
+        header(kind=int(m.pixels is not None), rank_minus_1=m.rank - 1, nan_fill=int(m.nan_fill))
         | header(interleave=INTERLEAVES[m.interleave], l2_promotion=L2_PROMOTIONS[m.l2_promotion])
         | element_header(ELEMENTS[m.element])
         | swizzle_header(SWIZZLES[m.swizzle])
@@ -133,24 +157,38 @@ def decode(data: bytes) -> TensorMap:
     words = _BODY.unpack_from(data)
     header = _read_header(words[1])
     rank = header["rank_minus_1"] + 1
-    _check_unused(words, rank, data)
+    _check_unused(words, rank, data, header["kind"])
     strides, high = words[2:6], words[6]
-    steps, outer_box = words[12], words[13]
+    steps = words[12]
+    outer, pixels = _outer_box(words, rank, header["kind"])
     result = TensorMap(
         _element(header),
         words[0],
         tuple(d + 1 for d in words[7 : 7 + rank]),
         tuple(s << 4 | (high >> 4 * i & 15) << 36 for i, s in enumerate(strides[: rank - 1])),
-        ((steps >> 24) + 1, *((outer_box >> 8 * i & 255) + 1 for i in range(rank - 1))),
+        ((steps >> 24) + 1, *outer),
         tuple((steps >> 3 * i & 7) + 1 for i in range(rank)),
         named(INTERLEAVES, header["interleave"], _at("interleave")),
         _swizzle(header),
         named(L2_PROMOTIONS, header["l2_promotion"], _at("l2_promotion")),
         bool(header["nan_fill"]),
+        pixels,
     )
     check_tensor_map(result)
     _check_tail(result, data)
     return result
+
+
+def _outer_box(
+    words: tuple[int, ...], rank: int, kind: int
+) -> tuple[tuple[int, ...], PixelBox | None]:
+    """The box but for its innermost extent, and the pixels at which copies begin."""
+    if not kind:
+        return tuple((words[13] >> 8 * i & 255) + 1 for i in range(rank - 1)), None
+    if rank < MIN_PIXEL_RANK:
+        raise TargetError(f"{_at('rank')} {rank} is below {MIN_PIXEL_RANK}, kind im2col")
+    lower, upper = _corner(words[13], rank - 2), _corner(words[13] >> 16, rank - 2)
+    return (words[14] + 1,), PixelBox(lower, upper)
 
 
 def _check_tail(m: TensorMap, data: bytes) -> None:
@@ -170,8 +208,8 @@ def _at(field: str, offset: int = HEADER_OFFSET) -> str:
 
 def _read_header(word: int) -> dict[str, int]:
     values = unpack(HEADER, word, 32, f"tensor map, byte {HEADER_OFFSET:#x}")
-    if values["kind"]:
-        raise TargetError(f"{_at('kind')} {values['kind']} is not 0, the kind of tiled maps")
+    if values["kind"] not in KINDS:
+        raise TargetError(f"{_at('kind')} {values['kind']} is neither 0, tiled, nor 1, im2col")
     if values["rank_minus_1"] >= MAX_RANK:
         raise TargetError(f"{_at('rank')} {values['rank_minus_1'] + 1} is not in 1..{MAX_RANK}")
     return values
@@ -188,9 +226,10 @@ def _swizzle(header: Mapping[str, int]) -> str:
     return named(codes, found, _at("swizzle and atomicity"))
 
 
-def _check_unused(words: tuple[int, ...], rank: int, data: bytes) -> None:
+def _check_unused(words: tuple[int, ...], rank: int, data: bytes, kind: int) -> None:
     """Refuse bits in fields that belong to no dimension of the map."""
     steps, boxes = words[12] & 0xFF_FFFF, words[13]
+    unused_box = 0 if kind else boxes >> 8 * (rank - 1)
     unused = [
         (f"stride[{i}]", LOW_STRIDES_OFFSET + 4 * i, words[2 + i]) for i in range(rank - 1, 4)
     ]
@@ -198,8 +237,8 @@ def _check_unused(words: tuple[int, ...], rank: int, data: bytes) -> None:
     unused += [
         ("high strides", HIGH_STRIDES_OFFSET, words[6] >> 4 * (rank - 1)),
         ("element strides", STEPS_OFFSET, steps >> 3 * rank),
-        ("box", OUTER_BOX_OFFSET, boxes >> 8 * (rank - 1)),
-        ("padding", _BODY.size, int.from_bytes(data[_BODY.size : TAIL_OFFSET], "little")),
+        ("box", OUTER_BOX_OFFSET, unused_box),
+        ("padding", OUTER_BOX_OFFSET + 4, 0 if kind else words[14]),
         ("rest", _END, int.from_bytes(data[_END:], "little")),
     ]
     for field, offset, value in unused:

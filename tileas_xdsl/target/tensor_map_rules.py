@@ -1,7 +1,7 @@
 """Which tensor maps are legal, and which of them a target can move.
 
-Sources: CUDA driver API, cuTensorMapEncodeTiled; what the driver 580 accepted on an H200
-(`tests/hardware/encode_tensor_maps.py`).
+Sources: CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; what the driver 580
+accepted on an H200 (`tests/hardware/encode_tensor_maps.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ DIM_LIMIT = 1 << 32
 ADDRESS_LIMIT = 1 << 57
 BOX_LIMIT = 256
 ELEMENT_STRIDE_LIMIT = 8
+PIXEL_LIMIT = 1024
+"""Pixels of a column in maps of the im2col kind."""
+
+MIN_PIXEL_RANK = 3
+CORNER_BITS = {1: 16, 2: 8, 3: 5}
+"""By dimensions between channels and batch: the bits of a corner of pixels along each."""
+
 PADDED_BOX = 128
 """What box[0] must be, and dims[0] a multiple of, for packed types with padding."""
 
@@ -73,8 +80,7 @@ def target_refusal(tensor_map: TensorMap, target: Target) -> str | None:
 
 def box_bytes(tensor_map: TensorMap) -> int:
     """The bytes of shared memory that the elements of a legal map's box take."""
-    steps = zip(tensor_map.box[1:], tensor_map.element_strides[1:], strict=True)
-    rows = prod(-(-extent // step) for extent, step in steps)
+    rows = prod(tensor_map.counts[1:])
     return _shared_bits(tensor_map.box[0], ELEMENTS[tensor_map.element]) * rows // 8
 
 
@@ -92,22 +98,29 @@ def _names(m: TensorMap) -> Iterator[str]:
 def _ranks(m: TensorMap) -> Iterator[str]:
     if not 1 <= m.rank <= MAX_RANK:
         yield f"the rank is {m.rank}; it must be 1 to {MAX_RANK}"
-    for what, values, count in (
+    counts = [
         ("strides", m.strides, m.rank - 1),
-        ("box", m.box, m.rank),
+        ("box", m.box, m.rank if m.pixels is None else 2),
         ("element_strides", m.element_strides, m.rank),
-    ):
+    ]
+    if m.pixels is not None:
+        if m.rank < MIN_PIXEL_RANK:
+            yield f"the rank is {m.rank}; kind im2col needs {MIN_PIXEL_RANK} to {MAX_RANK}"
+        counts += [("lower", m.pixels.lower, m.rank - 2), ("upper", m.pixels.upper, m.rank - 2)]
+    for what, values, count in counts:
         if len(values) != count:
             yield f"{what} has {len(values)} entries; rank {m.rank} needs {count}"
 
 
 def _integers(m: TensorMap) -> Iterator[str]:
-    tuples = (
+    tuples = [
         ("dims", m.dims),
         ("strides", m.strides),
         ("box", m.box),
         ("element_strides", m.element_strides),
-    )
+    ]
+    if m.pixels is not None:
+        tuples += [("lower", m.pixels.lower), ("upper", m.pixels.upper)]
     numbers: list[tuple[str, object]] = [("the address", m.address)]
     numbers += [
         (f"{what}[{i}]", value) for what, values in tuples for i, value in enumerate(values)
@@ -148,8 +161,9 @@ def _extents(m: TensorMap) -> Iterator[str]:
     )
     for what, values, limit in limits:
         for i, value in enumerate(values):
-            if not 1 <= value <= limit:
-                yield f"{what}[{i}] is {value}; it must be 1 to {limit}"
+            most = PIXEL_LIMIT if what == "box" and i and m.pixels is not None else limit
+            if not 1 <= value <= most:
+                yield f"{what}[{i}] is {value}; it must be 1 to {most}"
 
 
 def _strides(m: TensorMap) -> Iterator[str]:
@@ -205,4 +219,26 @@ def _fill(m: TensorMap) -> Iterator[str]:
         yield f"only floating-point types are filled with NaN, not {m.element}"
 
 
-_RULES: tuple[Rule, ...] = (_address, _extents, _strides, _box, _interleaved, _packed, _fill)
+def _pixels(m: TensorMap) -> Iterator[str]:
+    if m.pixels is None:
+        return
+    half = 1 << CORNER_BITS[m.rank - 2] - 1
+    for what, values in (("lower", m.pixels.lower), ("upper", m.pixels.upper)):
+        for i, value in enumerate(values):
+            if not -half <= value < half:
+                yield f"{what}[{i}] is {value}; rank {m.rank} has {-half} to {half - 1}"
+    for i, extent in enumerate(m.pixels.extents(m.dims)):
+        if extent < 1:
+            yield f"the pixels of dimension {i + 1} are {extent}; the upper corner is too low"
+
+
+_RULES: tuple[Rule, ...] = (
+    _address,
+    _extents,
+    _strides,
+    _box,
+    _interleaved,
+    _packed,
+    _fill,
+    _pixels,
+)

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
+from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
 
 Array: TypeAlias = NDArray[Any]
 
@@ -53,6 +53,7 @@ class TensorMapRecipe:
     nan_fill: bool
     is_window: bool = False
     """Whether it begins elsewhere than its array: only host code makes such a map."""
+    pixels: PixelBox | None = None
 
     def tensor_map(self, array: Array, address: int = 0) -> TensorMap:
         """The tensor map of a row-major array at an address."""
@@ -66,6 +67,7 @@ class TensorMapRecipe:
             self.box,
             swizzle=self.swizzle,
             nan_fill=self.nan_fill,
+            pixels=self.pixels,
         )
 
 
@@ -152,7 +154,15 @@ def _recipe(entry: Mapping[str, Attribute]) -> TensorMapRecipe:
         _word(entry["swizzle"]),
         isinstance(nan_fill, IntegerAttr) and bool(nan_fill.value.data),
         "window" in entry,
+        _pixels(entry),
     )
+
+
+def _pixels(entry: Mapping[str, Attribute]) -> PixelBox | None:
+    if "pixel_lower" not in entry:
+        return None
+    lower, upper = (tuple(_numbers(entry[f"pixel_{corner}"])) for corner in ("lower", "upper"))
+    return PixelBox(lower, upper)
 
 
 def _numbers(attribute: Attribute) -> Sequence[int]:

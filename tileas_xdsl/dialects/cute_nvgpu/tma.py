@@ -29,16 +29,46 @@ BULK_ALIGNMENT = 128
 
 RANKS = range(1, 6)
 
+LOAD_MODES = ("gather4", "im2col")
+STORE_MODES = ("scatter4", "im2col")
+"""What copies move instead of boxes: four rows by their numbers, or a column of pixels."""
+
+ROW_MODES = ("gather4", "scatter4")
+ROW_COORDINATES = 5
+"""A column and four rows."""
+
+PIXEL_RANKS = range(3, 6)
+
 REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 """What `cp.reduce.async.bulk.tensor` does, in the order of the reduction kinds."""
 
 _DESC = TmaDescriptorTiledType()
 
 
-def _check_copy(op: Operation, smem: SSAValue, coords: Sequence[SSAValue]) -> None:
+def _check_copy(
+    op: Operation,
+    smem: SSAValue,
+    coords: Sequence[SSAValue],
+    mode: StringAttr | None,
+    modes: Sequence[str],
+) -> str:
+    """The mode of the copy, empty for boxes."""
     pointer_to(op, smem, "tile", AddressSpace.SMEM, BULK_ALIGNMENT)
     if len(coords) not in RANKS:
         raise op_error(op, f"takes 1 to 5 coordinates, not {len(coords)}")
+    if mode is None:
+        return ""
+    if mode.data not in modes:
+        raise op_error(op, f"has mode {' or '.join(modes)}, not {mode.data}")
+    if mode.data in ROW_MODES and len(coords) != ROW_COORDINATES:
+        raise op_error(op, f"takes a column and four rows in mode {mode.data}, not {len(coords)}")
+    if mode.data == "im2col" and len(coords) not in PIXEL_RANKS:
+        raise op_error(op, f"takes 3 to 5 coordinates in mode im2col, not {len(coords)}")
+    return mode.data
+
+
+def _mode(mode: str | None) -> StringAttr | None:
+    return None if mode is None else StringAttr(mode)
 
 
 @irdl_op_definition
@@ -46,7 +76,9 @@ class TmaLoadOp(IRDLOperation):
     """Starts the copy of one box to shared memory; its bytes complete at the mbarrier.
 
     Coordinates count elements, innermost first.  With a mask the box goes to every block of the
-    cluster whose bit is set, at the same place, and completes at the same mbarrier of each.
+    cluster whose bit is set, at the same place, and completes at the same mbarrier of each.  In
+    mode gather4 the coordinates are a column and four rows; in mode im2col offsets are added to
+    those of the pixels, W first.
     """
 
     name = "cute_nvgpu.arch.copy.SM90.tma_load"
@@ -55,13 +87,15 @@ class TmaLoadOp(IRDLOperation):
     smem = operand_def()
     mbar = operand_def()
     coords = var_operand_def(i32)
+    offsets = var_operand_def(i16)
     multicast_mask = opt_operand_def(i16)
     pred = opt_operand_def(i1)
+    mode = opt_prop_def(StringAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
-        "$desc `[` $coords `]` `to` $smem `,` $mbar (`multicast` $multicast_mask^)? (`if` $pred^)?"
-        " attr-dict `:` type($smem) `,` type($mbar)"
+        "(`mode` $mode^)? $desc `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $smem `,` $mbar"
+        " (`multicast` $multicast_mask^)? (`if` $pred^)? attr-dict `:` type($smem) `,` type($mbar)"
     )
 
     def __init__(
@@ -72,17 +106,29 @@ class TmaLoadOp(IRDLOperation):
         coords: Sequence[Value],
         multicast_mask: Value | None = None,
         pred: Value | None = None,
+        *,
+        mode: str | None = None,
+        offsets: Sequence[Value] = (),
     ) -> None:
-        super().__init__(operands=[desc, smem, mbar, coords, multicast_mask, pred])
+        super().__init__(
+            operands=[desc, smem, mbar, coords, offsets, multicast_mask, pred],
+            properties={"mode": _mode(mode)},
+        )
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords)
+        mode = _check_copy(self, self.smem, self.coords, self.mode, LOAD_MODES)
         check_barrier(self, self.mbar)
+        wanted = len(self.coords) - 2 if mode == "im2col" else 0
+        if len(self.offsets) != wanted:
+            raise op_error(self, f"takes {wanted} offsets, not {len(self.offsets)}")
 
 
 @irdl_op_definition
 class TmaStoreOp(IRDLOperation):
-    """Starts the copy of one box from shared memory; the bulk group counts it."""
+    """Starts the copy of one box from shared memory; the bulk group counts it.
+
+    In mode scatter4 the coordinates are a column and four rows.
+    """
 
     name = "cute_nvgpu.arch.copy.SM90.tma_store"
 
@@ -90,17 +136,27 @@ class TmaStoreOp(IRDLOperation):
     smem = operand_def()
     coords = var_operand_def(i32)
     pred = opt_operand_def(i1)
+    mode = opt_prop_def(StringAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    assembly_format = "$desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict `:` type($smem)"
+    assembly_format = (
+        "(`mode` $mode^)? $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict"
+        " `:` type($smem)"
+    )
 
     def __init__(
-        self, desc: Value, smem: Value, coords: Sequence[Value], pred: Value | None = None
+        self,
+        desc: Value,
+        smem: Value,
+        coords: Sequence[Value],
+        pred: Value | None = None,
+        *,
+        mode: str | None = None,
     ) -> None:
-        super().__init__(operands=[desc, smem, coords, pred])
+        super().__init__(operands=[desc, smem, coords, pred], properties={"mode": _mode(mode)})
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords)
+        _check_copy(self, self.smem, self.coords, self.mode, STORE_MODES)
 
 
 @irdl_op_definition
@@ -131,7 +187,7 @@ class TmaReduceOp(IRDLOperation):
         super().__init__(operands=[desc, smem, coords, pred], properties={"kind": word(kind)})
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords)
+        _check_copy(self, self.smem, self.coords, None, ())
         if self.kind.data not in REDUCTIONS:
             raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -59,6 +59,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_index import (
     has_descriptors,
     is_host_code,
 )
+from tileas_xdsl.dialects.nv_tileas.tma_pixels import NAMES, Pixels, check_pixels, pixels_of
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 
 
@@ -67,7 +68,9 @@ class MakeTiledTmaDescOp(MemoryOp):
     """A descriptor of a tensor in global memory and of the box of it that one instruction moves.
 
     `box` starts with the innermost dimension.  What it depends on can be captured before the
-    kernel runs: nothing that control flow merges.
+    kernel runs: nothing that control flow merges.  In mode im2col the box is channels and pixels,
+    `pixel_lower` and `pixel_upper` are the corners of the pixels at which copies begin, and
+    `filter` is what the leading coordinate counts the taps of; all start with the innermost one.
     """
 
     name = "nv_tileas.make_tiled_tma_desc"
@@ -83,6 +86,9 @@ class MakeTiledTmaDescOp(MemoryOp):
     tma_internal_type = opt_prop_def(TypeAttribute)
     num_multicast = opt_prop_def(IntegerAttr.constr(i32))
     alignment = opt_prop_def(IntegerAttr.constr(i32))
+    pixel_lower = opt_prop_def(DenseArrayBase.constr(i32))
+    pixel_upper = opt_prop_def(DenseArrayBase.constr(i32))
+    filter = opt_prop_def(DenseArrayBase.constr(i32))
     tma_index = opt_prop_def(IntegerAttr.constr(i32), prop_name=TMA_INDEX)
 
     traits = traits_def(MemoryConsistency())
@@ -105,6 +111,7 @@ class MakeTiledTmaDescOp(MemoryOp):
         internal_type: Attribute | None = None,
         num_multicast: int | None = None,
         alignment: int | None = None,
+        pixels: Pixels | None = None,
         tma_index: int | None = None,
     ) -> None:
         super().__init__(
@@ -119,6 +126,7 @@ class MakeTiledTmaDescOp(MemoryOp):
                 "num_multicast": integer_attribute(num_multicast),
                 "alignment": integer_attribute(alignment),
                 TMA_INDEX: integer_attribute(tma_index),
+                **_pixel_properties(pixels),
             },
         )
 
@@ -139,6 +147,11 @@ class MakeTiledTmaDescOp(MemoryOp):
             return self.mode.data
         return self.atom.data.mode if isinstance(self.atom.data, TmaAtom) else None
 
+    @property
+    def pixels(self) -> Pixels | None:
+        """The pixels of mode im2col, where they are said."""
+        return pixels_of(self)
+
     def verify_(self) -> None:
         view, element, box = self.view.type, self.element_type, self.box_extents
         atom = tma_atom(self, self.atom)
@@ -147,6 +160,7 @@ class MakeTiledTmaDescOp(MemoryOp):
         check_box(self, box, atom, element, swizzle)
         check_index_types(self, self.box)
         check_descriptor_mode(self, atom, self.mode)
+        check_pixels(self, atom.rank, self.load_mode, box)
         check_element_stride(self, view)
         check_alignment(self, number_of(self.alignment))
         check_multicast(
@@ -157,6 +171,16 @@ class MakeTiledTmaDescOp(MemoryOp):
             check_tma_index(self, self.result)
         if (problem := capture_problem(self, for_host=is_host_code(self))) is not None:
             raise op_error(self, problem)
+
+
+def _pixel_properties(pixels: Pixels | None) -> Mapping[str, Attribute]:
+    if pixels is None:
+        return {}
+    values = (pixels.lower, pixels.upper, pixels.filter)
+    return {
+        name: DenseArrayBase.from_list(i32, list(numbers))
+        for name, numbers in zip(NAMES, values, strict=True)
+    }
 
 
 def descriptor_of(value: SSAValue) -> Descriptor | None:

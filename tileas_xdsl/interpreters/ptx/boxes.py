@@ -1,18 +1,17 @@
 """Boxes of tensors: which bytes of global memory a tensor copy moves, and where they go.
 
 Sources: PTX ISA 5.5, tensors; CUDA driver API, cuTensorMapEncodeTiled; tileas_xdsl.target's tables.
+Maps of the im2col kind are in `pixel_boxes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.floats import FORMATS
 from tileas_xdsl.interpreters.ptx.lanes import Array
 from tileas_xdsl.interpreters.ptx.memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.shadow import Places
@@ -24,6 +23,9 @@ from tileas_xdsl.target.tensor_map_bytes import decode
 
 GATHERED_ROWS = 4
 """Rows that gather4 and scatter4 name."""
+
+FILLING_NAN = 0x7FF7
+"""The 16 bits that NaN consists of, of every type, where a load gives it out of bounds (H200)."""
 
 _UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
 
@@ -40,8 +42,8 @@ class Box:
         bits = ELEMENTS[m.element].bits
         self.unit = max(bits // 8, 1)
         pack = 2 if bits == 4 else 1
-        inner = -(-m.box[0] // m.element_strides[0]) // pack
-        counts = [-(-b // s) for b, s in zip(m.box, m.element_strides, strict=True)]
+        counts = m.counts
+        inner = counts[0] // pack
         outer = [*counts[:0:-1]]
         if gather:
             if m.rank != 2 or m.box[1] != 1:
@@ -97,9 +99,7 @@ class Box:
         window = self._window(memory, at, counts)
         if window is not None and window[1] is None:
             return np.ascontiguousarray(window[0]).reshape(-1, self.row_bytes)
-        found = np.zeros((*counts, self.unit), np.uint8)
-        if self.map.nan_fill:
-            found[:] = _nan(self.map.element)
+        found = filling(self.map, (*counts, self.unit))
         if window is not None:
             inside, ranges = window
             assert ranges is not None
@@ -185,17 +185,17 @@ def refuse_unsupported(m: TensorMap) -> None:
         raise Fault("tma", f"swizzle {m.swizzle} of tensor maps is not modelled")
 
 
-def _nan(element: str) -> Array:
-    """The bytes of the NaN that fills what is out of bounds."""
-    name = element.removesuffix(".ftz")
-    bits = FORMATS["f32" if name == "tf32" else name].bits
-    return np.frombuffer(((1 << (bits - 1)) - 1).to_bytes(bits // 8, "little"), np.uint8)
+def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
+    """What a load gives where there is no tensor: bytes, the last axis those of an element."""
+    found = np.zeros(shape, np.uint8)
+    if m.nan_fill:
+        found.reshape(-1).view(np.uint16)[:] = FILLING_NAN
+    return found
 
 
-@lru_cache(maxsize=1024)
-def box_of(data: bytes, gather: bool = False) -> Box:
-    """The box of the 128 bytes of a tensor map."""
+def map_of(data: bytes) -> TensorMap:
+    """The tensor map that 128 bytes are."""
     try:
-        return Box(decode(data), gather)
+        return decode(data)
     except TargetError as error:
         raise Fault("tma", f"these 128 bytes are no tensor map: {error}") from None

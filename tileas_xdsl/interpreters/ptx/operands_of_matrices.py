@@ -35,13 +35,32 @@ ELEMENT_BITS: Mapping[str, int] = {
     "tf32": 32,
     "e4m3": 8,
     "e5m2": 8,
-    "e2m3": 8,
-    "e3m2": 8,
-    "e2m1": 8,
+    "e2m3_p32": 8,
+    "e3m2_p32": 8,
+    "e2m1_p64": 8,
+    "e2m1": 4,
     "s8": 8,
     "u8": 8,
 }
-"""The element types and their width in shared memory."""
+"""The element types and the bits that each takes in shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Elements below a byte: `bits` of each, the first one lowest, then padding of a granule."""
+
+    format: str
+    bits: int
+    per_granule: int
+
+
+PACKINGS: Mapping[str, Packing] = {
+    "e2m3_p32": Packing("e2m3", 6, 16),
+    "e3m2_p32": Packing("e3m2", 6, 16),
+    "e2m1_p64": Packing("e2m1", 4, 16),
+    "e2m1": Packing("e2m1", 4, 32),
+}
+"""Source: PTX ISA 9.7.16.10.4, packing formats; 5.5.1.1, sub-byte types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +154,8 @@ def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
 
 def numbers(granules: Array, shape: OperandShape) -> Array:
     """Granules as `granules_of` orders them to numbers (rows, K)."""
+    if shape.element in PACKINGS:
+        return _unpacked(granules, PACKINGS[shape.element], shape)
     bits = ELEMENT_BITS[shape.element]
     elements = granules.view(UNSIGNED[bits])
     if shape.major == "k":
@@ -144,6 +165,15 @@ def numbers(granules: Array, shape: OperandShape) -> Array:
         cells = elements.reshape(granules.shape[0], -1, per)
         matrix = cells.transpose(0, 2, 1).reshape(shape.rows, -1)
     return values_of(matrix, shape.element)
+
+
+def _unpacked(granules: Array, packing: Packing, shape: OperandShape) -> Array:
+    """Elements below a byte, which are K-major always."""
+    data = np.ascontiguousarray(granules).view(np.uint8).reshape(-1, GRANULE)
+    bits = np.unpackbits(data, axis=1, bitorder="little")
+    bits = bits[:, : packing.bits * packing.per_granule].reshape(-1, packing.bits)
+    codes = (bits << np.arange(packing.bits, dtype=np.uint8)).sum(axis=1, dtype=np.uint8)
+    return np.ascontiguousarray(singles(codes.reshape(shape.rows, -1), packing.format))
 
 
 def values_of(matrix: Array, element: str) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
 from tileas_xdsl.analysis.tma_descriptors import Window, constant_box, window_of
@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp, TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
@@ -26,8 +26,12 @@ from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map, target_refusal
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import staged_tiles
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import UNSIGNED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
+
+BOX_MODES, ROW_MODES = ("tiled", "tiled_at"), ("gather4", "scatter4")
+"""Modes whose boxes are tiles, and those whose boxes are rows."""
 
 LEGAL_STRIDE, LEGAL_EXTENT = 1 << 12, 1 << 12
 """Stand for what the arguments of a launch decide, where the rest of a map is checked."""
@@ -66,9 +70,18 @@ def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
     nan = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
     if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
         raise op_error(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
-    recipe = Recipe(window, element, box, swizzle, nan)
+    recipe = Recipe(window, _signed(op, element), box, swizzle, nan)
     _check(op, recipe, target)
     return recipe
+
+
+def _signed(op: MakeTiledTmaDescOp, element: Attribute) -> Attribute:
+    """Integers have no sign in the map where a reduction compares them without one."""
+    users = [use.operation for use in op.result.uses]
+    compares = any(
+        isinstance(u, AsyncTiledAtomicRmwOp) and u.rmw_mode.data in UNSIGNED for u in users
+    )
+    return IntegerType(bits_of(element), Signedness.UNSIGNED) if compares else element
 
 
 def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
@@ -115,12 +128,16 @@ def _transfers(op: MakeTiledTmaDescOp) -> Iterator[TmaTransferOp]:
 
 
 def _moved(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:
-    tiled = isinstance(op.atom.data, TmaAtom) and op.atom.data.mode in ("tiled", "tiled_at")
-    found = _tile(op.operands[1])
-    if found is None or not tiled:
+    mode, found = (
+        op.atom.data.mode if isinstance(op.atom.data, TmaAtom) else "",
+        _tile(op.operands[1]),
+    )
+    if found is None:
         return None
     layout, shape = found
-    return (layout.panel, *reversed(shape[:-1])), layout.swizzle
+    if mode in ROW_MODES:
+        return (layout.panel, 1), layout.swizzle
+    return ((layout.panel, *reversed(shape[:-1])), layout.swizzle) if mode in BOX_MODES else None
 
 
 def _tile(value: SSAValue) -> tuple[SharedLayout, tuple[int, ...]] | None:

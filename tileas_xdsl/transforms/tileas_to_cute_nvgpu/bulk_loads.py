@@ -6,7 +6,7 @@ phase: loops and branches carry the parity that the next wait is for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
@@ -21,7 +21,6 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierArriveExpectTxOp,
     MbarrierInitOp,
     MbarrierWaitOp,
-    TmaLoadOp,
 )
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp
@@ -29,7 +28,11 @@ from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, TmaLoadBase, TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma import (
+    AsyncGatherTmaLoadOp,
+    AsyncTiledTmaLoadOp,
+    TmaTransferOp,
+)
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of, tile_bits
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
@@ -38,12 +41,16 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import BARRIER_BYTES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin, runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     BulkToken,
+    Ghost,
+    Lowered,
     PendingTile,
     Scalar,
 )
 
-Boxes = Sequence[tuple[SSAValue, Sequence[SSAValue]]]
-"""For each instruction the pointer to shared memory, and the coordinates."""
+BulkLoad = AsyncTiledTmaLoadOp | AsyncGatherTmaLoadOp
+
+Copies = Callable[[SSAValue, SSAValue | None], None]
+"""From a barrier and the elected thread on (None for all): the instructions of a load."""
 
 
 def is_of_stage(load: Operation) -> bool:
@@ -60,9 +67,7 @@ def _parents(op: Operation) -> Iterator[Operation]:
 
 def reserve_barriers(e: Emitter) -> None:
     """Initialise the barriers of all loads that have their own, before anybody goes on."""
-    loads = [
-        op for op in e.plan.kernel.walk() if isinstance(op, TmaLoadBase) and not is_of_stage(op)
-    ]
+    loads = [op for op in e.plan.kernel.walk() if isinstance(op, BulkLoad) and not is_of_stage(op)]
     if not loads:
         return
     block = Block()
@@ -81,7 +86,17 @@ def _barrier(e: Emitter, offset: int) -> SSAValue:
     return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
 
 
-def begin_load(e: Emitter, op: AsyncTiledTmaLoadOp, argument: SSAValue, boxes: Boxes) -> BulkToken:
+def load_by(e: Emitter, op: BulkLoad, copies: Copies) -> Lowered:
+    """Into a stage, whose barrier hears of the bytes, or elsewhere, with a barrier of its own."""
+    if not is_of_stage(op):
+        return begin_load(e, op, copies)
+    assert e.stage is not None
+    stages, index = e.stage
+    copies(e.advance(stages.full, index.stage), e.elected())
+    return Ghost()
+
+
+def begin_load(e: Emitter, op: BulkLoad, copies: Copies) -> BulkToken:
     """One thread announces the bytes and issues the copies; whoever reads waits for the parity.
 
     All threads have read what the round before has loaded, and stored what is loaded now.
@@ -99,8 +114,7 @@ def begin_load(e: Emitter, op: AsyncTiledTmaLoadOp, argument: SSAValue, boxes: B
     parity, offset = parity_of(e, op), e.barriers[op]
     barrier, elected = _barrier(e, offset), e.elected()
     e.insert(MbarrierArriveExpectTxOp(barrier, _bytes(op), elected))
-    for pointer, coordinates in boxes:
-        e.insert(TmaLoadOp(argument, pointer, barrier, coordinates, pred=elected))
+    copies(barrier, elected)
     if runs_again(op):
         e.parities[op] = e.insert(arith.XOrIOp(parity, e.int32(1))).result
     return BulkToken(offset, parity, found if isinstance(found, PendingTile) else None)
@@ -141,14 +155,14 @@ def is_written(e: Emitter, op: TmaTransferOp) -> bool:
     return isinstance(made, MakeTiledTmaDescOp) and origin(made.view) in e.tiles.written
 
 
-def _bytes(op: AsyncTiledTmaLoadOp) -> int:
+def _bytes(op: BulkLoad) -> int:
     type_ = op.destination.type
     bits = tile_bits(shape_of(type_) or (), element_of(type_))
     assert bits is not None
     return bits // 8
 
 
-def _check_announced(op: AsyncTiledTmaLoadOp) -> None:
+def _check_announced(op: BulkLoad) -> None:
     if (number_of(op.num_multicast) or 1) > 1:
         raise op_error(
             op, "loads into several blocks outside the stages of a pipeline, which is not lowered"
@@ -162,7 +176,7 @@ def _waits(token: SSAValue, block: Block | None) -> bool:
     return is_waited and all(isinstance(user, WaitOp | FutureWaitOp) for user in users)
 
 
-def _check_waited(op: AsyncTiledTmaLoadOp) -> None:
+def _check_waited(op: BulkLoad) -> None:
     if not _waits(op.result, op.parent):
         raise op_error(
             op,
@@ -171,7 +185,7 @@ def _check_waited(op: AsyncTiledTmaLoadOp) -> None:
         )
 
 
-def _check_readers(op: AsyncTiledTmaLoadOp) -> None:
+def _check_readers(op: BulkLoad) -> None:
     """What reads the tile later than it is told to is done before the next round loads it."""
     if not runs_again(op):
         return
@@ -190,7 +204,7 @@ def _check_readers(op: AsyncTiledTmaLoadOp) -> None:
                 )
 
 
-def _check_place(op: AsyncTiledTmaLoadOp) -> None:
+def _check_place(op: BulkLoad) -> None:
     agents = next((p for p in _parents(op) if isinstance(p, AgentSwitchOp)), None)
     if agents is not None and runs_again(agents):
         raise op_error(

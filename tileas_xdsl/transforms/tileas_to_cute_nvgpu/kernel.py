@@ -40,11 +40,14 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.recipe_attributes import attribute_of, recipe_from
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
@@ -64,9 +67,12 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **MEMORY,
     **PIPELINES,
     **PRODUCTS,
+    **REDUCE_COPIES,
     **REDUCTIONS,
+    **ROW_COPIES,
     **SHAPES,
     **TMA,
+    **PIXEL_COPIES,
 }
 
 

@@ -2,7 +2,7 @@
 
 The place of the array among the arguments, the box with the innermost extent first, the element,
 swizzle and fill; `window` where the map begins elsewhere than its array, so that only host code
-makes it.
+makes it; `pixel_lower` and `pixel_upper` where it is of columns of pixels (im2col).
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
     }
     if recipe.is_window:
         entries["window"] = UnitAttr()
+    if recipe.pixels is not None:
+        entries["pixel_lower"] = DenseArrayBase.from_list(i64, list(recipe.pixels.lower))
+        entries["pixel_upper"] = DenseArrayBase.from_list(i64, list(recipe.pixels.upper))
     return DictionaryAttr(entries)
 
 

@@ -18,30 +18,25 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     PrefetchTmaDescOp,
     TmaDescriptorTiledType,
     TmaLoadOp,
-    TmaReduceOp,
     TmaStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.enums import OobMode, RmwMode
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode
 from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncTiledAtomicRmwOp,
     AsyncTiledTmaLoadOp,
     AsyncTiledTmaStoreOp,
+    TmaLoadBase,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
-    begin_load,
-    is_of_stage,
-    is_written,
-)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import is_written, load_by
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma_updates import made_on_device
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Descriptor,
-    Ghost,
     Lowered,
     SharedTile,
     StoreToken,
@@ -60,7 +55,7 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     if window is None or element is None:
         raise op_error(op, "describes an array argument, from a beginning of its own on at most")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
-    recipe = TensorMapRecipe(window.argument.index, box, element, fills)
+    recipe = TensorMapRecipe(window.argument.index, box, element, fills, pixels=op.pixels)
     descriptor = _hidden_argument(e, recipe)
     if not window.is_whole:
         return [made_on_device(e, op, descriptor)]
@@ -96,15 +91,25 @@ def _prefetch(e: Emitter, descriptor: Descriptor) -> None:
     e.insert(PrefetchTmaDescOp(descriptor.argument, e.is_equal(e.thread, 0)))
 
 
-def _transfer(
+def transfer(
     e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
 ) -> tuple[Descriptor, SharedTile]:
-    """Descriptor and tile; the tile's swizzle and panels become those of the tensor map."""
+    """Descriptor and tile of a copy of boxes."""
+    if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
+        raise op_error(op, "moves boxes only; this mode is not lowered to threads")
+    return described(e, op, desc, tile, tuple(reversed(e.shared_tile(tile).shape[:-1])))
+
+
+def described(
+    e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, rows: tuple[int, ...]
+) -> tuple[Descriptor, SharedTile]:
+    """Descriptor and tile; the tile's swizzle and panels become those of the tensor map.
+
+    `rows` is the box of one instruction but for its innermost extent.
+    """
     descriptor, shared = e.get(desc), e.shared_tile(tile)
     if not isinstance(descriptor, Descriptor):
         raise op_error(op, "uses a descriptor that this kernel does not make")
-    if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
-        raise op_error(op, "moves tiles only; other modes are not lowered to threads yet")
     recipe, layout = descriptor.recipe, shared.layout
     is_cut = layout.swizzle != "none" and layout.row_bytes != layout.swizzle_span
     if is_cut or layout.row_bytes % BOX_ROW_BYTES:
@@ -113,7 +118,7 @@ def _transfer(
             f"TMA fills rows of {BOX_ROW_BYTES} bytes or more, all that its swizzle permutes, not "
             f"{layout.describe()}",
         )
-    box = (layout.panel, *reversed(shared.shape[:-1]))
+    box = (layout.panel, *rows)
     if recipe.swizzle is None:
         recipe.swizzle, recipe.panel, recipe.box = layout.swizzle, layout.panel, box
     elif (recipe.swizzle, recipe.box) != (layout.swizzle, box):
@@ -123,7 +128,7 @@ def _transfer(
     return descriptor, shared
 
 
-def _panels(
+def panels(
     e: Emitter, tile: SharedTile, coordinates: Sequence[SSAValue]
 ) -> list[tuple[SSAValue, list[SSAValue]]]:
     """For each panel its pointer and its coordinates, innermost first; they count elements."""
@@ -144,52 +149,42 @@ def _panels(
 
 def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     """One bulk copy for each panel, which completes the barrier of the stage."""
-    descriptor, tile = _transfer(e, op, op.desc, op.destination, op.atom.data)
-    if not is_of_stage(op):
-        return [begin_load(e, op, descriptor.argument, _panels(e, tile, op.coords))]
-    assert e.stage is not None
-    stages, index = e.stage
-    barrier = e.advance(stages.full, index.stage)
+    descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
+    mask, boxes = mask_of(e, op), panels(e, tile, op.coords)
+
+    def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
+        for pointer, coordinates in boxes:
+            e.insert(
+                TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected)
+            )
+
+    return [load_by(e, op, copies)]
+
+
+def mask_of(e: Emitter, op: TmaLoadBase) -> SSAValue | None:
+    """The blocks that a load goes to; None for its own only."""
     group = number_of(op.num_multicast) or 1
-    mask = None
-    if group > 1:
-        mask = e.insert(arith.ConstantOp(IntegerAttr((1 << group) - 1, 16))).result
-    elected = e.elected()
-    for pointer, coordinates in _panels(e, tile, op.coords):
-        e.insert(TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected))
-    return [Ghost()]
+    if group == 1:
+        return None
+    return e.insert(arith.ConstantOp(IntegerAttr((1 << group) - 1, 16))).result
 
 
 def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
     """The writers fence and meet; then one thread stores and commits."""
-    return [_commit(e, op, TmaStoreOp)]
+    return [commit(e, op, TmaStoreOp)]
 
 
-def reduce(e: Emitter, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
-    """As a store; global memory is updated instead of overwritten."""
-    mode = op.rmw_mode.data
-    if mode in (RmwMode.UMIN, RmwMode.UMAX):
-        raise op_error(op, f"reduces by '{mode.value}', but tensor maps have signed integers")
-
-    def make(
-        desc: SSAValue, smem: SSAValue, coords: Sequence[SSAValue], pred: SSAValue | None
-    ) -> Operation:
-        return TmaReduceOp(desc, smem, coords, mode.value, pred)
-
-    return [_commit(e, op, make)]
-
-
-def _commit(
+def commit(
     e: Emitter,
     op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp,
     make: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], Operation],
 ) -> StoreToken:
     """The writers fence and meet; then one thread issues the copies and commits."""
-    descriptor, tile = _transfer(e, op, op.desc, op.source, op.atom.data)
+    descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
     e.meet()
     elected = e.elected()
-    for pointer, coordinates in _panels(e, tile, op.coords):
+    for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:
@@ -204,7 +199,6 @@ def wait_for_store(e: Emitter, token: StoreToken) -> None:
 
 
 _TABLE: Any = {
-    AsyncTiledAtomicRmwOp: reduce,
     AsyncTiledTmaLoadOp: load,
     AsyncTiledTmaStoreOp: store,
     MakeTiledTmaDescOp: make_descriptor,

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import Signedness
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 
 
@@ -126,6 +128,10 @@ class TensorMapRecipe:
     """The innermost extent of the box of one instruction."""
     is_window: bool = False
     """Whether it begins elsewhere than its array: only host code makes such a map."""
+    sign: Signedness | None = None
+    """How integers are compared; None where none are."""
+    pixels: Pixels | None = None
+    """Of columns of pixels (im2col)."""
 
 
 @dataclass(frozen=True)

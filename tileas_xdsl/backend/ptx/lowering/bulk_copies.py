@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.synchronisation import guard_of
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
+
+LOADS: Mapping[str, str] = {"gather4": "tile::gather4", "im2col": "im2col"}
+STORES: Mapping[str, str] = {"scatter4": "tile::scatter4", "im2col": "im2col_no_offs"}
+"""How PTX calls the modes of copies."""
+
+
+def _mode(mode: StringAttr | None, names: Mapping[str, str]) -> str:
+    return "tile" if mode is None else names[mode.data]
 
 
 def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
@@ -20,6 +29,8 @@ def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
             low.value(op.desc),
             [low.value(coordinate) for coordinate in op.coords],
             mbar.base,
+            mode=_mode(op.mode, LOADS),
+            offsets=[low.value(offset) for offset in op.offsets],
             multicast=_mask(low, op.multicast_mask),
             offset=smem.offset,
             barrier_offset=mbar.offset,
@@ -46,6 +57,7 @@ def _store(op: nvgpu.TmaStoreOp, low: Lowering) -> None:
             low.value(op.desc),
             coordinates,
             place.base,
+            mode=_mode(op.mode, STORES),
             offset=place.offset,
             guard=guard_of(low, op.pred),
         )

@@ -19,6 +19,7 @@ from tileas_xdsl.interpreters.ptx.instructions import (
     memory,
     move,
     tcgen05,
+    tcgen05_mma,
     tcgen05_moves,
     tensor_copies,
     tensor_maps,
@@ -46,6 +47,7 @@ FAMILIES = (
     matrix,
     wgmma,
     tcgen05,
+    tcgen05_mma,
     tcgen05_moves,
 )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx import bulk
-from tileas_xdsl.interpreters.ptx.boxes import Box, box_of
+from tileas_xdsl.interpreters.ptx.boxes import Box, map_of
 from tileas_xdsl.interpreters.ptx.clocks import Started
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
@@ -18,11 +19,13 @@ from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_name
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import check_seen
 from tileas_xdsl.interpreters.ptx.lanes import Array, lane_list
 from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.pixel_boxes import ColumnBox
 from tileas_xdsl.interpreters.ptx.reductions import reduce_bytes
 from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.state import Cluster, Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Address, Vector
+from tileas_xdsl.target.tensor_map_rules import MIN_PIXEL_RANK
 
 ALIGNMENT = 128
 """Bytes that an address in shared memory is a multiple of."""
@@ -34,24 +37,26 @@ _RANK = re.compile(r"([1-5])d")
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor operand: the slot of its map, and those of the coordinates."""
+    """A tensor operand: the slot of its map, those of the coordinates, and what it names."""
 
     slot: int
     offset: int
     coordinates: tuple[int, ...]
+    rank: int
+    mode: str
 
 
-def _tensor(site: Site, place: int, rank: int, gather: bool) -> Tensor:
+def _tensor(site: Site, place: int, rank: int, mode: str) -> Tensor:
     operand = site.operands[place]
     if not isinstance(operand, Address) or len(operand.parts) < 1:
         site.fail("a tensor [map, {coordinates}] is expected")
     slot, offset = site.address(operand)
-    wanted = 5 if gather else rank
+    wanted = 5 if mode == ROWS else rank
     coordinates = operand.parts[0]
     parts = coordinates.parts if isinstance(coordinates, Vector) else (coordinates,)
     if len(parts) != wanted:
         site.fail(f"{wanted} coordinates are expected, not {len(parts)}")
-    return Tensor(slot, offset, tuple(site.source(p, TYPES["s32"]) for p in parts))
+    return Tensor(slot, offset, tuple(site.source(p, TYPES["s32"]) for p in parts), rank, mode)
 
 
 def _rank(site: Site) -> int:
@@ -63,15 +68,27 @@ def _rank(site: Site) -> int:
     return site.fail("the number of dimensions is missing")
 
 
-def _mode(site: Site) -> bool:
-    """Whether rows are gathered; other modes than tiles are refused."""
+TILE, ROWS, PIXELS = "tile", "rows", "pixels"
+"""What a copy moves: a box, rows by their numbers, or a column of pixels."""
+
+_MODES = {
+    "tile": TILE,
+    "tile::gather4": ROWS,
+    "tile::scatter4": ROWS,
+    "im2col": PIXELS,
+    "im2col_no_offs": PIXELS,
+}
+
+
+def _mode(site: Site, rank: int, names: tuple[str, ...]) -> str:
+    """What is moved, by the modes `names` of the instruction; others are refused."""
     for name in site.modifiers:
-        if name.startswith("im2col"):
+        if name.startswith(("im2col", "tile::")) and name not in names:
             site.fail(f"mode .{name} is not supported")
-    if site.flag("tile::gather4") or site.flag("tile::scatter4"):
-        return True
-    site.flag("tile")
-    return False
+    mode = _MODES[site.choose(names, "tile")]
+    if mode == PIXELS and rank < MIN_PIXEL_RANK:
+        site.fail(f"im2col needs a tensor of rank {MIN_PIXEL_RANK} to 5, not {rank}")
+    return mode
 
 
 def build_copy(site: Site) -> Step:
@@ -88,24 +105,28 @@ def build_copy(site: Site) -> Step:
 def _build_load(site: Site, rank: int) -> Step:
     site.choose(("shared::cluster", "shared::cta"))
     site.choose(("global",))
-    gather = _mode(site)
+    mode = _mode(site, rank, ("tile", "tile::gather4", "im2col"))
     site.choose(("mbarrier::complete_tx::bytes",))
     multicast = site.flag("multicast::cluster")
     pair = site.flag("cta_group::2")
     site.flag("cta_group::1")
     hint = site.flag("L2::cache_hint")
     site.no_more()
-    site.count(3 + multicast + hint)
+    moved = mode == PIXELS
+    site.count(3 + moved + multicast + hint)
     dst, dst_offset = site.address(0)
-    tensor = _tensor(site, 1, rank, gather)
+    tensor = _tensor(site, 1, rank, mode)
     barrier, barrier_offset = site.address(2)
-    mask = site.source(3, TYPES["u16"]) if multicast else None
+    offsets = site.vector(3, (rank - 2,)) if moved else ()
+    shifts = tuple(site.source(p, TYPES["u16"]) for p in offsets)
+    mask = site.source(3 + moved, TYPES["u16"]) if multicast else None
 
     def step(f: Fragment) -> None:
         _one_lane(f)
         for lane in lane_list(f.mask):
-            box = tensor_box(f, tensor, lane, rank, gather)
+            box = tensor_box(f, tensor, lane)
             at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+            at += [_lane(f, s, lane) for s in shifts]
             target = _shared(_lane(f, dst, lane) + dst_offset)
             signal = _shared(_lane(f, barrier, lane) + barrier_offset)
             own = [target >> RANK_SHIFT]
@@ -142,16 +163,30 @@ def _one_lane(f: Fragment) -> None:
         )
 
 
-def tensor_box(f: Fragment, tensor: Tensor, lane: int, rank: int, gather: bool) -> Box:
+def tensor_box(f: Fragment, tensor: Tensor, lane: int) -> Box:
     """The box that a tensor operand names."""
     address = _lane(f, tensor.slot, lane) + tensor.offset
     if address % 64:
         raise Fault("misaligned-address", f"the tensor map at {address:#x} is not aligned to 64")
     check_seen(f, address, lane)
-    box = box_of(_map_bytes(f, address), gather)
-    if box.map.rank != rank:
-        raise Fault("tma", f"the map is of rank {box.map.rank}, the instruction of {rank}")
+    box = box_of(_map_bytes(f, address), tensor.mode)
+    if box.map.rank != tensor.rank:
+        raise Fault("tma", f"the map is of rank {box.map.rank}, the instruction of {tensor.rank}")
     return box
+
+
+@lru_cache(maxsize=1024)
+def box_of(data: bytes, mode: str = TILE) -> Box:
+    """The box of the 128 bytes of a tensor map, for copies of a mode."""
+    tensor_map = map_of(data)
+    if (tensor_map.pixels is not None) != (mode == PIXELS):
+        kinds = ("tiled", "im2col")
+        raise Fault(
+            "tma",
+            f"the map is of the {kinds[mode != PIXELS]} kind, the instruction of the "
+            f"{kinds[mode == PIXELS]} kind",
+        )
+    return ColumnBox(tensor_map) if mode == PIXELS else Box(tensor_map, mode == ROWS)
 
 
 def _map_bytes(f: Fragment, address: int) -> bytes:
@@ -214,18 +249,19 @@ def _build_store(site: Site, rank: int) -> Step:
     site.choose(("global",))
     site.choose(("shared::cta",))
     operation = site.choose(REDUCED) if reduces else ""
-    scatter = _mode(site)
+    modes = ("tile", "im2col_no_offs") if reduces else ("tile", "tile::scatter4", "im2col_no_offs")
+    mode = _mode(site, rank, modes)
     site.choose(("bulk_group",))
     hint = site.flag("L2::cache_hint")
     site.no_more()
     site.count(2 + hint)
-    tensor = _tensor(site, 0, rank, scatter)
+    tensor = _tensor(site, 0, rank, mode)
     src, src_offset = site.address(1)
 
     def step(f: Fragment) -> None:
         _one_lane(f)
         for lane in lane_list(f.mask):
-            box = tensor_box(f, tensor, lane, rank, scatter)
+            box = tensor_box(f, tensor, lane)
             at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
             source = _shared(_lane(f, src, lane) + src_offset)
             if source >> RANK_SHIFT != f.gang.cta.rank:

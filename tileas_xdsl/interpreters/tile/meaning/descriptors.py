@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, Space
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
 from tileas_xdsl.interpreters.tile.agent import Language
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.machine import TileAgent
@@ -19,7 +21,7 @@ from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of
 from tileas_xdsl.interpreters.tile.sizes import bits_of_element, unspecified
 from tileas_xdsl.interpreters.tile.views import View
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
+from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 
 
@@ -31,6 +33,8 @@ class Descriptor:
     box: tuple[int, ...]
     """Extents in the order of the shape: the innermost last."""
     tensor_map: TensorMap
+    pixels: Pixels | None = None
+    """Of columns of pixels (im2col)."""
 
     def outside(self, shape: Sequence[int], element: Attribute) -> Array:
         """What a load delivers where there is no tensor."""
@@ -52,7 +56,7 @@ def make_descriptor(
         raise fault(op, "describes a view that begins outside its memory")
     view = replace(view, element=element, shape=view.extents, stored_as=None)
     box = tuple(reversed(inputs[1:]))
-    return (Descriptor(view, box, _tensor_map(op, view, inputs[1:])),)
+    return (Descriptor(view, box, _tensor_map(op, view, inputs[1:]), op.pixels),)
 
 
 def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> TensorMap:
@@ -68,9 +72,10 @@ def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> Tenso
         view.offset // itemsize * bits // 8,
         tuple(reversed(view.shape)),
         tuple(strides[1:]),
-        tuple(box),
+        tuple(box) if op.pixels is None else (box[0], prod(box[1:])),
         swizzle="none" if op.swizzle_mode is None else op.swizzle_mode.data.value,
         nan_fill=op.oob_mode is not None and op.oob_mode.data is OobMode.NAN,
+        pixels=None if op.pixels is None else PixelBox(op.pixels.lower, op.pixels.upper),
     )
     try:
         check_tensor_map(tensor_map)

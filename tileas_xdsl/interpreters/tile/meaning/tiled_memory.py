@@ -89,7 +89,7 @@ def cost_of(agent: TileAgent, view: View, shape: Sequence[int]) -> int:
 
 
 def refuse_images(op: Operation, atom: Any) -> None:
-    """Modes that speak of pixels need corners, which no operation gives."""
+    """Modes that speak of pixels need corners, which only descriptors of loads give."""
     if isinstance(atom.data, TmaAtom) and atom.data.mode in LEADING_COORDINATES:
         raise fault(
             op, f"mode '{atom.data.mode}' has no meaning: the corners of its box are not said"

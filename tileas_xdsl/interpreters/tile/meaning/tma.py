@@ -30,6 +30,7 @@ from tileas_xdsl.interpreters.tile.machine import Block, TileAgent
 from tileas_xdsl.interpreters.tile.meaning.atomics import updated
 from tileas_xdsl.interpreters.tile.meaning.descriptors import Descriptor
 from tileas_xdsl.interpreters.tile.meaning.tiled_memory import refuse_images
+from tileas_xdsl.interpreters.tile.meaning.tma_pixels import column_reader
 from tileas_xdsl.interpreters.tile.meaning.windows import read_window, tile_window, write_window
 from tileas_xdsl.interpreters.tile.memory import WEAK, Access, Actor
 from tileas_xdsl.interpreters.tile.numerics import Array
@@ -65,6 +66,8 @@ def _box_reader(
     op: AsyncTiledTmaLoadOp, descriptor: Descriptor, destination: View, coords: Sequence[int]
 ) -> Read:
     """Read the box at the coordinates, filled where it is out of bounds."""
+    if descriptor.pixels is not None:
+        return column_reader(op, descriptor, destination, coords)
     refuse_images(op, op.atom)
     _check_boxes(op, destination.shape, descriptor.box)
     window = tile_window(op, descriptor.view, destination.shape, coords)

@@ -1,0 +1,82 @@
+"""Scales of block-scaled products of sm_100a: how many an instruction takes, and where they lie.
+
+Each row of A and of B has a byte of scale for every 16 or 32 elements of K.  In tensor memory row
+r is in lane r % 32, column r / 32, and the bytes of a column are scales further on along K; all
+four quarters of the lanes hold the same.  In shared memory 128 rows by 4 scales are 512 bytes, an
+atom, which one `tcgen05.cp.32x128b.warpx4` spreads to 4 columns.
+Sources: PTX ISA 9.7.16.10.7; CUTLASS include/cutlass/detail/sm100_blockscaled_layout.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tileas_xdsl.layout.axes import E
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_memory import COLUMN, LANE
+
+BYTE = "byte"
+QUARTERS = 4
+"""Groups of 32 lanes, each of which holds all scales."""
+
+ROWS = 32
+"""Rows in a column of scales."""
+
+ATOM_ROWS = 128
+ATOM_SCALES = 4
+ATOM_BYTES = ATOM_ROWS * ATOM_SCALES
+"""What one copy to tensor memory brings: rows, scales of each, bytes."""
+
+SCALE_ATOM = Layout(((ROWS, ATOM_ROWS // ROWS), ATOM_SCALES), ((16, ATOM_SCALES), 1))
+"""`(row, scale)` of an atom to its byte in shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleVector:
+    """How an instruction scales: `count` scales of a row, one for each `block` elements of K."""
+
+    count: int
+    block: int
+    formats: tuple[str, ...]
+    ids: tuple[int, ...]
+    """The bytes of a column at which the scales of a row may begin."""
+
+
+_MX8 = ScaleVector(1, 32, ("ue8m0",), (0, 1, 2, 3))
+_MX4 = ScaleVector(2, 32, ("ue8m0",), (0, 2))
+_NV4 = ScaleVector(4, 16, ("ue8m0", "ue4m3"), (0,))
+
+SCALE_VECTORS: Mapping[str, Mapping[str, ScaleVector]] = {
+    "mxf8f6f4": {"": _MX8, "1X": _MX8, "block32": _MX8},
+    "mxf4": {"": _MX4, "2X": _MX4, "block32": _MX4},
+    "mxf4nvf4": {"2X": _MX4, "block32": _MX4, "4X": _NV4, "block16": _NV4},
+}
+"""By kind, then by what the instruction calls it; empty where it says nothing."""
+
+
+def scale_vector(kind: str, name: str, scale: str, *ids: int) -> ScaleVector:
+    """How a product of `kind` scales that says `name`, with scales in format `scale`.
+
+    Raises `TargetError` for a combination that there is not, and for `ids` (the bytes at which the
+    scales of A and B begin) that are not aligned to the scales of a row.
+    """
+    found = SCALE_VECTORS.get(kind, {}).get(name)
+    if found is None:
+        raise TargetError(f"kind::{kind} has no scale vector '{name}'")
+    if scale not in found.formats:
+        allowed = " or ".join(found.formats)
+        raise TargetError(f"kind::{kind} takes {found.count} scales as {allowed}, not {scale}")
+    for number in ids:
+        if number not in found.ids:
+            allowed = ", ".join(map(str, found.ids))
+            raise TargetError(f"{found.count} scales begin at byte {allowed}, not {number}")
+    return found
+
+
+def scale_layout(rows: int, count: int) -> Layout:
+    """`(row, scale)` to lane, column and byte of tensor memory, in the first quarter of lanes."""
+    within = min(rows, ROWS)
+    columns = -(-rows // ROWS)
+    return make_layout(Layout((within, columns), (E(LANE), E(COLUMN))), Layout(count, E(BYTE)))
