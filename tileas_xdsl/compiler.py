@@ -42,6 +42,7 @@ TO_PTX = "tileas-to-ptx"
 TARGET_OPTIONS = {
     "lower-tma-load-store-to-async": "target",
     "tileas-assign-load-store-layouts": "target",
+    "tileas-legalize-tmem-copy": "target",
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
     "convert-cute-nvgpu-to-ptx": "arch",

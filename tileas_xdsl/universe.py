@@ -78,6 +78,12 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
+def _tileas_legalize_tmem_copy() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_legalize_tmem_copy import TileasLegalizeTmemCopy
+
+    return TileasLegalizeTmemCopy
+
+
 def _tileas_materialize_convert_layout() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_materialize_convert_layout import (
         TileasMaterializeConvertLayout,
@@ -145,6 +151,7 @@ TILEAS_UNIVERSE = Universe(
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-legalize-tmem-copy": _tileas_legalize_tmem_copy,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
         "tileas-remove-dead-args": _tileas_remove_dead_args,

@@ -35,7 +35,7 @@ REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 _DESC = TmaDescriptorTiledType()
 
 
-def _check_copy(op: Operation, smem: SSAValue, coords: Sequence[SSAValue]) -> None:
+def check_copy(op: Operation, smem: SSAValue, coords: Sequence[SSAValue]) -> None:
     pointer_to(op, smem, "tile", AddressSpace.SMEM, BULK_ALIGNMENT)
     if len(coords) not in RANKS:
         raise op_error(op, f"takes 1 to 5 coordinates, not {len(coords)}")
@@ -76,7 +76,7 @@ class TmaLoadOp(IRDLOperation):
         super().__init__(operands=[desc, smem, mbar, coords, multicast_mask, pred])
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords)
+        check_copy(self, self.smem, self.coords)
         check_barrier(self, self.mbar)
 
 
@@ -100,7 +100,7 @@ class TmaStoreOp(IRDLOperation):
         super().__init__(operands=[desc, smem, coords, pred])
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords)
+        check_copy(self, self.smem, self.coords)
 
 
 @irdl_op_definition
@@ -131,7 +131,7 @@ class TmaReduceOp(IRDLOperation):
         super().__init__(operands=[desc, smem, coords, pred], properties={"kind": word(kind)})
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords)
+        check_copy(self, self.smem, self.coords)
         if self.kind.data not in REDUCTIONS:
             raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
 

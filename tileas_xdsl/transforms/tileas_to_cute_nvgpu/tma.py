@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -37,6 +37,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import argument_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma_boxes import load_for_pair, panels
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Descriptor,
     Ghost,
@@ -92,39 +93,23 @@ def _transfer(
     return descriptor, shared
 
 
-def _panels(
-    e: Emitter, tile: SharedTile, coordinates: Sequence[SSAValue]
-) -> list[tuple[SSAValue, list[SSAValue]]]:
-    """For each panel its pointer and its coordinates, innermost first; they count elements."""
-    layout, shape = tile.layout, tile.shape
-    starts = [
-        e.as_type(e.multiply(e.scalar(c), n), i32) for c, n in zip(coordinates, shape, strict=True)
-    ]
-    outer = list(reversed(starts[:-1]))
-    begin = tile.first_row * layout.row_bytes
-    return [
-        (
-            e.advance(e.tile_pointer(tile), begin + k * layout.panel_bytes),
-            [e.add(starts[-1], k * layout.panel), *outer],
-        )
-        for k in range(layout.panels)
-    ]
-
-
 def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     """One bulk copy for each panel, which completes the barrier of the stage."""
     descriptor, tile = _transfer(e, op, op.desc, op.destination, op.atom.data)
     if not is_of_stage(op):
-        return [begin_load(e, op, descriptor.argument, _panels(e, tile, op.coords))]
+        return [begin_load(e, op, descriptor.argument, panels(e, tile, op.coords))]
     assert e.stage is not None
     stages, index = e.stage
     barrier = e.advance(stages.full, index.stage)
+    if stages.is_of_pair:
+        load_for_pair(e, op, descriptor, tile, barrier)
+        return [Ghost()]
     group = number_of(op.num_multicast) or 1
     mask = None
     if group > 1:
         mask = e.insert(arith.ConstantOp(IntegerAttr((1 << group) - 1, 16))).result
     elected = e.elected()
-    for pointer, coordinates in _panels(e, tile, op.coords):
+    for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected))
     return [Ghost()]
 
@@ -158,7 +143,7 @@ def _commit(
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
     e.meet()
     elected = e.elected()
-    for pointer, coordinates in _panels(e, tile, op.coords):
+    for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:

@@ -20,6 +20,7 @@ from tileas_xdsl.backend.ptx.lowering import (
     integers,
     products,
     synchronisation,
+    tensor_memory,
     threads,
 )
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler
@@ -38,6 +39,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **integers.HANDLERS,
     **products.HANDLERS,
     **synchronisation.HANDLERS,
+    **tensor_memory.HANDLERS,
     **threads.HANDLERS,
 }
 """By the class of the operation; anything else is refused."""
