@@ -47,6 +47,7 @@ TARGET_OPTIONS = {
     "tileas-assign-load-store-layouts": "target",
     "tileas-attach-tma-desc-args": "target",
     "tileas-attach-tma-descriptor-args": "target",
+    "tileas-legalize-tmem-copy": "target",
     "tileas-separate-host-tma": "target",
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",

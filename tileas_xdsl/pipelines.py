@@ -34,6 +34,7 @@ _LAYOUT = (
     "tileas-resolve-agent-boundary",
     "tileas-slicing",
     "tileas-materialize-convert-layout",
+    "tileas-legalize-tmem-copy",
 )
 """Tiles are laid out, and what that leaves to do is made explicit."""
 

@@ -22,6 +22,8 @@ TARGETS: Mapping[str, str] = {"wgmma": "sm_90a", "tcgen05": "sm_100a"}
 WARPS_OF_AGENT = 4
 PIECES = 2
 """Parts of a tile's columns that a TMA epilogue stores one after another."""
+MOST_SUMS = 128 * 128
+"""Sums that the threads of a consumer have registers for all at once."""
 REGISTERS: Mapping[int, Sequence[int]] = {1: (40, 232), 2: (40, 232, 232)}
 """By the number of consumers, the registers of a thread of each agent."""
 
@@ -48,6 +50,8 @@ class Gemm(Kernel):
     """`plain` stores, or `tma` through shared memory."""
     cluster: int = 1
     """Blocks along x that share the tiles of A by multicast, 1 or 2."""
+    pair: int = 1
+    """Blocks below one another that multiply together (tcgen05), 1 or 2."""
     consumers: int = 2
     """Agents that multiply, 1 or 2."""
     persistent: int = 0
@@ -71,11 +75,16 @@ class Gemm(Kernel):
             raise ValueError(f"a gemm multiplies by {' or '.join(TARGETS)}, not {self.instruction}")
         if self.cluster not in (1, 2):
             raise ValueError(f"a cluster of this gemm has 1 or 2 blocks, not {self.cluster}")
+        if self.pair not in (1, 2):
+            raise ValueError(f"1 or 2 blocks of this gemm multiply together, not {self.pair}")
+        alone = self.instruction != "tcgen05" or self.b != "nk" or self.cluster > 1
+        if self.pair == 2 and alone:
+            raise ValueError("two blocks multiply together by tcgen05, with B as nk, in a cluster")
         if self.consumers not in REGISTERS:
             raise ValueError(f"this gemm has 1 or 2 consumers, not {self.consumers}")
-        if self.persistent < 0 or self.persistent % self.cluster or self.group < 1:
+        if self.persistent < 0 or self.persistent % self._seats or self.group < 1:
             raise ValueError(
-                f"no gemm has {self.persistent} persistent blocks in clusters of {self.cluster} "
+                f"no gemm has {self.persistent} persistent blocks in clusters of {self._seats} "
                 f"and bands of {self.group} rows of tiles"
             )
 
@@ -91,7 +100,13 @@ class Gemm(Kernel):
         shared = ", A by multicast" if self.cluster > 1 else ""
         persistent = ", persistent" if self.persistent else ""
         transposed = ", B as N x K" if self.b == "nk" else ""
-        return f"{form}, {store}{shared}{transposed}{persistent}"
+        together = ", two blocks together" if self.pair > 1 else ""
+        return f"{form}, {store}{shared}{transposed}{together}{persistent}"
+
+    @property
+    def _seats(self) -> int:
+        """Blocks of a cluster."""
+        return self.cluster * self.pair
 
     def text(self) -> str:
         facts, kind = self._facts(), self._kind
@@ -102,7 +117,7 @@ class Gemm(Kernel):
             {
                 **facts,
                 "PLACE": fill(f"gemm/place_{kind}.mlir", facts),
-                "STORE_TYPES": fill(f"gemm/types_{self.epilogue}.mlir", facts),
+                "STORE_TYPES": fill(f"gemm/types_{self._stores}.mlir", facts),
                 "STORE_SETUP": setup,
                 "PRODUCER": self._producer(facts),
                 "CONSUMER_AGENTS": "".join(consumers),
@@ -113,12 +128,29 @@ class Gemm(Kernel):
     def _kind(self) -> str:
         return "persistent" if self.persistent else "block"
 
+    @property
+    def _sharing(self) -> str:
+        """What is loaded for several blocks: `_multicast` for A, `_pair` for B."""
+        if self.pair > 1:
+            return "_pair"
+        return "_multicast" if self.cluster > 1 else ""
+
+    @property
+    def _order(self) -> str:
+        return f"gemm/order{'_pair' if self.pair > 1 else ''}.mlir"
+
+    @property
+    def _stores(self) -> str:
+        """How sums are stored: `tma`, `plain`, or plainly in `pieces`."""
+        too_many = self.bm // self.consumers * self.bn > MOST_SUMS
+        return "pieces" if self.epilogue == "plain" and too_many else self.epilogue
+
     def _producer(self, facts: Mapping[str, str | int]) -> str:
         token, iterator = ("pt", "it") if self.persistent else ("p0", "i0")
-        loads = fill(f"gemm/loads{'_multicast' if self.cluster > 1 else ''}.mlir", facts)
+        loads = fill(f"gemm/loads{self._sharing}.mlir", facts)
         mine = {**facts, "TOKEN": token, "ITERATOR": iterator, "LOADS": loads}
         tile = fill(f"gemm/producer_{self.form}.mlir", mine)
-        order = fill("gemm/order.mlir", facts)
+        order = fill(self._order, facts)
         return fill(f"gemm/producer_{self._kind}.mlir", {"ORDER": order, "TILE": tile})
 
     def _consumer(self, index: int, facts: Mapping[str, str | int]) -> str:
@@ -129,7 +161,7 @@ class Gemm(Kernel):
             f"gemm/consumer_{self._kind}.mlir",
             {
                 "STAGING": fill("gemm/staging_tma.mlir", mine) if self.epilogue == "tma" else "",
-                "ORDER": fill("gemm/order.mlir", facts),
+                "ORDER": fill(self._order, facts),
                 "TILE": fill(f"gemm/consumer_{self.form}.mlir", mine),
                 "EPILOGUE": self._epilogue(mine),
             },
@@ -137,7 +169,7 @@ class Gemm(Kernel):
         return fill("gemm/consumer_agent.mlir", {"AGENT": index + 1, "BODY": body})
 
     def _epilogue(self, facts: Mapping[str, str | int]) -> str:
-        return fill(f"gemm/epilogue_{self.epilogue}.mlir", facts)
+        return fill(f"gemm/epilogue_{self._stores}.mlir", facts)
 
     def _facts(self) -> Mapping[str, str | int]:
         element, piece = ELEMENTS[self.element], self.bn // PIECES
@@ -157,6 +189,8 @@ class Gemm(Kernel):
             "BOX_A": box_a,
             "BYTES_A": box_a * self.bk * element.bits // 8,
             "BYTES_B": self.bk * self.bn * element.bits // 8,
+            "HALF_B": self.bn // 2,
+            "BYTES_HALF_B": self.bk * self.bn // 2 * element.bits // 8,
             **self._operand_facts(),
             **self._consumer_facts(),
             **self._place_facts(),
@@ -181,8 +215,8 @@ class Gemm(Kernel):
             "B": "!bt",
             "B_TYPES": f"!bt = tensor<{self.bn}x{self.bk}x{ELEMENTS[self.element].ir}>",
             "B_ENCODING": f", #nv_tileas.shared<({self.bk},{self.bn}),(1,{self.bk})>",
-            "BOX_B": f"{self.bk}, {self.bn}",
-            "BOX_OF_B": "%bk, %bn",
+            "BOX_B": f"{self.bk}, {self.bn // self.pair}",
+            "BOX_OF_B": "%bk, %box_b" if self.pair > 1 else "%bk, %bn",
             "AT_B": "%n, %k",
             "TRANSPOSED_B": "%of_rows = nv_tileas.view %sb : !bt -> !b",
             "OF_B": "of_rows",
@@ -205,8 +239,9 @@ class Gemm(Kernel):
             if self.persistent
             else "Block x is the column of tiles, y the row",
             "GROUP": self.group,
-            "CLUSTER_SIZE": self.cluster,
+            "CLUSTER_SIZE": self._seats,
             "CLUSTER_COLUMNS": self.cluster * self.bn,
+            "CLUSTER_ROWS": self.pair * self.bm,
         }
 
     def _cluster_facts(self) -> Mapping[str, str]:
@@ -214,8 +249,20 @@ class Gemm(Kernel):
         return {
             "MULTICAST": ", multicast" if shared else "",
             "NUM_MULTICAST": f", num_multicast = {self.cluster} : i32" if shared else "",
-            "CLUSTER": f", cluster_dim = [{self.cluster}, 1, 1]" if shared else "",
+            "CLUSTER": self._cluster_dim,
+            "PAIRED": "<cta_group = 2>" if self.pair > 1 else "",
+            "PAIR_BOX": f"%box_b = arith.constant {self.bn // 2} : index" if self.pair > 1 else "",
+            "MULTICAST_B": ", multicast" if self.pair > 1 else "",
+            "NUM_MULTICAST_B": ", num_multicast = 2 : i32" if self.pair > 1 else "",
         }
+
+    @property
+    def _cluster_dim(self) -> str:
+        """Where the blocks of a cluster are; persistent ones are all along x."""
+        if self._seats == 1:
+            return ""
+        below = self.pair > 1 and not self.persistent
+        return f", cluster_dim = [{'1, 2' if below else '2, 1'}, 1]"
 
     def _rounding_facts(self) -> Mapping[str, str]:
         """Sums of f32 are stored as they are; others are rounded first."""
@@ -248,4 +295,5 @@ class Gemm(Kernel):
         if self.persistent:
             return (self.persistent, 1, 1)
         columns = tiles_of(sizes["n"], self.bn)
-        return (tiles_of(columns, self.cluster) * self.cluster, tiles_of(sizes["m"], self.bm), 1)
+        rows = tiles_of(tiles_of(sizes["m"], self.bm), self.pair) * self.pair
+        return (tiles_of(columns, self.cluster) * self.cluster, rows, 1)

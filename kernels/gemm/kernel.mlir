@@ -19,8 +19,8 @@ $B_TYPES
 !sum = !nv_tileas.token<!acc>
 !barrier = !nv_tileas.mem_token
 #load_a = #nv_tileas<atom tma_load_2d<box = [${BK}, ${BOX_A}]${MULTICAST}>>
-#load_b = #nv_tileas<atom tma_load_2d<box = [${BOX_B}]>>
-#mma = #nv_tileas<atom ${INSTRUCTION}_${WORD}_${WORD}_f32>
+#load_b = #nv_tileas<atom tma_load_2d<box = [${BOX_B}]${MULTICAST_B}>>
+#mma = #nv_tileas<atom ${INSTRUCTION}_${WORD}_${WORD}_f32${PAIRED}>
 $STORE_TYPES
 
 func.func @gemm(%a: !ma, %b: !ma, %c: !mc)
@@ -33,12 +33,13 @@ func.func @gemm(%a: !ma, %b: !ma, %c: !mc)
   %bk = arith.constant ${BK} : index
   %box_a = arith.constant ${BOX_A} : index
   %nothing = arith.constant dense<0.0> : !acc
+  $PAIR_BOX
   $PLACE
   %depth = memref.dim %a, %one : !ma
   %tiles = arith.ceildivui %depth, %bk : index
 
   %of_a = nv_tileas.make_tiled_tma_desc %a box[%bk, %box_a] {atom = #load_a${NUM_MULTICAST}} : !ma -> !desc
-  %of_b = nv_tileas.make_tiled_tma_desc %b box[${BOX_OF_B}] {atom = #load_b} : !ma -> !desc
+  %of_b = nv_tileas.make_tiled_tma_desc %b box[${BOX_OF_B}] {atom = #load_b${NUM_MULTICAST_B}} : !ma -> !desc
   $STORE_SETUP
   %barrier = nv_tileas.create_none : !barrier
   %buffer = nv_tileas.alloc_tensor : !buffer

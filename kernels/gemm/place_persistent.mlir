@@ -1,4 +1,4 @@
-// The blocks of a cluster (${CLUSTER_SIZE}) compute tiles next to one another in a row.
+// The blocks of a cluster (${CLUSTER_SIZE}) compute tiles next to one another.
 %seats = arith.constant ${CLUSTER_SIZE} : index
 %block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
 %blocks = "gpu.grid_dim"() <{dimension = #gpu<dim x>}> : () -> index
@@ -8,7 +8,8 @@
 %height = memref.dim %c, %zero : !mc
 %width = memref.dim %c, %one : !mc
 %together = arith.constant ${CLUSTER_COLUMNS} : index
-%tile_rows = arith.ceildivui %height, %bm : index
+%below_one_another = arith.constant ${CLUSTER_ROWS} : index
+%tile_rows = arith.ceildivui %height, %below_one_another : index
 %tile_columns = arith.ceildivui %width, %together : index
 %places = arith.muli %tile_rows, %tile_columns : index
 %deepest = arith.constant ${GROUP} : index

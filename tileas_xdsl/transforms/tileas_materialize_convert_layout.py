@@ -24,6 +24,11 @@ from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
     reinterpreted,
 )
 from tileas_xdsl.transforms.materialize_convert_layout.plans import sorted_plans
+from tileas_xdsl.transforms.materialize_convert_layout.tensor_memory import (
+    TensorDecision,
+    crosses_tensor_memory,
+    decide_tensor_memory,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP
 
@@ -38,7 +43,9 @@ class TileasMaterializeConvertLayout(ModulePass):
     exchange words) and pairs of a copy into new shared memory and a conversion out of it (tag 1),
     each last reader with its `atom_plan`, which says that it is decided.  A copy into shared memory
     is complete for all threads of its agent, and for TMA and the tensor core, when it ends: its
-    lowering has the barrier and the proxy fence.
+    lowering has the barrier and the proxy fence.  What comes from tensor memory is loaded into the
+    registers that one instruction fills (`atom_plan` with its atom) and converted from those; what
+    goes there, or from there to shared memory, becomes a copy for `tileas-legalize-tmem-copy`.
 
     Idempotent and deterministic.  A conversion without a plan is an error at it and stops the
     pipeline; the module stays as it was.
@@ -63,16 +70,31 @@ class TileasMaterializeConvertLayout(ModulePass):
             for decision in self._decisions(kernel)
         ]
         for decision in decisions:
-            decision.expand(self.reg2reg_vec_size)
+            if isinstance(decision, Decision):
+                decision.expand(self.reg2reg_vec_size)
+            elif (rest := decision.expand()) is not None:
+                self._decided(rest, decision.threads).expand(self.reg2reg_vec_size)
 
-    def _decisions(self, kernel: func.FuncOp) -> Iterator[Decision]:
+    def _decisions(self, kernel: func.FuncOp) -> Iterator[Decision | TensorDecision]:
         """The conversions of a function from its end to its beginning."""
         conversions = [op for op in kernel.walk(reverse=True) if isinstance(op, ConvertLayoutOp)]
         if not any(map(_is_open, conversions)):
             return
         plan = KernelPlan.of(kernel, get_target(self.target))
         for op in filter(_is_open, conversions):
-            yield self._decided(op, plan.agent_around(op).warps * WARP)
+            threads = plan.agent_around(op).warps * WARP
+            yield (
+                self._tensor(op, threads)
+                if crosses_tensor_memory(op)
+                else self._decided(op, threads)
+            )
+
+    def _tensor(self, op: ConvertLayoutOp, threads: int) -> TensorDecision:
+        """What a conversion from or to tensor memory becomes."""
+        found = decide_tensor_memory(op, threads)
+        if found is None:
+            raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
+        return found
 
     def _decided(self, op: ConvertLayoutOp, threads: int) -> Decision:
         """The most efficient plan whose copies are no wider than they may be."""
@@ -91,6 +113,7 @@ def _is_open(op: ConvertLayoutOp) -> bool:
     """
     types = (op.source.type, op.result.type)
     laid_out = all(not isinstance(type_.encoding, NoneAttr | SpaceAttr) for type_ in types)
+    laid_out = laid_out or crosses_tensor_memory(op)
     is_stored = op.result.type.element_type not in (i1, IndexType())
     if ATOM_PLAN in op.attributes or not laid_out or not is_stored:
         return False

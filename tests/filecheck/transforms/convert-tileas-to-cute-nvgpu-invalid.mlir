@@ -57,7 +57,7 @@ func.func @registers() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spe
 // -----
 
 func.func @registers_only() {
-  // expected-error@+1 {{'nv_tileas.alloc_tensor' op makes tensor<64x64xf16>; only tiles in shared memory are lowered to threads yet}}
+  // expected-error@+1 {{'nv_tileas.alloc_tensor' op makes tensor<64x64xf16>; tiles without a place are not lowered to threads yet}}
   %t = nv_tileas.alloc_tensor : tensor<64x64xf16>
   func.return
 }
@@ -431,7 +431,7 @@ func.func @open() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num
 func.func @copy_to_global(%a: memref<16x32xf32>) {
   %x = arith.constant dense<1.0> : tensor<16x32xf32>
   %v = nv_tileas.view %a : memref<16x32xf32> -> !nv_tileas.tiled_view<16x32xf32, gmem>
-  // expected-error@+1 {{'nv_tileas.copy' op copies tensor<16x32xf32> to !nv_tileas.tiled_view<16x32xf32, gmem>; tiles are copied to shared memory only yet}}
+  // expected-error@+1 {{'nv_tileas.copy' op copies tensor<16x32xf32> to !nv_tileas.tiled_view<16x32xf32, gmem>, which is not lowered to threads yet}}
   nv_tileas.copy %x, %v {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xf32>, !nv_tileas.tiled_view<16x32xf32, gmem>
   func.return
 }

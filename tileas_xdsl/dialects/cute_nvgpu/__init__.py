@@ -13,12 +13,14 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
 | changed maps | `CopyTmaDescOp(desc, smem) UpdateTmaDescOp(field, smem, value, ordinal=None, pred=None) PublishTmaDescOp(smem, gmem) AcquireTmaDescOp(gmem)` |
 | products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |
+| tensor memory | `AllocTmemOp(ptr, columns, num_cta=1) RelinquishTmemOp(num_cta=1) RetrieveTmemPtrOp(ptr) DeallocTmemOp(address, columns, num_cta=1) TmemLoadOp(address, element, shape, repeat) TmemStoreOp(address, value, shape, repeat) TmemWaitOp(access, values=()) TmemFenceOp(side)` |
+| products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.cute_nvgpu import barriers, ids, tma, tma_updates, warp, wgmma
+from tileas_xdsl.dialects.cute_nvgpu import barriers, ids, tcgen05, tma, tma_updates, warp, wgmma
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
     BarrierOp,
@@ -43,6 +45,20 @@ from tileas_xdsl.dialects.cute_nvgpu.ids import (
     SetMaxRegisterOp,
     ThreadIdxOp,
     WarpIdxOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
+    AllocTmemOp,
+    DeallocTmemOp,
+    MakeUmmaSmemDescOp,
+    PairTmaLoadOp,
+    RelinquishTmemOp,
+    RetrieveTmemPtrOp,
+    TmemFenceOp,
+    TmemLoadOp,
+    TmemStoreOp,
+    TmemWaitOp,
+    UmmaCommitOp,
+    UmmaOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tma import (
     BulkCommitOp,
@@ -74,10 +90,11 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (barriers, ids, tma, tma_updates, warp, wgmma)
+FAMILIES = (barriers, ids, tcgen05, tma, tma_updates, warp, wgmma)
 
 __all__ = [
     "AcquireTmaDescOp",
+    "AllocTmemOp",
     "BarrierArriveOp",
     "BarrierOp",
     "BlockIdxOp",
@@ -88,6 +105,7 @@ __all__ = [
     "ClusterWaitOp",
     "CopyTmaDescOp",
     "CuteNvgpu",
+    "DeallocTmemOp",
     "ElectOneOp",
     "FenceMbarrierInitOp",
     "FenceProxyAsyncOp",
@@ -96,15 +114,19 @@ __all__ = [
     "LaneIdxOp",
     "LdsmOp",
     "MakeGmmaSmemDescOp",
+    "MakeUmmaSmemDescOp",
     "MakeWarpUniformOp",
     "MbarrierArriveExpectTxOp",
     "MbarrierArriveOp",
     "MbarrierInitOp",
     "MbarrierWaitOp",
     "MmaSm90Op",
+    "PairTmaLoadOp",
     "PrefetchTmaDescOp",
     "PublishTmaDescOp",
     "ReduxOp",
+    "RelinquishTmemOp",
+    "RetrieveTmemPtrOp",
     "SetMaxRegisterOp",
     "ShuffleOp",
     "SmemDescAddOp",
@@ -116,6 +138,12 @@ __all__ = [
     "TmaLoadOp",
     "TmaReduceOp",
     "TmaStoreOp",
+    "TmemFenceOp",
+    "TmemLoadOp",
+    "TmemStoreOp",
+    "TmemWaitOp",
+    "UmmaCommitOp",
+    "UmmaOp",
     "UpdateTmaDescOp",
     "WarpIdxOp",
     "WgmmaCommitOp",

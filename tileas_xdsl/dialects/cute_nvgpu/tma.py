@@ -45,12 +45,12 @@ REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 _DESC = TmaDescriptorTiledType()
 
 
-def _check_copy(
+def check_copy(
     op: Operation,
     smem: SSAValue,
     coords: Sequence[SSAValue],
-    mode: StringAttr | None,
-    modes: Sequence[str],
+    mode: StringAttr | None = None,
+    modes: Sequence[str] = (),
 ) -> str:
     """The mode of the copy, empty for boxes."""
     pointer_to(op, smem, "tile", AddressSpace.SMEM, BULK_ALIGNMENT)
@@ -116,7 +116,7 @@ class TmaLoadOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        mode = _check_copy(self, self.smem, self.coords, self.mode, LOAD_MODES)
+        mode = check_copy(self, self.smem, self.coords, self.mode, LOAD_MODES)
         check_barrier(self, self.mbar)
         wanted = len(self.coords) - 2 if mode == "im2col" else 0
         if len(self.offsets) != wanted:
@@ -156,7 +156,7 @@ class TmaStoreOp(IRDLOperation):
         super().__init__(operands=[desc, smem, coords, pred], properties={"mode": _mode(mode)})
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords, self.mode, STORE_MODES)
+        check_copy(self, self.smem, self.coords, self.mode, STORE_MODES)
 
 
 @irdl_op_definition
@@ -187,7 +187,7 @@ class TmaReduceOp(IRDLOperation):
         super().__init__(operands=[desc, smem, coords, pred], properties={"kind": word(kind)})
 
     def verify_(self) -> None:
-        _check_copy(self, self.smem, self.coords, None, ())
+        check_copy(self, self.smem, self.coords)
         if self.kind.data not in REDUCTIONS:
             raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
 

@@ -55,15 +55,8 @@ _SMEM = AddressSpace.SMEM
 _SHAPE = DenseArrayBase.constr(i32)
 
 
-@irdl_op_definition
-class MakeGmmaSmemDescOp(IRDLOperation):
-    """The descriptor of an operand that starts at `ptr`.
-
-    For K-major operands with a swizzle, `stride_bytes` is the step between groups of 8 rows and
-    `leading_bytes` is not read (16).  For MN-major ones `leading_bytes` is the step between panels.
-    """
-
-    name = "cute_nvgpu.make_gmma_smem_desc"
+class DescriptorOp(IRDLOperation):
+    """The descriptor of an operand of a product, in the generation of its target."""
 
     ptr = operand_def()
     swizzle = prop_def(StringAttr)
@@ -104,6 +97,17 @@ class MakeGmmaSmemDescOp(IRDLOperation):
                     f"has a {name} offset of 0 to {LARGEST_OFFSET} bytes in steps of "
                     f"{OFFSET_UNIT}, not {offset}",
                 )
+
+
+@irdl_op_definition
+class MakeGmmaSmemDescOp(DescriptorOp):
+    """The descriptor of an operand that starts at `ptr`.
+
+    For K-major operands with a swizzle, `stride_bytes` is the step between groups of 8 rows and
+    `leading_bytes` is not read (16).  For MN-major ones `leading_bytes` is the step between panels.
+    """
+
+    name = "cute_nvgpu.make_gmma_smem_desc"
 
 
 @irdl_op_definition

@@ -26,7 +26,9 @@ class RegisterFile:
     shared: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     """Slots of addresses in shared memory, and their offsets: they depend on the CTA."""
     _registers: dict[str, int] = field(default_factory=dict[str, int])
-    _constants: dict[int, int] = field(default_factory=dict[int, int])
+    _constants: dict[tuple[type[int], int], int] = field(
+        default_factory=dict[tuple[type[int], int], int]
+    )
     _symbols: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
     _scratch: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -45,10 +47,11 @@ class RegisterFile:
         return slot
 
     def constant(self, value: int) -> int:
-        """A slot that holds a constant."""
-        slot = self._constants.get(value)
+        """A slot that holds a constant; a truth value is none of the numbers 0 and 1."""
+        key = (value.__class__, value)
+        slot = self._constants.get(key)
         if slot is None:
-            slot = self._constants[value] = self._new(64, value)
+            slot = self._constants[key] = self._new(64, value)
         return slot
 
     def special(self, name: str) -> int:

@@ -219,6 +219,8 @@ def _fragment(a: Assignment, op: Operation, value: SSAValue) -> Fragment | None:
     tile = None if other is None else placed_tile(other.type)
     if choice is None or tile is None or not isinstance(choice.layout, Layout):
         return None
+    if choice.kind is not Space.RMEM:
+        return None
     return Fragment(choice.layout, tuple(tile.get_shape()), a.agent(op).threads)
 
 

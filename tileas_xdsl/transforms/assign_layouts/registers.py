@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.register_tiles import (
     ACCESS_BYTES,
     AccumulatorLayout,
+    EncodedLayout,
     PlainLayout,
     RegisterLayout,
     RowsLayout,
@@ -27,6 +28,7 @@ from tileas_xdsl.analysis.register_tiles import (
     operand_layout,
     rows_layout,
 )
+from tileas_xdsl.analysis.tensor_registers import loaded_layout
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -139,6 +141,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
             return fixed
     if (sums := _accumulators(a, group, agent)) is not None:
         return [_option(sums, Family.DOT_OPERAND, agent)]
+    if (loaded := _from_tensor_memory(a, group, agent)) is not None:
+        return [_option(loaded, Family.LINEAR, agent)]
     if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
         return []
     if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
@@ -150,6 +154,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
 
 
 def _option(layout: RegisterLayout, family: Family, agent: Agent) -> Option:
+    if isinstance(layout, EncodedLayout):
+        return Option(family, layout.layout)
     vector = layout.vector if isinstance(layout, PlainLayout) else 2
     return Option(family, encoding_layout(layout, agent.threads), vector)
 
@@ -189,6 +195,17 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> AccumulatorL
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
                 return AccumulatorLayout(rows, columns, agent.groups)
+    return None
+
+
+def _from_tensor_memory(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
+    """What tcgen05.ld leaves, for a tile that comes from tensor memory."""
+    for value in group.values:
+        op = value.owner
+        if isinstance(op, ConvertLayoutOp) and len(group.shape) == 2:
+            source = a.groups.of(a.groups.whole_of(op.source))
+            if source is not None and a.kind(source) <= frozenset({Space.TMEM}):
+                return loaded_layout(group.shape[0], group.shape[1], agent.groups)
     return None
 
 

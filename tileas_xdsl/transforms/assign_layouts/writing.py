@@ -7,6 +7,7 @@ one.  The tiles of a stage are named in types of lists, of iterators and of bodi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -15,6 +16,7 @@ from tileas_xdsl.analysis.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,
     LayoutAttr,
+    LinearEncoding,
     SharedEncoding,
 )
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -25,6 +27,8 @@ from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_memory import accumulator
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice
 from tileas_xdsl.transforms.assign_layouts.demands import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.free_tiles import remake_free_tiles
@@ -60,9 +64,11 @@ def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
     for value in group.values:
         if not _is_left_in_memory(value, choice):
             retype(value, encoding)
-    if isinstance(choice.layout, MemoryLayout):
-        for value in group.values:
+    for value in group.values:
+        if isinstance(choice.layout, MemoryLayout):
             _retype_parts(a, value, choice.layout)
+        elif choice.kind is Space.TMEM:
+            _retype_slices(a, value)
 
 
 def _is_left_in_memory(value: SSAValue, choice: Choice) -> bool:
@@ -88,6 +94,16 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
         if mine is not None:
             retype(part, SharedEncoding(mine))
             _retype_parts(a, part, mine)
+
+
+def _retype_slices(a: Assignment, value: SSAValue) -> None:
+    """Columns of accumulators are laid out as accumulators of so many columns."""
+    for use in value.uses:
+        cut = use.operation
+        if isinstance(cut, ExtractSliceOp) and cut.result in a.groups.parts:
+            with suppress(TargetError):
+                layout = accumulator(*cut.static_sizes.get_values())
+                retype(cut.result, LinearEncoding(layout))
 
 
 def _turned(layout: MemoryLayout) -> MemoryLayout | None:

@@ -18,11 +18,14 @@ from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import is_for_one_thread
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.product_roles import Issuer, host_of, issuers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import first_turns
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     DotToken,
     Fragment,
     LoadToken,
     Lowered,
+    TensorTile,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of, registers_at_entry
 
@@ -33,19 +36,38 @@ def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
         raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
     if e.agent.number:
         raise op_error(op, f"splits {e.agent.name} again, which is not lowered to threads yet")
-    for agent, body in zip(agents_of(op, e.agent, e.plan.target), op.agent_bodies, strict=True):
+    agents, split = agents_of(op, e.agent, e.plan.target), issuers(e.plan, op)
+    for position, (agent, body) in enumerate(zip(agents, op.agent_bodies, strict=True)):
         _check_captures(e, agent, body)
         block = Block()
-        inner = replace(
-            e,
-            agent=agent,
-            builder=Builder(InsertPoint.at_end(block)),
-            values=dict(e.values),
-            _facts={},
-        )
+        inner = _inside(e, agent, block)
+        inner.issues = position not in split
         _write(inner, body)
+        for other, issuer in split.items():
+            if host_of(agents, issuer) == position:
+                _write_products(inner, issuer, op.agent_bodies[other])
         e.when(_is_mine(e, agent), block)
     return []
+
+
+def _inside(e: Emitter, agent: Agent, block: Block) -> Emitter:
+    builder = Builder(InsertPoint.at_end(block))
+    return replace(e, agent=agent, builder=builder, values=dict(e.values), _facts={})
+
+
+def _write_products(e: Emitter, issuer: Issuer, body: Region) -> None:
+    """A warp that this agent does not need issues the products of another one."""
+    block = Block()
+    inner = _inside(e, issuer.agent, block)
+    inner.issues, inner.reads, inner.by_one_warp = True, False, True
+    inner.kept = issuer.operations
+    inner.begin()
+    first_turns(inner)
+    inner.run(body.block)
+    mine = e.is_equal(e.warp, issuer.agent.first_warp - e.agent.first_warp)
+    condition = e.both(e.leads(), mine)
+    assert condition is not None
+    e.when(condition, block)
 
 
 def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
@@ -53,7 +75,7 @@ def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
     if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
         return
     for user, value in captures(body):
-        if isinstance(e.values.get(value), Fragment | LoadToken | DotToken):
+        if isinstance(e.values.get(value), Fragment | LoadToken | DotToken | TensorTile):
             name = "a tile" if value.name_hint is None else f"%{value.name_hint}"
             text = f"uses {name} in registers of other threads than those of {agent.name}"
             reason = note_at(value, "tileas-resolve-agent-boundary hands it over")
@@ -74,6 +96,7 @@ def _is_mine(e: Emitter, agent: Agent) -> SSAValue:
 def _write(e: Emitter, body: Region) -> None:
     _set_registers(e)
     e.begin()
+    first_turns(e)
     if not is_for_one_thread(body):
         e.run(body.block)
         return

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     i1,
     i8,
+    i16,
     i32,
     i64,
 )
@@ -32,6 +33,7 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
+    ClusterRankOp,
     ElectOneOp,
     GetDynSmemOp,
     LaneIdxOp,
@@ -41,6 +43,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import TensorMemory, Turns
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Carried,
@@ -54,6 +57,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     SharedTile,
     StageIndex,
     Stages,
+    TensorTile,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
@@ -78,6 +82,9 @@ class Emitter:
     handlers: Mapping[type[Operation], Handler]
     tiles: TileFacts
     """What the tiles of the kernel say about registers."""
+    before: Callable[[Emitter, Operation], None] = lambda e, op: None
+    after: Callable[[Emitter, Operation], None] = lambda e, op: None
+    """What surrounds every operation."""
     values: dict[SSAValue, Lowered] = field(default_factory=dict[SSAValue, Lowered])
     by_one_thread: bool = False
     """Whether only the elected thread of the agent is here."""
@@ -97,6 +104,18 @@ class Emitter:
         default_factory=dict[tuple[object, ...], SSAValue]
     )
     """Numbers of the thread by a block and what they are, as tables of them are written."""
+    tensor: TensorMemory | None = None
+    """The tensor memory of the kernel."""
+    turns: dict[Turns, StageIndex] = field(default_factory=dict[Turns, StageIndex])
+    """For all sums of the agent, the copy that is in use, and the parity of its lap."""
+    issues: bool = True
+    """Whether products into tensor memory are issued here."""
+    reads: bool = True
+    """Whether tensor memory is read here."""
+    kept: frozenset[Operation] | None = None
+    """The operations that are written; None for all."""
+    by_one_warp: bool = False
+    """Whether only the warp is here that issues products."""
     _facts: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """Numbers of the thread that were computed where all code of the agent sees them."""
     _constants: dict[tuple[Block, int, Attribute], SSAValue] = field(
@@ -132,6 +151,10 @@ class Emitter:
     def int64(self, number: int) -> SSAValue:
         """An `i64` constant."""
         return self._constant(number, i64)
+
+    def mask(self, bits: int) -> SSAValue:
+        """Which blocks of a cluster, as an `i16` constant."""
+        return self._constant(bits, i16)
 
     def boolean(self, value: bool) -> SSAValue:
         """An `i1` constant."""
@@ -284,6 +307,17 @@ class Emitter:
             self.insert(scf.YieldOp())
         self.insert(scf.IfOp(condition, [], Region(block)))
 
+    @contextmanager
+    def only(self, condition: SSAValue | None) -> Generator[None]:
+        """Write what runs where a condition holds; None always holds."""
+        if condition is None:
+            yield
+            return
+        block = Block()
+        with self.within(block):
+            yield
+        self.when(condition, block)
+
     def add_argument(self, type_: Attribute) -> SSAValue:
         """A hidden argument of the kernel."""
         assert self.arguments is not None
@@ -345,6 +379,28 @@ class Emitter:
             return None
         return self.insert(ElectOneOp()).result
 
+    def elect(self) -> SSAValue:
+        """Whether this is the one thread of its warp that issues products; elected once."""
+        return self.fact("elected", lambda: self.insert(ElectOneOp()).result)
+
+    def leads(self) -> SSAValue | None:
+        """Whether this is the block that issues products for two of them; None if each does."""
+        if not self.plan.is_of_pair:
+            return None
+        return self.fact("leads", lambda: self.is_equal(self.insert(ClusterRankOp()).result, 0))
+
+    def issuing_warp(self) -> SSAValue | None:
+        """Whether this is the warp that issues products; None if only it is here."""
+        if self.by_one_warp:
+            return None
+        return self.both(self.leads(), self.is_equal(self.warp, 0))
+
+    def issuer(self) -> SSAValue:
+        """Whether this is the one thread that issues products."""
+        found = self.both(self.issuing_warp(), self.elect())
+        assert found is not None
+        return found
+
     # walking
 
     def run(self, block: Block) -> Ended:
@@ -357,11 +413,14 @@ class Emitter:
 
     def lower(self, op: Operation) -> None:
         """Lower one operation."""
-        handler = self.handlers.get(type(op))
-        if handler is None:
-            raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
         outer, self.source = self.source, op
-        self.values.update(zip(op.results, handler(self, op), strict=True))
+        self.before(self, op)
+        if self.kept is None or op in self.kept:
+            handler = self.handlers.get(type(op))
+            if handler is None:
+                raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
+            self.values.update(zip(op.results, handler(self, op), strict=True))
+        self.after(self, op)
         self.source = outer
 
     @contextmanager
@@ -398,5 +457,7 @@ def rebuilt(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowered]
 
 
 def _carried(value: Lowered) -> Carried:
-    assert isinstance(value, Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken), value
+    assert isinstance(
+        value, Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+    ), value
     return value

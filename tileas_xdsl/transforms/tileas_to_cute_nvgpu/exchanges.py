@@ -1,4 +1,4 @@
-"""Copies of tiles to shared memory for other threads, and where all threads of the block meet."""
+"""Copies of tiles to memory for other threads, and where all threads of the block meet."""
 
 from __future__ import annotations
 
@@ -16,25 +16,46 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import put_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Lowered
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import store
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Lowered,
+    PendingTile,
+    SharedTile,
+    TensorTile,
+    Unset,
+)
 
 BYTE = 8
 
 
 def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
-    """A tile from registers to shared memory, where all threads of the agent see it afterwards.
+    """A tile put into memory, where all threads of the agent see it afterwards, or into registers.
 
     Who fills a stage of a pipeline says when it is full.
     """
-    if space_of(op.destination.type) is not Space.SMEM or space_of(op.source.type) is Space.GMEM:
-        raise op_error(
-            op,
-            f"copies {op.source.type} to {op.destination.type}; tiles are copied to shared "
-            "memory only yet",
-        )
+    found = e.get(op.destination)
+    match found:
+        case TensorTile():
+            store(e, op, in_registers(e, op, op.source), found)
+        case Unset() if op.parent is op.destination.owner.parent:
+            layout = encoded_layout(e, op, op.destination.type)
+            e.values[op.destination] = in_registers(e, op, op.source, layout)
+        case PendingTile() | SharedTile() if space_of(op.source.type) is not Space.GMEM:
+            _put_shared(e, op)
+        case _:
+            raise op_error(
+                op,
+                f"copies {op.source.type} to {op.destination.type}, which is not lowered to "
+                "threads yet",
+            )
+    return []
+
+
+def _put_shared(e: Emitter, op: CopyOp) -> None:
     if bits_of(element_of(op.source.type)) % BYTE:
         raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
     tile = in_registers(e, op, op.source)
@@ -42,7 +63,6 @@ def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
         write_shared(e, tile, e.shared_tile(op.destination))
     else:
         put_shared(e, op, tile, op.destination)
-    return []
 
 
 def _fills_a_stage(op: Operation) -> bool:
@@ -63,4 +83,4 @@ def barrier(e: Emitter, op: gpu.BarrierOp) -> Sequence[Lowered]:
 _TABLE: Any = {CopyOp: copy, gpu.BarrierOp: barrier}
 
 EXCHANGES: Mapping[type[Operation], Handler] = _TABLE
-"""Copies to shared memory, and the barrier of the block."""
+"""Copies, and the barrier of the block."""

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.sums import sums_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrType
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -50,6 +51,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_memory import allocate, release_all
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import after, before, first_turns
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA, prefetch_descriptors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -106,7 +109,9 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     """The function that every thread of a block runs."""
     block = Block()
     facts = TileFacts.of(plan.kernel)
-    emitter = Emitter(plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS, facts)
+    emitter = Emitter(
+        plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS, facts, before, after
+    )
     emitter.arguments = block
     parameters = _add_arguments(emitter, plan.kernel, block)
     emitter.begin()
@@ -115,10 +120,13 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     body = plan.kernel.body
     if len(body.blocks) != 1:
         raise op_error(plan.kernel, "has branches between blocks, which are not lowered yet")
+    allocate(emitter, sums_of(plan.kernel))
+    first_turns(emitter)
     for op in body.block.ops:
         if isinstance(op, func.ReturnOp):
             break
         emitter.lower(op)
+    release_all(emitter)
     if any(extent > 1 for extent in plan.facts.cluster):
         emitter.insert(ClusterArriveOp())
         emitter.insert(ClusterWaitOp())

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import (
@@ -34,6 +35,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_accumulators import write_accumulators
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_memory import tensor_tile
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
@@ -45,6 +47,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Scalar,
     SharedTile,
     StoreToken,
+    TensorTile,
+    Unset,
 )
 
 MATRIX = 8
@@ -54,8 +58,12 @@ MATRIX = 8
 def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
     """A tile in shared memory, whose place is found when it is used."""
     type_ = op.result.type
+    if space_of(type_) is Space.TMEM:
+        return [tensor_tile(e, op)]
+    if isinstance(type_.encoding, RegisterEncoding):
+        return [Unset(tuple(type_.get_shape()), type_.element_type)]
     if space_of(type_) is not Space.SMEM:
-        raise op_error(op, f"makes {type_}; only tiles in shared memory are lowered to threads yet")
+        raise op_error(op, f"makes {type_}; tiles without a place are not lowered to threads yet")
     name = f"%{op.result.name_hint or 'tile'}"
     layout = layout_of_buffer(op, type_, [op.result])
     return [PendingTile(layout, type_.element_type, name)]
@@ -95,6 +103,8 @@ def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
     source = e.get(op.source)
     if isinstance(source, SharedTile) and op.offsets:
         return [_rows_somewhere(e, op, source)]
+    if isinstance(source, TensorTile):
+        return [_tensor_columns(e, op, source)]
     offsets, sizes = _numbers(e, op)
     if isinstance(source, SharedTile):
         return [_rows(op, source, offsets, sizes)]
@@ -161,6 +171,19 @@ def _columns(
     first, count = offsets[1] // 2, sizes[1] // 2
     parts = tuple([e.insert(SliceFragmentOp(part, first, count)).result for part in source.parts])
     return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
+
+
+def _tensor_columns(e: Emitter, op: ExtractSliceOp, source: TensorTile) -> TensorTile:
+    """Columns of sums in tensor memory, from any one on."""
+    offsets, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
+    whole = len(offsets) == 2 and offsets[0] == 0 and sizes[0] == source.shape[0]
+    if not whole or any(stride != 1 for stride in op.static_strides.get_values()):
+        raise op_error(op, "takes whole columns of sums in tensor memory, one after the other")
+    first: SSAValue | int = offsets[1]
+    if offsets[1] == DYNAMIC_INDEX:
+        first = e.as_type(e.scalar(op.offsets[0]), i32)
+    column = _sum(e, first, source.column)
+    return replace(source, column=column, shape=tuple(sizes))
 
 
 def tiled_load(e: Emitter, op: TiledLoadOp) -> Sequence[Lowered]:

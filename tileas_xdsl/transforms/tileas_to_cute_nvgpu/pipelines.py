@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from tileas_xdsl.analysis.sums import PAIR
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
@@ -27,10 +28,9 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierInitOp,
     MbarrierWaitOp,
     SyncWarpOp,
+    UmmaCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ConsumeOneOp,
@@ -47,7 +47,6 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     StageOp,
 )
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
@@ -59,6 +58,13 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import (
     BARRIER_BYTES,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import (
+    BY_THREADS,
+    Reader,
+    is_read_by_threads,
+    users_of,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import commit
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Ghost,
     Lowered,
@@ -92,10 +98,15 @@ def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
         full,
         empty,
         group,
+        e.plan.readers(op),
     )
-    _initialise(e, stages, e.plan.releasing_warps(op))
+    _initialise(e, stages, e.plan.releases(op, stages.readers))
     token = Ghost(stages)
     return [token, token]
+
+
+def _reader(e: Emitter, stages: Stages) -> Reader:
+    return stages.readers.get(e.agent.number, BY_THREADS)
 
 
 def _barriers(e: Emitter, op: Operation, name: str, count: int) -> SSAValue:
@@ -120,7 +131,7 @@ def _initialise(e: Emitter, stages: Stages, releases: int) -> None:
 
 def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
     """The tiles of a stage as its users see them, each where swizzles begin."""
-    users = _users(op)
+    users = users_of(op)
     if not users:
         raise op_error(op, "has no operation that fills or reads a stage")
     tiles: list[StagedTile] = []
@@ -139,27 +150,6 @@ def _seen_as(users: Sequence[StageOp], position: int) -> list[SSAValue]:
     """The arguments of bodies that are a tile of a stage."""
     blocks = [user.regions[0].block for user in users if user.regions and user.regions[0].blocks]
     return [block.args[position] for block in blocks if position < len(block.args)]
-
-
-def _users(op: CreatePipelineOp) -> list[StageOp]:
-    """The operations that work on stages of a pipeline and know what they hold."""
-    pending: list[SSAValue] = list(op.results)
-    seen = set(pending)
-    found: list[StageOp] = []
-    while pending:
-        for use in pending.pop().uses:
-            user = use.operation
-            if isinstance(user, StageOp):
-                if user.ENTRY.iterator_at is not None:
-                    found.append(user)
-                new = [user.results[0]]
-            elif isinstance(user, scf.ForOp):
-                new = [user.body.block.args[use.index - 2]]
-            else:
-                new = []
-            pending += [value for value in new if value not in seen]
-            seen.update(new)
-    return found
 
 
 def create_iterator(e: Emitter, op: CreateIteratorOp) -> Sequence[Lowered]:
@@ -246,9 +236,13 @@ def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     conditional = next((load for load in loads if load.parent is not body), None)
     if conditional is not None:
         raise op_error(conditional, "loads under a condition: the bytes of the stage are not known")
-    count = sum(_announced(load) for load in loads)
     barrier = e.advance(stages.full, index.stage)
-    e.insert(MbarrierArriveExpectTxOp(barrier, count, e.elected()))
+    if stages.is_of_pair:
+        count = PAIR * sum(map(_landing, loads))
+        e.insert(MbarrierArriveExpectTxOp(barrier, count, e.both(e.elected(), e.leads())))
+    else:
+        count = sum(_landing(load) * (number_of(load.num_multicast) or 1) for load in loads)
+        e.insert(MbarrierArriveExpectTxOp(barrier, count, e.elected()))
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     payload = op.results[len(op.ENTRY.gives) :]
@@ -272,15 +266,14 @@ def _fill_by_threads(
     return ended if op.payload else []
 
 
-def _announced(load: TmaLoadBase) -> int:
-    """The bytes of a load that land in each block."""
+def _landing(load: TmaLoadBase) -> int:
+    """The bytes that a load brings to a block."""
     destination = load.operands[1].type
     shape, element = shape_of(destination) or (), element_of(destination)
     size = 1
     for extent in shape:
         size *= extent
-    given = number_of(load.tx_count) or size * bits_of(element) // 8
-    return given * (number_of(load.num_multicast) or 1)
+    return number_of(load.tx_count) or size * bits_of(element) // 8
 
 
 def _bind(
@@ -304,7 +297,9 @@ def producer_commit(e: Emitter, op: ProducerCommitOp) -> Sequence[Lowered]:
 def _await_full(e: Emitter, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
     stages, index = _stages_of(e, token), e.get(iterator)
     assert isinstance(index, StageIndex)
-    e.insert(MbarrierWaitOp(e.advance(stages.full, index.stage), index.phase))
+    condition = None if _reader(e, stages).by_threads else e.issuing_warp()
+    with e.only(condition):
+        e.insert(MbarrierWaitOp(e.advance(stages.full, index.stage), index.phase))
     return stages, index
 
 
@@ -327,24 +322,10 @@ def _read(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     body = op.regions[0].block
     _bind(e, op, body, stages, index)
     ended = e.run(body)
-    if any(map(_is_read_by_threads, body.args)):
+    if any(map(is_read_by_threads, body.args)):
         # Lanes that have read come before the one that will arrive for their warp.
         e.insert(SyncWarpOp())
     return ended if op.results[len(op.ENTRY.gives) :] else []
-
-
-def _is_read_by_threads(tile: SSAValue) -> bool:
-    """Whether anything but products, which are waited for, reads a tile or a slice of it."""
-    for use in tile.uses:
-        match use.operation:
-            case DotOp() | AsyncDotOp():
-                continue
-            case ExtractSliceOp() | ViewOp():
-                if any(map(_is_read_by_threads, use.operation.results)):
-                    return True
-            case _:
-                return True
-    return False
 
 
 def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:
@@ -358,7 +339,14 @@ def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:
 
 
 def _release(e: Emitter, stages: Stages, index: StageIndex) -> None:
-    barrier = e.advance(stages.empty, index.stage)
+    barrier, reader = e.advance(stages.empty, index.stage), _reader(e, stages)
+    if reader.by_pair:
+        commit(e, barrier)
+    elif reader.by_tensor_core:
+        mask = None if stages.group == 1 else e.mask((1 << stages.group) - 1)
+        e.insert(UmmaCommitOp(barrier, mask, e.issuer()))
+    if not reader.by_threads:
+        return
     elected = e.elected_of_warp()
     if stages.group == 1:
         e.insert(MbarrierArriveOp(barrier, elected))

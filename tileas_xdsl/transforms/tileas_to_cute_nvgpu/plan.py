@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
+from tileas_xdsl.analysis.sums import PAIR, is_of_two_blocks, is_tensor_product
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
@@ -27,6 +31,12 @@ from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, FutureWaitOp, WaitOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedMap
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import (
+    BY_THREADS,
+    Reader,
+    reader_of,
+    users_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorMapRecipe
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of
 
@@ -69,15 +79,44 @@ class KernelPlan:
             inner = parent
         return self.block
 
-    def releasing_warps(self, pipeline: CreatePipelineOp) -> int:
-        """Arrivals on `empty` for each stage: one of every warp that reads it."""
+    def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, Reader]) -> int:
+        """Arrivals on `empty` for each stage: of every warp that reads it, of products that do."""
         agents: dict[int, Agent] = {}
         for op in self.kernel.walk():
             is_consumer = isinstance(op, StageOp) and "consumer_idx" in op.properties
             if is_consumer and pipeline in _pipelines(op.operands[0]):
                 agents[_consumer_index(op)] = self.agent_around(op)
-        readers = sum(agent.warps for agent in agents.values()) or 1
-        return readers * self.facts.group(pipeline)
+        if any(reader.by_pair for reader in readers.values()):
+            return len(agents)
+        count = 0
+        for agent in agents.values():
+            reader = readers.get(agent.number, BY_THREADS)
+            count += agent.warps * reader.by_threads + reader.by_tensor_core
+        return (count or 1) * self.facts.group(pipeline)
+
+    @cached_property
+    def is_of_pair(self) -> bool:
+        """Whether two blocks multiply together; all products into tensor memory do then."""
+        products = [op for op in self.kernel.walk() if is_tensor_product(op)]
+        pairs = [op for op in products if is_of_two_blocks(op)]
+        if pairs and len(pairs) < len(products):
+            alone = next(op for op in products if not is_of_two_blocks(op))
+            raise op_error(alone, "is of one block, in a kernel with products of two")
+        extents = self.facts.cluster
+        if pairs and prod(extents) != PAIR:
+            listed = "x".join(map(str, extents))
+            raise op_error(pairs[0], f"is of two blocks, and clusters have {listed}")
+        return bool(pairs)
+
+    def readers(self, pipeline: CreatePipelineOp) -> Mapping[int, Reader]:
+        """By the numbers of agents, whether threads or the tensor core read its stages."""
+        found: dict[int, Reader] = {}
+        for user in users_of(pipeline):
+            if "consumer_idx" not in user.properties or not user.regions:
+                continue
+            number, mine = self.agent_around(user).number, reader_of(user.regions[0].block.args)
+            found[number] = mine.beside(found.get(number, mine))
+        return found
 
     def accumulator(self, value: SSAValue) -> AccumulatorLayout | None:
         """The registers of a tile that becomes the accumulator of a product, else None."""

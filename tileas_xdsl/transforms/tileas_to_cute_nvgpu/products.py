@@ -11,6 +11,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
+from tileas_xdsl.analysis.sums import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     MakeGmmaSmemDescOp,
@@ -36,6 +37,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_products import issue
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     BulkToken,
@@ -46,6 +48,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     SharedTile,
     StoreToken,
+    TensorTile,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
@@ -63,6 +66,8 @@ TRANSPOSED_BITS = 16
 
 def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
     """Begin a product; its registers are read after a wait."""
+    if is_tensor_product(op):
+        return [DotToken(issue(e, op))]
     return [DotToken(_issue(e, op))]
 
 
@@ -87,6 +92,8 @@ def _is_b(use: Use) -> bool:
 
 def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
     """A product, waited for."""
+    if is_tensor_product(op):
+        return [issue(e, op)]
     return [_waited(e, _issue(e, op))]
 
 
@@ -117,7 +124,10 @@ def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
     return [load.operands[1]] if op.values and isinstance(load, TmaTransferOp) else []
 
 
-def _waited(e: Emitter, fragment: Fragment) -> Fragment:
+def _waited(e: Emitter, fragment: Fragment | TensorTile) -> Fragment | TensorTile:
+    """What a product has left; those who read tensor memory wait for it."""
+    if isinstance(fragment, TensorTile):
+        return fragment
     return fragment.of(e.insert(WgmmaWaitOp(0, fragment.parts)).results)
 
 

@@ -19,6 +19,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import splat
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import read_shared
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import load
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     DotToken,
     Fragment,
@@ -26,6 +27,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     PendingTile,
     SharedTile,
     Splat,
+    TensorTile,
 )
 
 
@@ -44,7 +46,7 @@ def in_registers(
             # Other threads may have written it: a pipeline says when, a plain tile does not.
             e.meet()
         found = e.shared_tile(value)
-    if layout is None and not isinstance(found, Fragment | DotToken):
+    if layout is None and not isinstance(found, Fragment | DotToken | TensorTile):
         layout = encoded_layout(e, op, value.type)
     return as_fragment(e, op, found, layout)
 
@@ -58,6 +60,9 @@ def as_fragment(
             return as_fragment(e, op, found.fragment, layout)
         case Fragment():
             return found if layout in (None, found.layout) else _moved(e, op, found, layout)
+        case TensorTile():
+            loaded = load(e, op, found, layout)
+            return loaded if layout is None else converted(e, op, loaded, layout)
         case Splat():
             return splat(e, found, layout or layout_of(e, op, found.shape))
         case _:

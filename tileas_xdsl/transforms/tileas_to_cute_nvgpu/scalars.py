@@ -38,11 +38,19 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import length
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.product_roles import only_multiplies
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     alike,
     as_fragment,
     common_layout,
     in_registers,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import Turns
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_products import products_only
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import (
+    begin_sums,
+    changing,
+    take_turns,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
@@ -182,8 +190,16 @@ def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
     """A loop that carries what its values have become; one that slices registers is written out."""
     if (rounds := _rounds_to_unroll(op)) is not None:
         return _unrolled(e, op, rounds)
-    loads, count = carried_loads(e, op), len(op.iter_args)
-    begin = [*(_initial(e, op, k) for k in range(count)), *parities(e, loads)]
+    begin = [_initial(e, op, k) for k in range(len(op.iter_args))]
+    if not e.by_one_warp and only_multiplies(e.plan, op):
+        return products_only(e, op, begin, _loop)
+    return _loop(e, op, begin)
+
+
+def _loop(e: Emitter, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lowered]:
+    """The loop with what its values begin with, and the parities that change in it."""
+    loads, mine, count = carried_loads(e, op), changing(e, op), len(begin)
+    begin = [*begin, *_hidden(e, loads, mine)]
     flat = parts_of(begin)
     bounds = [e.scalar(v) for v in (op.lb, op.ub, op.step)]
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
@@ -191,14 +207,27 @@ def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
     carried = rebuilt(begin, body.args[1:])
     e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
-    set_parities(e, loads, carried[count:])
+    _set_hidden(e, loads, mine, carried[count:])
     with e.within(body):
-        ended = [*_like(e, op, e.run(op.body.block), begin[:count]), *parities(e, loads)]
+        ended = [*_like(e, op, e.run(op.body.block), begin[:count]), *_hidden(e, loads, mine)]
         e.insert(scf.YieldOp(*parts_of(ended)))
     e.insert(made)
     left = rebuilt(begin, made.results)
-    set_parities(e, loads, left[count:])
+    _set_hidden(e, loads, mine, left[count:])
     return left[:count]
+
+
+def _hidden(e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns]) -> Sequence[Lowered]:
+    """The state of barriers that a loop carries beside its values."""
+    return [*parities(e, loads), *(e.turns[one] for one in turns)]
+
+
+def _set_hidden(
+    e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns], found: Sequence[Lowered]
+) -> None:
+    count = len(found) - len(turns)
+    set_parities(e, loads, found[:count])
+    take_turns(e, turns, found[count:])
 
 
 def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
@@ -207,6 +236,8 @@ def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
     found = e.get(value)
     if space_of(value.type) is Space.SMEM:
         raise op_error(op, f"carries {value.type}, a tile in shared memory")
+    if isinstance(found, Splat) and space_of(value.type) is Space.TMEM:
+        return begin_sums(e, op, op.body.block.args[position + 1], found)
     if isinstance(found, Splat):
         layout = encoded_layout(e, op, value.type)
         if layout is None:
@@ -290,13 +321,14 @@ def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
     blocks = (Block(), Block())
     given: list[Sequence[Lowered]] = []
     loads, count = carried_loads(e, op), len(op.results)
-    before = parities(e, loads)
+    turns = changing(e, op)
+    before = _hidden(e, loads, turns)
     after: list[Sequence[Lowered]] = []
     for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
         with e.within(block):
             given.append(e.run(region.block) if region.blocks else ())
-        after.append(parities(e, loads))
-        set_parities(e, loads, before)
+        after.append(_hidden(e, loads, turns))
+        _set_hidden(e, loads, turns, before)
     models = [_model(e, op, k, [values[k] for values in given]) for k in range(len(op.results))]
     ended: list[Sequence[Lowered]] = []
     for values, flips, block in zip(given, after, blocks, strict=True):
@@ -306,7 +338,7 @@ def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
     types = [part.type for part in parts_of(ended[0])]
     made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
     left = rebuilt(ended[0], made.results)
-    set_parities(e, loads, left[count:])
+    _set_hidden(e, loads, turns, left[count:])
     return left[:count]
 
 

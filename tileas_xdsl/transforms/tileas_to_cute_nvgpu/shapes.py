@@ -36,6 +36,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     PendingTile,
     SharedTile,
     Splat,
+    TensorTile,
 )
 
 ATOM_PLAN = "atom_plan"
@@ -55,7 +56,7 @@ def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowe
     if isinstance(found, Splat):
         return [found]
     layout = encoded_layout(e, op, op.result.type)
-    if layout is None or isinstance(found, PendingTile | SharedTile):
+    if layout is None or isinstance(found, PendingTile | SharedTile | TensorTile):
         return [in_registers(e, op, op.source, layout)]
     is_decided = isinstance(op, ShuffleOp) and ATOM_PLAN in op.attributes
     kind: Kind | None = "shuffle" if is_decided else None

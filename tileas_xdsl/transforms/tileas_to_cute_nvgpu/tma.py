@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
@@ -32,8 +31,9 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import is_written, load_by
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import is_of_stage, is_written, load_by
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma_boxes import load_for_pair, panels
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma_updates import made_on_device
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Descriptor,
@@ -128,28 +128,11 @@ def described(
     return descriptor, shared
 
 
-def panels(
-    e: Emitter, tile: SharedTile, coordinates: Sequence[SSAValue]
-) -> list[tuple[SSAValue, list[SSAValue]]]:
-    """For each panel its pointer and its coordinates, innermost first; they count elements."""
-    layout, shape = tile.layout, tile.shape
-    starts = [
-        e.as_type(e.multiply(e.scalar(c), n), i32) for c, n in zip(coordinates, shape, strict=True)
-    ]
-    outer = list(reversed(starts[:-1]))
-    begin = tile.first_row * layout.row_bytes
-    return [
-        (
-            e.advance(e.tile_pointer(tile), begin + k * layout.panel_bytes),
-            [e.add(starts[-1], k * layout.panel), *outer],
-        )
-        for k in range(layout.panels)
-    ]
-
-
 def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
-    """One bulk copy for each panel, which completes the barrier of the stage."""
+    """One bulk copy for each panel, of which a barrier hears."""
     descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
+    if is_for_pair(e, op):
+        return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
     mask, boxes = mask_of(e, op), panels(e, tile, op.coords)
 
     def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
@@ -161,12 +144,17 @@ def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     return [load_by(e, op, copies)]
 
 
+def is_for_pair(e: Emitter, op: TmaLoadBase) -> bool:
+    """Whether a load fills a stage of products of two blocks."""
+    return is_of_stage(op) and e.stage is not None and e.stage[0].is_of_pair
+
+
 def mask_of(e: Emitter, op: TmaLoadBase) -> SSAValue | None:
     """The blocks that a load goes to; None for its own only."""
+    if is_for_pair(e, op):
+        raise op_error(op, "loads for products of two blocks, which load boxes only")
     group = number_of(op.num_multicast) or 1
-    if group == 1:
-        return None
-    return e.insert(arith.ConstantOp(IntegerAttr((1 << group) - 1, 16))).result
+    return None if group == 1 else e.mask((1 << group) - 1)
 
 
 def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:

@@ -7,7 +7,7 @@ together again from those that come out (`of`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import Signedness
@@ -16,6 +16,8 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import Reader, Readers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import Place
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,14 @@ class Splat:
     element: Attribute
     constant: Attribute | SSAValue
     """A number, or a scalar of the program."""
+
+
+@dataclass(frozen=True)
+class Unset:
+    """A tile in registers that nobody has filled: a copy into it gives it some."""
+
+    shape: tuple[int, ...]
+    element: Attribute
 
 
 @dataclass(frozen=True)
@@ -183,6 +193,13 @@ class Stages:
     """Pointers to the barriers of the first stage."""
     group: int = 1
     """Blocks that share loads."""
+    readers: Readers = field(default_factory=dict[int, Reader])
+    """By the number of an agent, how it reads stages."""
+
+    @property
+    def is_of_pair(self) -> bool:
+        """Whether two blocks fill stages for products of both."""
+        return any(reader.by_pair for reader in self.readers.values())
 
 
 @dataclass(frozen=True)
@@ -204,10 +221,32 @@ class Ghost:
 
 
 @dataclass(frozen=True)
-class DotToken:
-    """Products in flight, and the registers that they accumulate in."""
+class TensorTile:
+    """Sums in tensor memory, or columns of them."""
 
-    fragment: Fragment
+    place: Place
+    element: Attribute
+    full: SSAValue
+    """Whether any product has been added; without one the sums are zero, and memory is not."""
+    shape: tuple[int, ...]
+    column: SSAValue | int = 0
+    """The first column, counted from that of the place."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The flag: the sums stay where they are."""
+        return (self.full,)
+
+    def of(self, parts: Sequence[SSAValue]) -> TensorTile:
+        """The same sums with another flag."""
+        return replace(self, full=parts[0])
+
+
+@dataclass(frozen=True)
+class DotToken:
+    """Products in flight, and the registers or the tensor memory that they accumulate in."""
+
+    fragment: Fragment | TensorTile
 
     @property
     def parts(self) -> Sequence[SSAValue]:
@@ -254,7 +293,7 @@ class BulkToken:
     """What it fills, where that is no part of anything else."""
 
 
-Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken
+Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken | TensorTile
 """What control flow can carry."""
 
 Lowered: TypeAlias = (
@@ -272,5 +311,7 @@ Lowered: TypeAlias = (
     | LoadToken
     | StoreToken
     | BulkToken
+    | TensorTile
+    | Unset
 )
 """What the value of a tile program becomes."""

@@ -20,6 +20,7 @@ from tileas_xdsl.backend.ptx.lowering import (
     integers,
     products,
     synchronisation,
+    tensor_memory,
     threads,
     tma_updates,
 )
@@ -39,6 +40,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **integers.HANDLERS,
     **products.HANDLERS,
     **synchronisation.HANDLERS,
+    **tensor_memory.HANDLERS,
     **threads.HANDLERS,
     **tma_updates.HANDLERS,
 }

@@ -25,6 +25,7 @@ from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute_nvgpu import (
     GetDynSmemOp,
     MbarrierArriveOp,
+    PairTmaLoadOp,
     SetMaxRegisterOp,
     TmaDescriptorTiledType,
     TmaLoadOp,
@@ -149,6 +150,8 @@ def _check_uses(op: func.FuncOp, launch: _Launch) -> None:
         if isinstance(inner, MbarrierArriveOp) and inner.cta is not None:
             _check_cluster(inner, launch)
         if isinstance(inner, TmaLoadOp) and inner.multicast_mask is not None:
+            _check_cluster(inner, launch)
+        if isinstance(inner, PairTmaLoadOp):
             _check_cluster(inner, launch)
         if isinstance(inner, GetDynSmemOp):
             _check_shared(inner, launch.shared_bytes)

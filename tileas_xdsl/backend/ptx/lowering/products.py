@@ -10,7 +10,8 @@ from tileas_xdsl.backend.ptx.lowering.addresses import linear
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.dialects.cute_nvgpu.wgmma import DescriptorOp
+from tileas_xdsl.target.arch import TARGETS, Target
 from tileas_xdsl.target.smem_descriptor import SmemDescriptor
 
 UNIT = 16
@@ -23,11 +24,15 @@ HOPPER = TARGETS["sm_90a"]
 
 
 def _descriptor(op: nvgpu.MakeGmmaSmemDescOp, low: Lowering) -> None:
-    """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
     _needs_hopper(low)
+    make_descriptor(op, low, HOPPER)
+
+
+def make_descriptor(op: DescriptorOp, low: Lowering, target: Target) -> None:
+    """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
     place = low.place(op.ptr)
     leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
-    fields = SmemDescriptor(HOPPER, op.swizzle.data, 0, leading, stride).encode()
+    fields = SmemDescriptor(target, op.swizzle.data, 0, leading, stride).encode()
     terms, distance = _terms(place)
     if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
         low.places[op.result] = Place(_with_address(low, low.at(place), fields))

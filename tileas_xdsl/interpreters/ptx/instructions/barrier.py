@@ -323,5 +323,5 @@ TABLE = (
     Form("barrier.cluster", build_cluster, (7, 8), 90, waits=True),
     Form("fence", build_fence, (6, 0)),
     Form("membar", build_fence),
-    Form("setmaxnreg", build_setmaxnreg, (8, 0), only="sm_90a", waits=True),
+    Form("setmaxnreg", build_setmaxnreg, (8, 0), only="sm_90a or later", waits=True),
 )

@@ -35,6 +35,7 @@ STOP = -1
 SPECIFIC: Mapping[str, tuple[int, ...]] = {
     "sm_90a": (90,),
     "sm_100a": (100, 101, 103, 110),
+    "sm_90a or later": (90, 100, 101, 103, 110, 120, 121),
 }
 """Features of one architecture, and the numbers of targets (with suffix a or f) that have them."""
 
@@ -167,7 +168,7 @@ class Site:
 
     def _constant(self, operand: Integer, type_: ScalarType) -> int:
         if type_.kind == "predicate":
-            return int(operand.value != 0)
+            return operand.value != 0
         return operand.value & ((1 << type_.bits) - 1)
 
     def symbol(self, operand: Symbol) -> int:

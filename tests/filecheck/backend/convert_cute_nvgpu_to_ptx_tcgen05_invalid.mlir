@@ -1,0 +1,19 @@
+// RUN: tileas-opt %s -p 'convert-cute-nvgpu-to-ptx{arch=sm_90a}' --split-input-file --verify-diagnostics
+
+// sm_90a has no tensor memory.
+
+func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 4096 : i32} {
+  %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i32, smem>
+  // expected-error@+1 {{'cute_nvgpu.arch.sm100.alloc_tmem' op is for tcgen05: sm_100a alone has it, and the target is sm_90a}}
+  cute_nvgpu.arch.sm100.alloc_tmem %s, 64 blocks 1 : !cute.ptr<i32, smem>
+  func.return
+}
+
+// -----
+
+func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 4096 : i32} {
+  %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f16, smem, align<1024>>
+  // expected-error@+1 {{'cute_nvgpu.make_umma_smem_desc' op is for tcgen05: sm_100a alone has it, and the target is sm_90a}}
+  %d = cute_nvgpu.make_umma_smem_desc %s swizzle "128B" leading 16 stride 1024 : !cute.ptr<f16, smem, align<1024>>
+  func.return
+}

@@ -1,0 +1,159 @@
+"""The registers that tcgen05.ld fills from tensor memory, and tcgen05.st empties.
+
+A warp reaches the 32 lanes of its quarter alone.  Tiles of 128 rows have a lane for each, those of
+64 rows have 16 lanes of each quarter.  More than four warps share columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tileas_xdsl.analysis.register_tiles import (
+    LANES,
+    AccumulatorLayout,
+    EncodedLayout,
+    RegisterLayout,
+    encoding_layout,
+)
+from tileas_xdsl.layout.axes import E, Offset
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.simplify import from_modes, merged
+from tileas_xdsl.layout.tables import flat_table
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.ptx_isa.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS
+from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, accumulator, counted
+
+GROUP_THREADS = 4 * LANES
+"""Four warps reach all lanes."""
+
+STEP = 8
+"""Columns are shared, and moved, in as many at least."""
+
+CELL_BITS = 32
+"""Elements of tensor memory that registers are moved from and to have as many bits."""
+
+
+_Digit: TypeAlias = tuple[int, Offset]
+"""Extent and stride of a digit."""
+
+
+@dataclass(frozen=True)
+class TensorMove:
+    """How the instructions of one shape move a tile."""
+
+    rows: int
+    shape: str
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of a warp that one instruction moves."""
+        return MOVE_SHAPES[self.shape].lanes
+
+    @property
+    def parts(self) -> int:
+        """Instructions for the lanes of a warp that hold rows."""
+        return self.rows // 4 // self.lanes
+
+    def layout(self, columns: int, groups: int) -> RegisterLayout | None:
+        """The registers of an agent of warpgroups; None where they cannot share the columns."""
+        if groups < 1 or columns % (STEP * groups):
+            return None
+        if self.shape == "16x256b" and self.parts == 1 and groups == 1:
+            return AccumulatorLayout(self.rows, columns, 1)
+        share, shape = columns // groups, MOVE_SHAPES[self.shape]
+        count = share // shape.columns * TMEM_REGISTERS[self.shape]
+        down, across = _DIGITS[self.shape]
+        inner = TMEM_REGISTERS[self.shape]
+        rows = [*down, (self.parts, E(VALUE, count)), (4, E(THREAD, LANES))]
+        last = (share // shape.columns, E(VALUE, inner))
+        beside = (groups, E(THREAD, GROUP_THREADS))
+        return EncodedLayout(
+            (self.rows, columns),
+            make_layout(from_modes(merged(rows)), from_modes(merged([*across, last, beside]))),
+            GROUP_THREADS * groups,
+        )
+
+    def instructions(self, columns: int) -> Sequence[tuple[int, int, int]]:
+        """Lane, column and repetitions of each instruction that moves so many columns."""
+        shape, registers = MOVE_SHAPES[self.shape], TMEM_REGISTERS[self.shape]
+        found: list[tuple[int, int, int]] = []
+        for part in range(self.parts):
+            first = 0
+            while first < columns:
+                count = min((columns - first) // shape.columns, TMEM_MOST_REGISTERS // registers)
+                count = 1 << (count.bit_length() - 1)
+                found.append((part * self.lanes, first, count))
+                first += count * shape.columns
+        return found
+
+
+_DIGITS: Mapping[str, tuple[list[_Digit], list[_Digit]]] = {
+    "32x32b": ([(32, E(THREAD))], []),
+    "16x128b": ([(8, E(THREAD, 4)), (2, E(VALUE))], [(4, E(THREAD))]),
+    "16x256b": ([(8, E(THREAD, 4)), (2, E(VALUE, 2))], [(2, E(VALUE)), (4, E(THREAD))]),
+}
+"""The digits of rows, and of columns, that one repetition of an instruction moves."""
+
+MOVES = (
+    TensorMove(128, "32x32b"),
+    TensorMove(64, "16x256b"),
+    TensorMove(128, "16x128b"),
+    TensorMove(64, "16x128b"),
+)
+"""By the rows of a tile the first one is the usual one; 16x128b moves what stmatrix does."""
+
+
+def loaded_layout(rows: int, columns: int, groups: int) -> RegisterLayout | None:
+    """The registers that a tile is usually loaded to; None where an agent cannot load it."""
+    return next((layout for _, layout in moves_of(rows, columns, groups)), None)
+
+
+def moves_of(rows: int, columns: int, groups: int) -> Iterator[tuple[TensorMove, RegisterLayout]]:
+    """The ways to move a tile, and the registers that each leaves it in."""
+    for move in MOVES:
+        layout = move.layout(columns, groups) if move.rows == rows else None
+        if layout is not None:
+            yield move, layout
+
+
+def move_to(
+    rows: int, columns: int, groups: int, wanted: RegisterLayout | None
+) -> tuple[TensorMove, RegisterLayout] | None:
+    """The way that leaves a tile in the registers of a layout, else the usual one."""
+    known = list(moves_of(rows, columns, groups))
+    for move, layout in known:
+        if wanted is not None and same_registers(layout, wanted, GROUP_THREADS * groups):
+            return move, layout
+    return known[0] if known else None
+
+
+def same_registers(one: RegisterLayout, other: RegisterLayout, threads: int) -> bool:
+    """Whether two layouts keep every element in the same register."""
+    if one == other:
+        return True
+    try:
+        first, second = (
+            Fragment(encoding_layout(layout, threads), layout.shape, threads).held
+            for layout in (one, other)
+        )
+    except LayoutError:
+        return False
+    return np.array_equal(first, second)
+
+
+def lies_as_accumulators(layout: Layout, shape: Sequence[int]) -> bool:
+    """Whether a tile lies in lanes and columns as products leave it there."""
+    if len(shape) != 2:
+        return False
+    try:
+        usual = accumulator(*shape)
+    except TargetError:
+        return False
+    one, other = (flat_table(counted(each, LANE_STEP)) for each in (usual, layout))
+    return np.array_equal(one, other)

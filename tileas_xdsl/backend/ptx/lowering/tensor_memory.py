@@ -1,0 +1,149 @@
+"""tcgen05: tensor memory, products into it, and its loads and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.backend.ptx.lowering.products import always, make_descriptor
+from tileas_xdsl.backend.ptx.lowering.synchronisation import guard_of
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
+from tileas_xdsl.dialects import ptx
+from tileas_xdsl.target.arch import TARGETS
+
+BLACKWELL = TARGETS["sm_100a"]
+
+ACCESSES: Mapping[str, str] = {"load": "ld", "store": "st"}
+
+
+def _needs_blackwell(low: Lowering) -> None:
+    if low.target.name != BLACKWELL.name:
+        raise low.error(
+            f"is for tcgen05: {BLACKWELL.name} alone has it, and the target is {low.target.name}"
+        )
+
+
+def _alloc(op: nvgpu.AllocTmemOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    place, columns = low.place(op.ptr), low.constant(op.columns.value.data)
+    group = op.num_cta.value.data
+    low.act(ptx.Tcgen05AllocOp(place.base, columns, cta_group=group, offset=place.offset))
+
+
+def _dealloc(op: nvgpu.DeallocTmemOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    columns, group = low.constant(op.columns.value.data), op.num_cta.value.data
+    low.act(ptx.Tcgen05DeallocOp(low.value(op.address), columns, cta_group=group))
+
+
+def _relinquish(op: nvgpu.RelinquishTmemOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    low.act(ptx.Tcgen05RelinquishOp(cta_group=op.num_cta.value.data))
+
+
+def _retrieve(op: nvgpu.RetrieveTmemPtrOp, low: Lowering) -> None:
+    place = low.place(op.ptr)
+    low.define(op.result, low.emit(ptx.LdOp(place.base, "b32", "shared", offset=place.offset)))
+
+
+def _load(op: nvgpu.TmemLoadOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    repeat, kind = op.repeat.value.data, low.form(op.result).kind
+    address = low.value(op.address)
+    low.define(op.result, low.emit(ptx.Tcgen05LdOp(address, op.shape.data, repeat, kind=kind)))
+
+
+def _store(op: nvgpu.TmemStoreOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    low.act(ptx.Tcgen05StOp(low.value(op.address), low.value(op.value), op.shape.data))
+
+
+def _wait(op: nvgpu.TmemWaitOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    values = [low.value(value) for value in op.values]
+    wait = ptx.Tcgen05WaitOp(ACCESSES[op.access.data], values)
+    low.act(wait)
+    for out, registers in zip(op.outs, wait.complete, strict=True):
+        low.define(out, registers)
+
+
+def _fence(op: nvgpu.TmemFenceOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    low.act(ptx.Tcgen05FenceOp(op.side.data))
+
+
+def _descriptor(op: nvgpu.MakeUmmaSmemDescOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    make_descriptor(op, low, BLACKWELL)
+
+
+def _product(op: nvgpu.UmmaOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    descriptor = low.constant(op.descriptor())
+    accumulate = low.value(op.accumulate)
+    if accumulate is low.constant(1, "pred"):
+        accumulate = always(low)
+    low.act(
+        ptx.Tcgen05MmaOp(
+            low.value(op.d),
+            low.value(op.a),
+            low.value(op.b),
+            descriptor,
+            accumulate,
+            op.kind,
+            cta_group=op.num_cta.value.data,
+        )
+    )
+
+
+def _commit(op: nvgpu.UmmaCommitOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    place = low.place(op.ptr)
+    low.act(
+        ptx.Tcgen05CommitOp(
+            place.base,
+            cta_group=op.num_cta.value.data,
+            multicast=None if op.mask is None else low.value(op.mask),
+            offset=place.offset,
+            guard=guard_of(low, op.pred),
+        )
+    )
+
+
+EVEN_BLOCK = 0xFEFFFFFF
+"""The bits of an address in the shared window of a cluster that are alike in both of two blocks."""
+
+
+def _pair_load(op: nvgpu.PairTmaLoadOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    smem, mbar = low.place(op.smem), low.at(low.place(op.mbar))
+    barrier = low.emit(ptx.AndOp(mbar, low.constant(EVEN_BLOCK), "b32"))
+    low.act(
+        ptx.TensorLoadOp(
+            smem.base,
+            low.value(op.desc),
+            [low.value(coordinate) for coordinate in op.coords],
+            barrier,
+            cta_group=2,
+            offset=smem.offset,
+            guard=guard_of(low, op.pred),
+        )
+    )
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.AllocTmemOp: _alloc,
+    nvgpu.DeallocTmemOp: _dealloc,
+    nvgpu.MakeUmmaSmemDescOp: _descriptor,
+    nvgpu.PairTmaLoadOp: _pair_load,
+    nvgpu.RelinquishTmemOp: _relinquish,
+    nvgpu.RetrieveTmemPtrOp: _retrieve,
+    nvgpu.TmemFenceOp: _fence,
+    nvgpu.TmemLoadOp: _load,
+    nvgpu.TmemStoreOp: _store,
+    nvgpu.TmemWaitOp: _wait,
+    nvgpu.UmmaCommitOp: _commit,
+    nvgpu.UmmaOp: _product,
+}

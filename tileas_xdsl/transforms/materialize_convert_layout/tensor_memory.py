@@ -1,0 +1,81 @@
+"""Conversions that cross tensor memory: copies where a tile gets a new place, else loads.
+
+What tcgen05.ld fills is one layout of registers or another; a tile that is wanted in others is
+converted between registers afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.transforms.legalize_tmem_copy.layouts import matches, register_layouts
+from tileas_xdsl.transforms.materialize_convert_layout.expansion import ATOM_PLAN
+from tileas_xdsl.transforms.materialize_convert_layout.plans import SHARED, sorted_plans
+
+
+@dataclass(frozen=True)
+class TensorDecision:
+    """A conversion, and the registers that it loads; None where it is a copy into a new tile."""
+
+    op: ConvertLayoutOp
+    loaded: Tile | None
+    threads: int
+
+    def expand(self) -> ConvertLayoutOp | None:
+        """Replace the conversion; the one between registers that is left to decide."""
+        op = self.op
+        if self.loaded is None:
+            made: list[Operation] = [AllocTensorOp(op.result.type)]
+            made.append(CopyOp(op.source, made[0].results[0], atom="unknown_copy"))
+            _replace(op, made, 0)
+            return None
+        load = ConvertLayoutOp(op.source, self.loaded)
+        load.attributes[ATOM_PLAN] = _LOADED
+        if self.loaded == op.result.type:
+            _replace(op, [load], 0)
+            return None
+        rest = ConvertLayoutOp(load.result, op.result.type)
+        _replace(op, [load, rest], 1)
+        return rest
+
+
+_LOADED = DictionaryAttr({"tag": IntegerAttr(SHARED, 32), "atom": AtomAttr.of("tcgen05_ld")})
+"""The plan of what is loaded from tensor memory: through a memory, by one instruction."""
+
+
+def _replace(op: ConvertLayoutOp, made: list[Operation], result: int) -> None:
+    for one in made:
+        one.location = op.location
+    value = made[result].results[0]
+    value.name_hint = op.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(op))
+    Rewriter.replace_op(op, [], [value])
+
+
+def crosses_tensor_memory(op: ConvertLayoutOp) -> bool:
+    """Whether a conversion begins or ends in tensor memory."""
+    return Space.TMEM in (space_of(op.source.type), space_of(op.result.type))
+
+
+def decide_tensor_memory(op: ConvertLayoutOp, threads: int) -> TensorDecision | None:
+    """How a conversion from or to tensor memory is done; None where it cannot be."""
+    source, result = op.source.type, op.result.type
+    registers = register_layouts(source if space_of(source) is Space.TMEM else result, threads)
+    if space_of(result) in (Space.SMEM, Space.TMEM):
+        return TensorDecision(op, None, threads) if registers else None
+    for one in registers:
+        if matches(result, [one], threads):
+            return TensorDecision(op, result, threads)
+    if registers and sorted_plans(registers[0], result, threads):
+        return TensorDecision(op, registers[0], threads)
+    return None

@@ -1,0 +1,148 @@
+"""Products into tensor memory: one thread issues them, and one warp runs the loops of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Region, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import MakeUmmaSmemDescOp, SmemDescAddOp, UmmaOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
+from tileas_xdsl.target.tensor_memory import LANES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, parts_of, rebuilt
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import address
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import begin_sums, blocks_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Lowered,
+    SharedTile,
+    Splat,
+    StageIndex,
+    TensorTile,
+)
+
+BLACKWELL = TARGETS["sm_100a"]
+
+Product = AsyncDotOp | DotOp
+
+
+def issue(e: Emitter, op: Product) -> TensorTile:
+    """The instructions of a product, one for each 32 bytes of K."""
+    _check_target(e, op)
+    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+    sums = _sums(e, op)
+    is_mn_major = not is_transposed(op.b.type)
+    left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
+    blocks = blocks_of(e)
+    _check_pair(e, op, sums, is_mn_major=is_mn_major)
+    right = b.layout.canonical(op, b.height // blocks, e.plan.target, transposed=is_mn_major)
+    first, other = _descriptor(e, a, left), _descriptor(e, b, right)
+    place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
+    rows, columns = sums.shape
+    with e.only(e.issuer()):
+        for k in range(steps):
+            product = UmmaOp(
+                place,
+                e.insert(SmemDescAddOp(first, _start(left, k))).result,
+                e.insert(SmemDescAddOp(other, _start(right, k))).result,
+                e.boolean(True) if k else sums.full,
+                shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
+                a_type=a.element,
+                b_type=b.element,
+                d_type=sums.element,
+                a_major="k",
+                b_major="mn" if is_mn_major else "k",
+                num_cta=blocks,
+            )
+            e.insert(product)
+    return sums.of([e.boolean(True)])
+
+
+def _check_target(e: Emitter, op: Product) -> None:
+    assert op.atom is not None
+    if e.plan.target.name != BLACKWELL.name:
+        raise op_error(
+            op,
+            f"atom '{op.atom.data.word}': {BLACKWELL.name} alone has tcgen05, and the target is "
+            f"{e.plan.target.name}",
+        )
+
+
+def _check_pair(e: Emitter, op: Product, sums: TensorTile, *, is_mn_major: bool) -> None:
+    """Each of two blocks has its rows of A, in all lanes, and half of the rows that B lies in."""
+    if not e.plan.is_of_pair:
+        return
+    if sums.shape[0] != LANES:
+        raise op_error(op, f"of two blocks has {LANES} rows in each, not {sums.shape[0]}")
+    if is_mn_major:
+        raise op_error(op, "of two blocks takes B as N x K, of which each has half of the rows")
+
+
+def _sums(e: Emitter, op: Product) -> TensorTile:
+    """Where a product adds to."""
+    found = e.get(op.c)
+    if isinstance(found, Splat):
+        return begin_sums(e, op, op.result, found)
+    if not isinstance(found, TensorTile):
+        raise op_error(op, "adds to sums that are not in tensor memory")
+    return found
+
+
+def _start(canonical: CanonicalLayout, k: int) -> int:
+    return int(canonical.starts(k))
+
+
+def _descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
+    pointer = e.advance(e.tile_pointer(tile), tile.first_row * tile.layout.row_bytes)
+    return e.insert(
+        MakeUmmaSmemDescOp(
+            pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
+        )
+    ).result
+
+
+# Loops
+
+
+Loop: TypeAlias = Callable[[Emitter, scf.ForOp, Sequence[Lowered]], Sequence[Lowered]]
+"""Writes a loop that begins with some values."""
+
+
+def products_only(
+    e: Emitter, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
+) -> Sequence[Lowered]:
+    """The warp that issues products runs the loop; the others know what becomes of its values."""
+    results = list(begin) if not e.issues else _by_issuing_warp(e, op, begin, loop)
+    runs = e.is_less(e.scalar(op.lb), e.scalar(op.ub))
+    return [
+        value.of([e.insert(arith.OrIOp(start.full, runs)).result])
+        if isinstance(value, TensorTile) and isinstance(start, TensorTile)
+        else value
+        for value, start in zip(results, begin, strict=True)
+    ]
+
+
+def _by_issuing_warp(
+    e: Emitter, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
+) -> Sequence[Lowered]:
+    carried = [value for value in begin if isinstance(value, StageIndex)]
+    then, other = Block(), Block()
+    e.by_one_warp, outer = True, e.by_one_warp
+    with e.within(then):
+        ended = loop(e, op, begin)
+        kept = [value for value in ended if isinstance(value, StageIndex)]
+        e.insert(scf.YieldOp(*parts_of(kept)))
+    e.by_one_warp = outer
+    with e.within(other):
+        e.insert(scf.YieldOp(*parts_of(carried)))
+    condition = e.issuing_warp()
+    assert condition is not None
+    types = [part.type for part in parts_of(carried)]
+    made = e.insert(scf.IfOp(condition, types, Region(then), Region(other)))
+    given = iter(rebuilt(carried, made.results))
+    return [next(given) if isinstance(value, StageIndex) else value for value in begin]
