@@ -16,6 +16,9 @@ from tileas_xdsl.runtime.emulation import Emulation
 ORDERS: Sequence[tuple[str, int]] = (("eager", 0), ("lazy", 0), ("random", 0), ("random", 1))
 """When asynchronous operations complete."""
 
+TWO_ORDERS = ORDERS[1:3]
+"""For tests that run many kernels."""
+
 
 @dataclass(frozen=True)
 class EmulatedRun:

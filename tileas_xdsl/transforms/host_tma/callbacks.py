@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.backend.host import CALLS_FIRST_ARGUMENT
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.transforms.host_tma.encoder import ENCODER, SIGNATURE
 from tileas_xdsl.transforms.host_tma.words import (
@@ -31,8 +32,8 @@ HOOKS = "__CUDA_TILEIR_CALLBACKS_ON_PRE_LOAD"
 ON_PRE_LOAD = "__CUDA_TILEIR_ON_PRE_LOAD"
 ON_ARGUMENTS_CHANGE = "__CUDA_TILEIR_FUNC_ON_ARGUMENTS_CHANGE"
 
-SM_NUM_FORMAT = "[TileIR Callback] SmNum: %ld deviceTMAMemorySize: 0x%lx"
-DESC_FORMAT = "[TileIR Callback] DESC_TMA512: 0x%016lx %016lx %016lx %016lx"
+SM_NUM_FORMAT = message("tileir-callback-sm-num-device-tmamemory-size-0x")
+DESC_FORMAT = message("tileir-callback-desc-tma512-0x")
 """Lines for whoever watches a launch; the second has the first half of the half of a map."""
 
 REVISION = 64
