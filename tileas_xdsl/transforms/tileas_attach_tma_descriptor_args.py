@@ -27,6 +27,7 @@ from tileas_xdsl.analysis.tma_descriptors import (
     functions_with_descriptors,
 )
 from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import RECIPE, TensorMapRecipe, attribute_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_capture import origins
 from tileas_xdsl.dialects.nv_tileas.tma_index import (
@@ -39,8 +40,6 @@ from tileas_xdsl.dialects.nv_tileas.tma_index import (
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.host_tma.recipes import Recipe, recipe_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.recipe_attributes import RECIPE, attribute_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorMapRecipe
 
 HIDDEN = "nv_tileas.hidden"
 """On an argument: one that a launcher fills in from what it has, beside the descriptors."""
@@ -96,6 +95,7 @@ def _attribute(recipe: Recipe, *, whole: bool = False) -> DictionaryAttr:
             recipe.nan_fill,
             recipe.swizzle,
             is_window=not (whole or window.is_whole),
+            pixels=recipe.pixels,
         )
     )
 

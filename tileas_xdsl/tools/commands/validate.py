@@ -56,8 +56,9 @@ def validate(
 ) -> None:
     """Run a kernel before and after each pass, and name the first pass that changes a result.
 
-    Also a pass that fails, that leaves a module which does not verify, or after which the
-    simulation finds a race, a deadlock or a broken protocol is named.
+    A kernel that has become one of threads is not run any more.  Also a pass that fails, that
+    leaves a module which does not verify, or after which the simulation finds a race, a deadlock or
+    a broken protocol is named.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_program, reported_errors
@@ -110,8 +111,9 @@ def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
     steps = [stage.step for stage in stages]
     for step in steps:
         print_diagnostics(step.reports)
-    rows = [(step.name, "no" if step.complaint else "yes", _cycles(step)) for step in steps]
+    rows = [(step.name, _verdict(step), _cycles(step)) for step in steps]
     print_table(("pass", "ok", "cycles"), rows)
+    _tell_where_tiles_end(steps)
     last = steps[-1]
     if last.complaint is None:
         return
@@ -120,6 +122,22 @@ def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
         for when, stage in zip(("before", "after"), stages[-2:], strict=True):
             typer.echo(f"IR {when} {last.name}:\n{stage.text}", err=True)
     fail(last.complaint.message)
+
+
+def _verdict(step: Step) -> str:
+    if step.complaint is not None:
+        return "no"
+    return "not run" if step.is_of_threads else "yes"
+
+
+def _tell_where_tiles_end(steps: Sequence[Step]) -> None:
+    first = next((step.name for step in steps if step.is_of_threads), None)
+    if first is not None:
+        typer.echo(
+            f"tileas: note: pass '{first}' leaves a kernel of threads: from there on the IR was "
+            "verified, not run; 'tileas simulate --level ptx' runs what it becomes",
+            err=True,
+        )
 
 
 def _cycles(step: Step) -> str:
