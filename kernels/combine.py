@@ -11,12 +11,17 @@ import numpy as np
 from kernels.elements import ELEMENTS, Array
 from kernels.kernel import Grid, Kernel, Reference, Sizes, fill, tiles_of
 
+
+def _unsigned(parts: Array) -> Array:
+    return parts.view(np.dtype(f"u{parts.dtype.itemsize}"))
+
+
 MODES: Mapping[str, Callable[[Array], Any]] = {
     "add": np.add.reduce,
     "min": np.minimum.reduce,
     "max": np.maximum.reduce,
-    "umin": lambda parts: np.minimum.reduce(parts.view(np.uint32)).view(np.int32),
-    "umax": lambda parts: np.maximum.reduce(parts.view(np.uint32)).view(np.int32),
+    "umin": lambda parts: np.minimum.reduce(_unsigned(parts)),
+    "umax": lambda parts: np.maximum.reduce(_unsigned(parts)),
     "and": np.bitwise_and.reduce,
     "or": np.bitwise_or.reduce,
     "xor": np.bitwise_xor.reduce,
@@ -36,7 +41,7 @@ class Combine(Kernel):
 
     element: str = "f32"
     mode: str = "add"
-    """One of `MODES`; those of bits, `umin` and `umax` are for i32."""
+    """One of `MODES`; those of bits, `umin` and `umax` are for integers."""
     rows: int = 16
     columns: int = 32
 
@@ -60,7 +65,7 @@ class Combine(Kernel):
         )
 
     def make_inputs(self, rng: np.random.Generator, sizes: Sizes) -> Sequence[Array]:
-        """Integers; those of whole ranges where sums wrap or nothing is added."""
+        """Integers, of the whole range where sums wrap."""
         height, width = sizes["blocks"] * self.rows, sizes["n"]
         element = ELEMENTS[self.element]
         shapes = ((height, width), (self.rows - 1, width))

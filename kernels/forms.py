@@ -13,10 +13,10 @@ from typing import cast
 import numpy as np
 
 from kernels.bulk_copy import BulkCopy
-from kernels.combine import MODES, Combine
+from kernels.combine import Combine
 from kernels.compiled import ORDERS
 from kernels.copy import Copy
-from kernels.elements import ELEMENTS, Array
+from kernels.elements import Array
 from kernels.gemm import Gemm
 from kernels.kernel import Kernel, Sizes
 from kernels.permute import Permute
@@ -24,6 +24,8 @@ from kernels.unroll import Unroll
 from kernels.windows import Windows
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.compiler import CompiledKernel, compile
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
+from tileas_xdsl.dialects.nv_tileas.memory_semantics import TMA_REDUCED
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 BOTH = ("sm_90a", "sm_100a")
@@ -59,16 +61,11 @@ def _gemm(instruction: str, **parameters: int | str) -> Gemm:
 
 def _sums() -> Iterator[Form]:
     """Each combination of an element and a mode that the instruction has."""
-    for element in ("f16", "bf16", "f32", "i32"):
-        for mode in MODES:
-            if ELEMENTS[element].unit and mode not in ("add", "min", "max"):
-                continue
-            # PTX ISA, cp.reduce.async.bulk.tensor: of f32 there is only the sum.
-            if element == "f32" and mode != "add":
-                continue
-            kernel = Combine(element=element, mode=mode)
-            op = mode.removeprefix("u")
-            title = f"reduction of tiles, {mode} of {element}"
+    for mode in RmwMode:
+        for element in map(str, TMA_REDUCED.get(mode, ())):
+            kernel = Combine(element=element, mode=mode.value)
+            op = kernel.mode.removeprefix("u")
+            title = f"reduction of tiles, {kernel.mode} of {element}"
             yield Form(title, kernel, f"cp.reduce.async.bulk.tensor.2d .{op}.")
 
 
@@ -166,7 +163,7 @@ def _ptxas(made: CompiledKernel) -> str:
         return "not installed"
     assembled = made.assemble()
     spilled = [f"{assembled.spills} spilled"] if assembled.spills else []
-    return "; ".join([*assembled.messages, *spilled]) or "ok"
+    return "; ".join([*(said.message for said in assembled.messages), *spilled]) or "ok"
 
 
 def rows(

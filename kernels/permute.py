@@ -1,4 +1,4 @@
-"""Rows are gathered by numbers, doubled, and scattered to rows by other numbers (gather4, scatter4)."""
+"""Rows are gathered by their numbers, doubled, and scattered to rows by other numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix of a convolution, doubled: for each tap of a filter the pixels that it sees (im2col)."""
+"""The matrix of a convolution, doubled: for each tap of a filter the pixels that it sees."""
 
 from __future__ import annotations
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.form_kernels import totals, unrolled
-from support.plain_kernels import Launch
 from support.windows import window_kernel
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from kernels import Copy, Gemm, Kernel, Windows
+from kernels import Combine, Copy, Gemm, Kernel, Permute, Unroll, Windows
 from kernels.simulating import parse, run
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, parameters_of
@@ -39,33 +37,21 @@ KERNELS = (
     Copy("i32", rows=4, columns=16),
     Gemm(bm=64, bn=64, bk=64, consumers=1, stages=2, epilogue="tma"),
     Windows("bf16"),
+    Unroll(),
+    Combine("i32", "umin"),
+    Permute("bf16"),
 )
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_kernels_run_as_before(kernel: Kernel) -> None:
     """The arguments are those that the kernel had; descriptors are not the caller's to pass."""
-    module = attached(kernel.text())
+    module = attached(kernel.text(), kernel.target)
     before = parameters_of(find_kernel(parse(kernel.text())))
     assert [str(p.type) for p in parameters_of(find_kernel(module))] == [
         str(p.type) for p in before
     ]
     assert run(kernel, module=module).deviation.is_right
-
-
-FORMS = {
-    "columns of pixels": lambda: unrolled(
-        rng(), "f16", (1, 5, 6, 32), ((3, 2), (1, 0)), (1, 0), (16, 32)
-    ),
-    "unsigned": lambda: totals(rng(), "i32", "umin", 8, 32),
-}
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_forms_run_as_before(name: str) -> None:
-    launch: Launch = FORMS[name]()
-    found = simulate(attached(launch.text), launch.arguments, grid=launch.grid)
-    np.testing.assert_array_equal(found.arrays[1], launch.expected)
 
 
 def test_more_arguments_than_the_callers_are_too_many() -> None:
