@@ -22,6 +22,7 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.analysis.tma_descriptors import (
     DescriptorTables,
+    check_indices,
     check_lowered,
     descriptor_tables,
     functions_with_descriptors,
@@ -58,7 +59,8 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
     and every transfer and every descriptor that is left its place in its table, `tmaIdx`.
 
     One walk counts, a second step rewrites what it found.  Idempotent: functions that have their
-    counts are left alone.  On a diagnostic it stops the pipeline and leaves the module as it was.
+    counts are left alone, but their indices are checked against them.  On a diagnostic it stops the
+    pipeline and leaves the module as it was.
     """
 
     name = "tileas-attach-tma-descriptor-args"
@@ -68,6 +70,9 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = functions_with_descriptors(op)
+        for function in op.walk():
+            if isinstance(function, func.FuncOp):
+                check_indices(function)
         for function in functions:
             if counts_of(function) is not None:
                 check_lowered(function)
