@@ -9,7 +9,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from kernels.simulating import parse
+from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError
+from tileas_xdsl.dialects.nv_tileas.tma_index import HOST_CODE
 from tileas_xdsl.interpreters.tile.launch import find_kernel
 from tileas_xdsl.runtime.host_maps import has_host_code, maps_of_launch
 from tileas_xdsl.target.tensor_map import TensorMap
@@ -66,3 +68,25 @@ def test_descriptors_that_host_code_does_not_know_are_refused() -> None:
     kernel.properties["arg_attrs"] = type(attributes)([*attributes.data[:-1], attributes.data[0]])
     with pytest.raises(OpError, match="takes 1 descriptors, but its host code encodes 2"):
         maps(found, A, B, 3)
+
+
+def test_a_module_with_host_code_is_compiled_and_run() -> None:
+    """Its descriptors are arguments already; interpreter and emulator ask the same object."""
+    made = compile_kernel(module())
+    a = np.random.default_rng(3).standard_normal((20, 40)).astype(np.float16)
+    expected = np.zeros((16, 32), np.float16)
+    expected[:] = a[3:19, :32]
+    b = np.zeros_like(expected)
+    found = made.emulate(a, b, 3, grid=2, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    for arrays in (found.arrays, made.simulate(a, b, 3, grid=2).arrays):
+        np.testing.assert_array_equal(arrays[1], expected)
+
+
+def test_without_its_object_it_is_refused() -> None:
+    found = module()
+    del found.attributes[HOST_CODE]
+    made = compile_kernel(found)
+    for run in (made.simulate, made.emulate):
+        with pytest.raises(OpError, match="only host code knows where it begins"):
+            run(A, B, 3, grid=2)

@@ -67,7 +67,7 @@ def emulate(
     instructions the emulator does not know, `HostCodeError` where host code cannot be loaded.
     """
     own = _apart(args)
-    values = _values(abi, own, None if host_code is None else HostCode(host_code))
+    values = _values(abi, own, None if host_code is None else HostCode(host_code, abi.name))
     if ARENA in abi.parameters:
         values[abi.parameters.index(ARENA)] = _arena(abi, grid)
     report = run(

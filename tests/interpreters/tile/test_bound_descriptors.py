@@ -54,6 +54,13 @@ def test_kernels_run_as_before(kernel: Kernel) -> None:
     assert run(kernel, module=module).deviation.is_right
 
 
+def test_processes_share_the_arrays_behind_descriptors() -> None:
+    kernel = Copy("f16")
+    inputs = kernel.make_inputs(rng(), {"m": 64, "n": 96})
+    found = simulate(attached(kernel.text()), inputs, grid=8, jobs=2)
+    np.testing.assert_array_equal(found.arrays[1], inputs[0])
+
+
 def test_more_arguments_than_the_callers_are_too_many() -> None:
     module, a = attached(Copy("f16").text()), np.zeros((8, 32), np.float16)
     with pytest.raises(ArgumentError, match=r"takes 2 arguments \(%a.*, %b.*\), but got 3"):
