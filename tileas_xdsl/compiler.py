@@ -210,7 +210,7 @@ def compile_module(
     function = _kernel(module, kernel)
     source = ModuleOp([function.clone()], dict(module.attributes))
     working = source.clone()
-    specs = [_for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
+    specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
     stages: list[Stage] = []
     abi: KernelAbi | None = None
     for spec in specs:
@@ -270,7 +270,8 @@ def _abi(module: ModuleOp) -> KernelAbi:
     return KernelAbi.of(_kernel(module, None))
 
 
-def _for_target(spec: ArgSpec, target: str) -> ArgSpec:
+def for_target(spec: ArgSpec, target: str) -> ArgSpec:
+    """A pass that is told the target, if it has to be."""
     option = TARGET_OPTIONS.get(spec.name)
     return spec if option is None else ArgSpec(spec.name, {**spec.parameters, option: (target,)})
 

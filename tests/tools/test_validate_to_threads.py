@@ -52,8 +52,13 @@ def expected(pipeline: str) -> dict[str, str]:
             "2,2",
             ("f16:100x128:random", "f16:128x72:random:1", "f32:100x72:zeros"),
         ),
+        (
+            Gemm(bm=128, bn=64, bk=64, consumers=1, stages=2, instruction="tcgen05"),
+            "2,1",
+            ("f16:100x128:random", "f16:128x72:random:1", "f32:100x72:zeros"),
+        ),
     ],
-    ids=["copy", "windows", "gemm"],
+    ids=["copy", "windows", "gemm", "gemm of sm_100a"],
 )
 def test_a_pipeline_is_run_as_far_as_there_are_tiles(
     kernel: Kernel, grid: str, arrays: tuple[str, ...]
@@ -65,6 +70,15 @@ def test_a_pipeline_is_run_as_far_as_there_are_tiles(
         "tileas: note: pass 'convert-tileas-to-cute-nvgpu' leaves a kernel of threads: from there "
         "on the IR was verified, not run" in result.stderr
     )
+
+
+def test_a_pass_that_is_told_a_target_keeps_it() -> None:
+    kernel = Gemm(bm=64, bn=64, bk=64, consumers=1, stages=2)
+    arrays = ("f16:100x128:random", "f16:128x72:random:1", "f32:100x72:zeros")
+    named = PIPELINES[PIPELINE].spec.replace(THREADS[0], f"{THREADS[0]}{{target=sm_100a}}")
+    result = validate(kernel.text(), named, "2,2", *arrays)
+    assert result.exit_code == 1
+    assert "the target is sm_100a" in result.stderr
 
 
 WINDOW = f"""{BY_BLOCK}

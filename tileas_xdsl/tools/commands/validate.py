@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from tileas_xdsl.tools.programs import Program
-    from tileas_xdsl.tools.runs import Bar, Trial
+    from tileas_xdsl.tools.runs import Bar, Launch, Trial
     from tileas_xdsl.tools.validation import Step
 
 
@@ -58,7 +58,7 @@ def validate(
 
     A kernel that has become one of threads is not run any more.  Also a pass that fails, that
     leaves a module which does not verify, or after which the simulation finds a race, a deadlock or
-    a broken protocol is named.
+    a broken protocol is named.  Passes that name no target are told the kernel's.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_program, reported_errors
@@ -70,7 +70,8 @@ def validate(
         specs = parse_specs(arg)
         launch = prepare(program.module, kernel, specs, grid, target, cluster, jobs)
         trial = Trial(launch, schedules_of(schedules or 1), tolerance)
-        return list(_stages(program, chosen, trial, bar, print_ir))
+        told = _for_target_of(program, launch, chosen)
+        return list(_stages(program, told, trial, bar, print_ir))
 
     with reported_errors():
         with progress_bar() as bar:
@@ -103,6 +104,26 @@ def parse_pipeline(text: str) -> Sequence[ModulePass]:
     from tileas_xdsl.pipelines import PIPELINES
 
     return parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
+
+
+def _for_target_of(
+    program: Program, launch: Launch, passes: Sequence[ModulePass]
+) -> Sequence[ModulePass]:
+    """The passes, for the target that the kernel is simulated on.
+
+    Those that name another one than the usual one keep it.
+    """
+    from tileas_xdsl.compiler import TARGET_OPTIONS, for_target
+    from tileas_xdsl.interpreters.tile.launch import find_kernel, target_for
+
+    target = target_for(find_kernel(program.module, launch.kernel), launch.target)
+    specs = [module_pass.pipeline_pass_spec() for module_pass in passes]
+    return [
+        module_pass
+        if TARGET_OPTIONS.get(spec.name) in spec.parameters
+        else type(module_pass).from_spec(for_target(spec, target))
+        for module_pass, spec in zip(passes, specs, strict=True)
+    ]
 
 
 def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
