@@ -33,6 +33,16 @@ SCALE_ATOM = Layout(((ROWS, ATOM_ROWS // ROWS), ATOM_SCALES), ((16, ATOM_SCALES)
 """`(row, scale)` of an atom to its byte in shared memory."""
 
 
+def atoms_layout(rows: int, scales: int) -> Layout:
+    """`(row, scale)` to bytes: whole atoms, those along K one after another, then further rows."""
+    across, along = rows // ATOM_ROWS, scales // ATOM_SCALES
+    row, scale = SCALE_ATOM
+    return make_layout(
+        make_layout(row, Layout(across, along * ATOM_BYTES)),
+        make_layout(scale, Layout(along, ATOM_BYTES)),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ScaleVector:
     """How an instruction scales: `count` scales of a row, one for each `block` elements of K."""

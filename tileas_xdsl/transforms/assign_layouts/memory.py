@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
@@ -133,7 +133,7 @@ def _uses(a: Assignment, group: TileGroup) -> Iterator[Use]:
             op = use.operation
             if op in a.groups.parts.values() and op.results[0] in a.groups.parts:
                 pending.append(op.results[0])
-            elif isinstance(op, DotOp | AsyncDotOp) and use.index < len(_OPERANDS):
+            elif isinstance(op, MatrixProduct) and use.index < len(_OPERANDS):
                 axis = _OPERANDS[use.index]
                 seen.setdefault((op, axis), Use(op, value, axis))
             elif isinstance(op, _ACCESSES):
@@ -159,7 +159,7 @@ def _candidates(
     rows = shared.panels * max(shared.row_bytes // _span(shared), 1)
     if isinstance(op, TmaTransferOp) or _is_moved_by_tma(op, use.value):
         yield made(BULK, 128, rows, _refused_by_tma(op, shared))
-    elif isinstance(op, DotOp | AsyncDotOp):
+    elif isinstance(op, MatrixProduct):
         refused = _refused_by_product(a, op, use, shared)
         yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
     elif (fragment := _fragment(a, op, use.value)) is not None:
@@ -192,9 +192,7 @@ def _refused_by_tma(op: Operation, shared: SharedLayout) -> str:
     return f"the descriptor swizzles by {descriptor.swizzle.value}"
 
 
-def _refused_by_product(
-    a: Assignment, op: DotOp | AsyncDotOp, use: Use, shared: SharedLayout
-) -> str:
+def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: SharedLayout) -> str:
     """What the tensor core has against an operand that lies so."""
     is_k_major = use.axis is SubAxis.A or is_transposed(use.value.type)
     if not is_k_major and shared.bits != 16:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
@@ -21,7 +21,7 @@ COLUMN_BITS = 32
 
 def tensor_candidates(group: TileGroup) -> Sequence[Candidate]:
     """The products that write a tile and the conversions that read it."""
-    products = [v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp)]
+    products = [v.owner for v in group.values if isinstance(v.owner, MatrixProduct)]
     readers = [
         use.operation
         for value in group.values

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierWaitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
@@ -185,6 +185,10 @@ def _check_waited(op: BulkLoad) -> None:
         )
 
 
+_LATE = (AsyncDotOp, BlockScaledMmaOp, TmaTransferOp)
+"""What reads tiles later than it is told to; nothing waits for block-scaled products."""
+
+
 def _check_readers(op: BulkLoad) -> None:
     """What reads the tile later than it is told to is done before the next round loads it."""
     if not runs_again(op):
@@ -195,7 +199,7 @@ def _check_readers(op: BulkLoad) -> None:
             user = use.operation
             if isinstance(user, ViewOp | ExtractSliceOp):
                 pending += user.results
-            is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and user is not op
+            is_late = isinstance(user, _LATE) and user is not op
             if is_late and not _waits(user.results[0], op.parent):
                 raise op_error(
                     user,

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged, scale_tile
 from tileas_xdsl.dialects.nv_tileas.slices import (
     AllocTensorOp,
     AsyncExtractSliceOp,
@@ -111,9 +112,11 @@ def _delivered(value: Any, actor: Actor) -> Any:
 
 
 def view(agent: TileAgent, op: ViewOp, inputs: Sequence[Any]) -> tuple[Any]:
-    """Another window onto the same memory."""
+    """Another window onto the same memory; scales in atoms are read, and are values."""
     if not isinstance(inputs[0], View):
         return reshaping.view(op, inputs)
+    if scale_tile(op.result.type) is not None and not is_rearranged(op.source.type):
+        return reshaping.view(op, [as_tile(inputs[0], agent.actor(op)), *inputs[1:]])
     shown = _shown(op, inputs)
     return (shown.cut() if isinstance(op.result.type, MemRefType) else shown,)
 
