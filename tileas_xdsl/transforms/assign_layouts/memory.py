@@ -19,8 +19,9 @@ from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
@@ -82,14 +83,24 @@ def memory_layout(shared: SharedLayout) -> MemoryLayout:
 
 
 def _layouts(a: Assignment, group: TileGroup) -> Iterator[SharedLayout]:
-    """The widest swizzle first; those that types have already are the only ones."""
+    """The widest swizzle first; those that types have already are the only ones, or plain atoms."""
     found = shared_layouts(group.shape, bits_of(_element(group)))
     if (written := _written(group)) is not None:
         yield from (shared for shared in found if memory_layout(shared) == written)
+    elif any(map(_is_seen_as_scales, group.values)):
+        yield from found[-1:]
     elif a.preferences.always_swizzle and len(found) > 1:
         yield from found[:-1]
     else:
         yield from found
+
+
+def _is_seen_as_scales(value: SSAValue) -> bool:
+    """Whether a view shows a tile as scales in atoms, which no swizzle permutes."""
+    return any(
+        isinstance(use.operation, ViewOp) and scale_tile(use.operation.result.type) is not None
+        for use in value.uses
+    )
 
 
 def shared_layouts(shape: tuple[int, ...], bits: int) -> Sequence[SharedLayout]:

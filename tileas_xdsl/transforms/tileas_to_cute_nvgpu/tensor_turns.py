@@ -27,7 +27,6 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.product_roles import issuers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import BARRIER_BYTES
@@ -42,11 +41,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 )
 
 
-def copies_of(e: Emitter, sums: KernelSums) -> Sequence[tuple[Sums, int]]:
-    """Two for sums that other warps read while the next ones are added up, if there is room."""
+def copies_of(e: Emitter, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
+    """Two for sums that other warps read while the next ones are added up, if columns are left."""
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
     wanted = [(one, _wanted_copies(e, one, beside)) for one in sums.places]
-    if sum(copies * one.shape[1] for one, copies in wanted) <= COLUMNS:
+    if sum(copies * one.shape[1] for one, copies in wanted) <= room:
         return wanted
     return [(one, 1) for one in sums.places]
 
