@@ -22,7 +22,8 @@
 !desc = !nv_tileas.tma_desc
 !token = !nv_tileas.token
 !barrier = !nv_tileas.mem_token
-!window = !nv_tileas.tiled_view<${BM}x${BN}xf32, gmem>
+!part = tensor<${BM}x${PIECE}xf32>
+!window = !nv_tileas.tiled_view<${BM}x${PIECE}xf32, gmem>
 #load_a = #nv_tileas<atom tma_load_2d<box = [${BK}, ${BM}]>>
 #load_b = #nv_tileas<atom tma_load_2d<box = [${BK}, ${BN}]>>
 #load_sfa = #nv_tileas<atom tma_load_4d<box = [256, 2, ${ATOMS_K}, ${ATOMS_A}]>>
@@ -86,10 +87,18 @@ func.func @${NAME}(%a: !ma, %b: !ma, %sfa: !ms, %sfb: !ms, %c: !mc)
       %j1 = nv_tileas.async.pipeline.inc_iter %j : !iter -> !iter
       scf.yield %t1, %j1, %after : !cons, !iter, !acc
     }
+    // Piece by piece: a thread has not registers for all of its sums.
     %row = arith.muli %m, %bm : index
-    %column = arith.muli %n, %bn : index
-    %mine = nv_tileas.view %c[%row, %column] : !mc -> !window
-    nv_tileas.tiled_store %acc, %mine[%zero, %zero] {atom = #stg} : !acc, !window
+    %first_column = arith.muli %n, %bn : index
+    %piece = arith.constant ${PIECE} : index
+    %pieces = arith.constant ${PIECES} : index
+    scf.for %q = %zero to %pieces step %one {
+      %column = arith.muli %q, %piece : index
+      %part = nv_tileas.extract_slice %acc[0, %column][${BM}, ${PIECE}][1, 1] : !acc -> !part
+      %at = arith.addi %first_column, %column : index
+      %mine = nv_tileas.view %c[%row, %at] : !mc -> !window
+      nv_tileas.tiled_store %part, %mine[%zero, %zero] {atom = #stg} : !part, !window
+    }
   }
   func.return
 }

@@ -19,6 +19,8 @@ ROWS = 128
 """Rows of a tile of A, and of an atom of scales."""
 SCALES = 4
 """Scales of each row in an atom."""
+PIECE = 64
+"""Columns of sums that threads bring into registers and store at a time."""
 ATOM = (32, 4, SCALES)
 """Row within 32, which 32 of them, scale: how the bytes of an atom are counted."""
 BOXED = (2, 256)
@@ -87,6 +89,8 @@ class ScaledGemm(Kernel, ABC):
                 "ATOMS_K": scales // SCALES,
                 "ROW": ROWS * scales,
                 "STAGES": self.stages,
+                "PIECE": PIECE,
+                "PIECES": self.bn // PIECE,
                 "SLOT": (ROWS + self.bn) * self.bk + sum(bytes_of_scales.values()) * 8 // bits,
                 "BYTES_A": ROWS * self.bk * bits // 8,
                 "BYTES_B": self.bn * self.bk * bits // 8,
