@@ -32,6 +32,8 @@ class ScaledGemm(Kernel, ABC):
     """A block computes a tile of 128 x `bn`; sizes are free but for what TMA wants of rows."""
 
     sizes: ClassVar[Sizes] = {"m": 140, "n": 72, "k": 288}
+    bm: ClassVar[int] = ROWS
+    cluster: ClassVar[int] = 1
     element: ClassVar[str]
     """Of A and B."""
     block: ClassVar[int]

@@ -1,4 +1,4 @@
-"""Block-scaled GEMMs of sm_100a: numpy, the interpreter and the emulator agree, ptxas is content."""
+"""Block-scaled GEMMs: numpy, the interpreter and the emulator agree, and ptxas is content."""
 
 from __future__ import annotations
 
