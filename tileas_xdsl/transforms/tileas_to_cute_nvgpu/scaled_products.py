@@ -1,7 +1,8 @@
 """Block-scaled products into tensor memory: the thread that issues them copies their scales first.
 
-`tcgen05.cp` and `tcgen05.mma` of one thread are executed in order (PTX ISA 9.7.16.6.2), so that
-nothing waits between copies and products, nor before the copies of the next product.
+`tcgen05.cp` and `tcgen05.mma` of one thread are executed in order (PTX ISA, pipelined tcgen05
+instructions), so that nothing waits between copies and products, nor before the copies of the next
+product, which go to the same columns (CUTLASS, sm100 block-scaled collectives do so).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.block_scales import ATOM_SCALES, SCALE_FORMATS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
-from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import address
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_products import (
@@ -76,11 +76,9 @@ def _check(
     a: SharedTile,
     b: SharedTile,
 ) -> None:
-    """What instructions of one block have: 128 rows, K-major operands that are not padded."""
+    """What instructions of one block have: K-major operands that are not padded."""
     if e.plan.is_of_pair:
         raise op_error(op, "scales products of one block; those of two are not lowered yet")
-    if a.height != LANES:
-        raise op_error(op, f"has {LANES} rows, not {a.height}")
     if not is_transposed(op.b.type):
         raise op_error(op, message("expects-both-a-b-major-mode-to-be-k-major"))
     bits = INSTRUCTION_K_BITS // configuration.atom_k

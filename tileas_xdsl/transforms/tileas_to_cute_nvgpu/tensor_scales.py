@@ -45,14 +45,12 @@ def scales_of(op: BlockScaledMmaOp) -> tuple[ScaleTile, ScaleTile]:
     found: list[ScaleTile] = []
     for name, value in zip(SCALES, op.operands[FIRST_SCALE:], strict=True):
         tile = scale_tile(value.type)
-        if tile is None:
+        if tile is None or tile.is_of_b != (name == "B"):
             raise op_error(
                 op,
                 f"copies the scales of {name} in atoms of 128 rows by 4 scales, as a view with the "
                 f"layout of atoms shows them, not {value.type}",
             )
-        if tile.is_of_b != (name == "B"):
-            raise op_error(op, f"the scales of {name} lie as those of the other operand do")
         found.append(tile)
     return found[0], found[1]
 
