@@ -94,6 +94,25 @@ BODIES: Mapping[str, str] = {
     }
     scf.yield %g : !c
   }""",
+    "written again": """  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    nv_tileas.copy %ra, %x {atom = #nv_tileas<atom unknown_copy>} : !a, !as
+    %e = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %e : !c
+  }""",
+    "written behind": """  %e = nv_tileas.dot %x, %y, %nothing {atom = #mma} : !as, !bs, !c -> !c
+  nv_tileas.copy %rb, %y {atom = #nv_tileas<atom unknown_copy>} : !b, !bs
+  %d = nv_tileas.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !c""",
+    "made again": """  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %again = nv_tileas.convert_layout %ra : !a -> !as
+    %g = scf.for %j = %zero to %count step %one
+      iter_args(%u = %s) -> (!c) {
+      %e = nv_tileas.dot %again, %y, %u {atom = #mma} : !as, !bs, !c -> !c
+      scf.yield %e : !c
+    }
+    scf.yield %g : !c
+  }""",
     "read twice": """  %f = scf.for %k = %zero to %count step %one
       iter_args(%s = %nothing) -> (!c) {
     %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
@@ -113,6 +132,9 @@ PRODUCTS: Mapping[str, Callable[[int], int]] = {
     "nested": lambda n: n * n,
     "two": lambda n: n - 1,
     "in a branch": lambda n: 3 * (n < 3),
+    "written again": lambda n: n,
+    "written behind": lambda n: 2,
+    "made again": lambda n: n * n,
     "read twice": lambda n: 2 * n,
 }
 """How often the result has A * B in it."""

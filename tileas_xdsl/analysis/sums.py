@@ -164,7 +164,7 @@ def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> Sum
     finals = {root for root, _ in reads}
     if len(finals) > 1:
         raise op_error(reads[-1][1], "reads sums in tensor memory that were read before they end")
-    block = _common_block([opens, *(op for _, op in reads)])
+    block = common_block([opens, *(op for _, op in reads)])
     if block is None or _repeats_inside(opens, block):
         raise op_error(opens, "begins sums in tensor memory again before the last ones are read")
     order = {op: k for k, op in enumerate(block.ops)}
@@ -229,7 +229,7 @@ def _ancestor(op: Operation, block: Block) -> Operation:
     return found
 
 
-def _common_block(ops: Sequence[Operation]) -> Block | None:
+def common_block(ops: Sequence[Operation]) -> Block | None:
     """The innermost block that all operations are in."""
     block = ops[0].parent
     while block is not None:

@@ -30,6 +30,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_scales import (
     copy_scales,
     place_scales,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import await_own
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Lowered, SharedTile
 
 
@@ -66,6 +67,7 @@ def block_scaled_mma(e: Emitter, op: BlockScaledMmaOp) -> Sequence[Lowered]:
                 scale_ids=(byte, byte),
             )
             e.insert(product)
+    await_own(e, op)
     return [sums.of([e.boolean(True)])]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.rewritten_operands import waited_products
 from tileas_xdsl.analysis.sums import KernelSums, in_tensor_memory
 from tileas_xdsl.analysis.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
@@ -30,7 +31,12 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import BARRIER_BYTES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import Place, TensorMemory
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_scales import columns_of_scales
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import blocks_of, copies_of, turns_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import (
+    blocks_of,
+    copies_of,
+    reserve_own_barriers,
+    turns_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorTile
 
 BLACKWELL = TARGETS["sm_100a"]
@@ -41,6 +47,8 @@ def allocate(e: Emitter, sums: KernelSums) -> None:
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
     if not sums.places and not tiles:
         return
+    e.plan.waited = waited_products(sums)
+    reserve_own_barriers(e, e.plan.waited)
     scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0

@@ -17,7 +17,11 @@ from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
 from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, parts_of, rebuilt
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import address
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import begin_sums, blocks_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import (
+    await_own,
+    begin_sums,
+    blocks_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     SharedTile,
@@ -60,6 +64,7 @@ def issue(e: Emitter, op: Product) -> TensorTile:
                 num_cta=blocks,
             )
             e.insert(product)
+    await_own(e, op)
     return sums.of([e.boolean(True)])
 
 
