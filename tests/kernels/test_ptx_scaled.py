@@ -29,10 +29,10 @@ KERNELS = (
     GemmNvf4(bn=256, stages=4),
 )
 RAGGED: Sequence[Sizes] = (
-    {"m": 300, "n": 264, "k": 800},
+    {"m": 140, "n": 136, "k": 1088},
     {"m": 1, "n": 8, "k": 32},
 )
-MORE: Sequence[Sizes] = (*RAGGED, {"m": 128, "n": 256, "k": 1536})
+MORE: Sequence[Sizes] = (*RAGGED, {"m": 300, "n": 264, "k": 800}, {"m": 128, "n": 256, "k": 1536})
 
 
 def _name(part: ScaledGemm | Sizes) -> str:
@@ -139,6 +139,23 @@ def test_columns_are_those_of_sums_and_scales() -> None:
     for kernel, columns in zip(KERNELS, (256, 256, 256, 512, 512, 512), strict=True):
         found = re.findall(r"tcgen05\.alloc\S+ \[[^]]+\], (\d+)", compiled(kernel).ptx)
         assert list(map(int, found)) == [columns], kernel
+
+
+def test_stages_are_waited_for_by_commits_alone() -> None:
+    """No product has a barrier of its own: two for the sums, two for each stage."""
+    for kernel in KERNELS:
+        inits = compiled(kernel).ptx.count("mbarrier.init")
+        assert inits == 2 + 2 * kernel.stages, kernel
+
+
+def test_layouts_that_types_have_are_kept() -> None:
+    """Views keep the layout of atoms, and atoms are not swizzled, unlike operands."""
+    kernel = GemmNvf4(bn=256)
+    text = compiled(kernel).ir("tileas-assign-load-store-layouts")
+    assert "shared<((32,4,1),(4,4)),((16,4,2048),(1,512))>" in text
+    assert "shared<((4,4),(32,4,2)),((1,512),(16,4,2048))>" in text
+    assert "tensor<2x4x2x256xf8E4M3FN, #nv_tileas.shared<(2,4,2,256),(2048,512,256,1)>>" in text
+    assert "tensor<256x256xf4E2M1FN, #nv_tileas.shared<(256,256),(256,1),swizzle<3,4,3>>>" in text
 
 
 def test_four_bits_are_packed_in_memory() -> None:

@@ -10,9 +10,11 @@ import pytest
 from support.assembling import needs_ptxas
 
 from kernels.compiled import ORDERS
+from kernels.ptx_mutations import dropping
 from kernels.scaled_gemm import in_atoms
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.runtime.emulation import emulate
 
 HEAD = """!ma = memref<128x128xf8E4M3FN>
 !ms = memref<1x1x2x256xf8E8M0FNU>
@@ -235,3 +237,44 @@ def test_what_is_refused(name: str) -> None:
     with pytest.raises(DiagnosticError) as refusal:
         compile(text, "sm_100a")
     assert message in str(refusal.value)
+
+
+NVF4 = (
+    ("f8E4M3FN", "f4E2M1FN"), ("f8E8M0FNU", "f8E4M3FN"), ("e4m3_e4m3", "e2m1_e2m1"),
+    ("1x1x2x256", "1x2x2x256"), ("[256, 2, 1, 1]", "[256, 2, 2, 1]"),
+    ("%two, %one, %one]", "%two, %two, %one]"),
+    ("128x4x", "128x8x"), ("((32,4),4),((16,4),1)", "((32,4),(4,2)),((16,4),(1,512))"),
+    ("<4x128x", "<8x128x"), ("(4,(32,4)),(1,(16,4))", "((4,2),(32,4)),((1,512),(16,4))"),
+)  # fmt: skip
+"""From 8-bit elements to 4-bit ones, whose scales threads can have in registers."""
+TYPES = """#ldg = #nv_tileas<atom ldg>
+!window = !nv_tileas.tiled_view<1x2x2x256xf8E4M3FN, gmem>
+"""
+THREADS = """  %vs = nv_tileas.view %sa : !ms -> !window
+  %rs = nv_tileas.tiled_load %vs[%zero, %zero, %zero, %zero] {atom = #ldg} : !window -> !t
+  nv_tileas.copy %rs, %p {atom = #nv_tileas<atom unknown_copy>} : !t, !ts
+"""
+
+
+def test_scales_that_threads_write_are_fenced() -> None:
+    """Copies to tensor memory are of the async proxy; without the fence they may see old bytes."""
+    text = _text("once").replace(AGAIN[1], "").replace(AGAIN[3], "")
+    for old, new in NVF4:
+        assert old in text, old
+        text = text.replace(old, new)
+    kernel = compile(TYPES + text.replace(ONCE, THREADS + ONCE), "sm_100a")
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, (128, 128)).astype(ml_dtypes.float4_e2m1fn) for _ in range(2))
+    sfa, sfb = (rng.integers(1, 8, (128, 8)).astype(ml_dtypes.float8_e4m3fn) for _ in range(2))
+    c = np.full((128, 128), np.nan, np.float32)
+    given = [a, b, in_atoms(sfa), in_atoms(sfb), c, 0]
+    left, right = (
+        m.astype(np.float64) * np.repeat(s.astype(np.float64), 16, axis=1)
+        for m, s in ((a, sfa), (b, sfb))
+    )
+    run = emulate(kernel.ptx, kernel.abi, given, order="lazy")
+    assert [str(finding) for finding in run.findings] == []
+    np.testing.assert_array_equal(run.arrays[4], left @ right.T)
+    wrong = dropping(r"fence\.proxy\.async")(kernel.ptx)
+    kinds = {found.kind for found in emulate(wrong, kernel.abi, given, order="lazy").findings}
+    assert "missing-proxy-fence" in kinds

@@ -171,6 +171,16 @@ def test_ptxas_is_content(name: str) -> None:
     assert (made.messages, made.spills) == ((), 0)
 
 
+WRITTEN_TOO_SOON = {"written again", "written behind", "made again"}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_products_are_waited_for_where_their_operands_are_written(name: str) -> None:
+    """They have a barrier of their own then; who reads the sums has waited for all others."""
+    places = compile(_text(name, 4), "sm_100a").abi.shared_map
+    assert ("product 0" in places) == (name in WRITTEN_TOO_SOON)
+
+
 ONCE = BODIES["once"]
 REFUSED = {
     "sums that begin with numbers": (
