@@ -89,17 +89,16 @@ def place_scales(e: Emitter, op: BlockScaledMmaOp) -> tuple[Scales, Scales]:
 
 def copy_scales(e: Emitter, scales: Scales) -> None:
     """One thread starts a copy for each atom; products that it starts later find them there."""
-    source, tile = scales.source, scales.tile
-    first = e.insert(
-        MakeUmmaSmemDescOp(e.tile_pointer(source), "none", CORE_ROW_BYTES, CORE_BYTES)
-    ).result
-    for offset, column in _atoms(scales, tile):
+    pointer = e.tile_pointer(scales.source)
+    first = e.insert(MakeUmmaSmemDescOp(pointer, "none", CORE_ROW_BYTES, CORE_BYTES)).result
+    for offset, column in _atoms(scales):
         atom = e.insert(SmemDescAddOp(first, offset)).result
         e.insert(CopyToTmemOp(atom, column_address(e, column)))
 
 
-def _atoms(scales: Scales, tile: ScaleTile) -> Iterator[tuple[int, int]]:
+def _atoms(scales: Scales) -> Iterator[tuple[int, int]]:
     """Of each atom: bytes from the first one in shared memory, and its column."""
+    tile = scales.tile
     for k_atom in range(tile.k_atoms):
         for row_atom in range(tile.row_atoms):
             offset = (row_atom * tile.k_atoms + k_atom) * ATOM_BYTES
