@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.assembling import needs_ptxas
 
-from kernels.compiled import ORDERS
+from kernels.compiled import ORDERS, TWO_ORDERS
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
@@ -103,7 +103,42 @@ BODIES: Mapping[str, str] = {
   %h = nv_tileas.convert_layout %f : !c -> !rows
   %i = arith.addf %e, %h : !rows
   %d = nv_tileas.convert_layout %i : !rows -> !c""",
+    "loop after loop": """  %fewer = arith.shrui %count, %one : index
+  %f = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g : !c
+  }
+  %d = scf.for %k = %zero to %fewer step %one
+      iter_args(%s = %f) -> (!c) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g : !c
+  }""",
+    "C of registers": """LOAD_C
+  %d = nv_tileas.dot %x, %y, %given {atom = #mma} : !as, !bs, !c -> !c""",
+    "a loop from C of registers": """LOAD_C
+  %d = scf.for %j = %zero to %count step %one
+      iter_args(%u = %given) -> (!c) {
+    %g = scf.for %k = %zero to %count step %one
+        iter_args(%s = %u) -> (!c) {
+      %t = nv_tileas.async.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !sum
+      %e = nv_tileas.async.wait %t : !sum -> !c
+      scf.yield %e : !c
+    }
+    scf.yield %g : !c
+  }""",
+    "scaled each round": """  %two = arith.constant dense<2.0> : !c
+  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %e = arith.mulf %s, %two : !c
+    %t = nv_tileas.async.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !sum
+    %g = nv_tileas.async.wait %t : !sum -> !c
+    scf.yield %g : !c
+  }""",
 }
+
+LOAD_C = """  %given = nv_tileas.tiled_load %vc[%zero, %zero]
+      {atom = #nv_tileas<atom ldg>} : !wc -> !c"""
 
 PRODUCTS: Mapping[str, Callable[[int], int]] = {
     "once": lambda n: 1,
@@ -114,29 +149,42 @@ PRODUCTS: Mapping[str, Callable[[int], int]] = {
     "two": lambda n: n - 1,
     "in a branch": lambda n: 3 * (n < 3),
     "read twice": lambda n: 2 * n,
+    "loop after loop": lambda n: n + n // 2,
+    "C of registers": lambda n: 1,
+    "a loop from C of registers": lambda n: n * n,
+    "scaled each round": lambda n: 2**n - 1,
 }
 """How often the result has A * B in it."""
+
+BEGIN_WITH_C = ("C of registers", "a loop from C of registers")
 
 
 def _text(name: str, warps: int) -> str:
     rows = f"(({warps},{128 // warps}),(2,32)):((32@thread,2@value),(1@value,1@thread))"
-    text = HEAD.replace("BODY", BODIES[name]).replace("WARPS", str(warps))
+    text = HEAD.replace("BODY", BODIES[name].replace("LOAD_C", LOAD_C)).replace("WARPS", str(warps))
     return text.replace("ROWS", rows)
 
 
-@pytest.mark.parametrize("warps", [4, 8])
-@pytest.mark.parametrize("name", BODIES)
+ONE_GROUP = ("loop after loop", *BEGIN_WITH_C, "scaled each round")
+CASES = [
+    (name, warps) for name in BODIES for warps in (4, 8) if warps == 4 or name not in ONE_GROUP
+]
+
+
+@pytest.mark.parametrize(("name", "warps"), CASES)
 def test_every_level_adds_up_the_same(name: str, warps: int) -> None:
     """Small integers are exact; a loop that never runs leaves zeros."""
     rng = np.random.default_rng(0)
     a = rng.integers(-3, 4, (128, 64)).astype(np.float16)
     b = rng.integers(-3, 4, (64, 64)).astype(np.float16)
-    c = rng.standard_normal((128, 64)).astype(np.float32)
+    c = rng.integers(-3, 4, (128, 64)).astype(np.float32)
     kernel = compile(_text(name, warps), "sm_100a")
-    for rounds in (0, 1, 3):
+    cheap = name in ONE_GROUP
+    for rounds in (0, 1, 2 if cheap else 3):
         wanted = PRODUCTS[name](rounds) * (a.astype(np.float32) @ b.astype(np.float32))
+        wanted += c * (name in BEGIN_WITH_C)
         np.testing.assert_array_equal(kernel.simulate(a, b, c, rounds, grid=1).arrays[2], wanted)
-        for order, seed in ORDERS:
+        for order, seed in TWO_ORDERS if cheap else ORDERS:
             run = kernel.emulate(a, b, c, rounds, grid=1, order=order, seed=seed)
             assert [str(finding) for finding in run.findings] == [], (rounds, order)
             np.testing.assert_array_equal(run.arrays[2], wanted)
@@ -152,7 +200,15 @@ def test_ptxas_is_content(name: str) -> None:
 ONCE = BODIES["once"]
 REFUSED = {
     "sums that begin with numbers": (
-        ONCE.replace("%nothing", "%ones"),
+        "  %some = arith.constant dense<1.0> : !tm\n"
+        "  %e = nv_tileas.dot %x, %y, %some {atom = #mma} : !as, !bs, !tm -> !tm\n"
+        "  %d = nv_tileas.convert_layout %e : !tm -> !c",
+        "begins sums in tensor memory with something else than zeros",
+    ),
+    "sums that begin with the other zero": (
+        "  %some = arith.constant dense<-0.0> : !tm\n"
+        "  %e = nv_tileas.dot %x, %y, %some {atom = #mma} : !as, !bs, !tm -> !tm\n"
+        "  %d = nv_tileas.convert_layout %e : !tm -> !c",
         "begins sums in tensor memory with something else than zeros",
     ),
     "sums that begin elsewhere": (
@@ -178,7 +234,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name: str) -> None:
     body, message = REFUSED[name]
-    text = HEAD.replace("BODY", "  %ones = arith.constant dense<1.0> : !c\n" + body)
+    text = HEAD.replace("BODY", body)
     text = text.replace("WARPS", "4").replace("ROWS", "(128,64):(1@thread,1@value)")
     with pytest.raises(DiagnosticError, match=message):
         compile(text, "sm_100a")

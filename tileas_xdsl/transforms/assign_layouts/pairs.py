@@ -16,15 +16,16 @@ from xdsl.ir import BlockArgument, SSAValue
 from tileas_xdsl.analysis.cluster_values import runs_alike
 from tileas_xdsl.analysis.sums import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, tile_of
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.tensor_memory import LANES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pair_checks import (
+    pipelines_of_tile,
+    stage_tile,
+    whole_stage_tile,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import users_of
 
@@ -51,17 +52,8 @@ def _is_of_pair(plan: KernelPlan, op: Product) -> bool:
         return False
     if not is_transposed(op.b.type) or not runs_alike(op, plan.facts.cluster):
         return False
-    a, b = _stage_tile(op.a), _stage_tile(op.b)
+    a, b = stage_tile(op.a), whole_stage_tile(op.b)
     return a is not None and b is not None and _are_shared(plan, a, b)
-
-
-def _stage_tile(operand: SSAValue) -> BlockArgument | None:
-    """The tile of a stage that an operand is all or a part of."""
-    while isinstance(operand.owner, ExtractSliceOp | ViewOp):
-        operand = operand.owner.source
-    if isinstance(operand, BlockArgument) and isinstance(operand.owner.parent_op(), StageOp):
-        return operand
-    return None
 
 
 def _are_shared(plan: KernelPlan, a: BlockArgument, b: BlockArgument) -> bool:
@@ -69,7 +61,7 @@ def _are_shared(plan: KernelPlan, a: BlockArgument, b: BlockArgument) -> bool:
 
     Products alone may read such stages, since none of two blocks has all of them.
     """
-    stages = {pipeline for tile in (a, b) for pipeline in _pipelines(tile)}
+    stages = {pipeline for tile in (a, b) for pipeline in pipelines_of_tile(tile)}
     readers = [reader for one in stages for reader in plan.readers(one).values()]
     if not stages or any(r.by_threads or not r.by_tensor_core for r in readers):
         return False
@@ -82,22 +74,15 @@ def _are_shared(plan: KernelPlan, a: BlockArgument, b: BlockArgument) -> bool:
     )
 
 
-def _pipelines(tile: BlockArgument) -> Sequence[CreatePipelineOp]:
-    stage = tile.owner.parent_op()
-    assert isinstance(stage, StageOp)
-    found = pipelines_of(stage.operands[0])
-    return () if isinstance(found, TokenFault) else found
-
-
 def _fills(tile: BlockArgument) -> Iterator[tuple[TmaLoadBase, SSAValue]]:
     """The loads into a tile of the stages, each with the tile where the stage is filled."""
-    for pipeline in _pipelines(tile):
+    for pipeline in pipelines_of_tile(tile):
         for user in users_of(pipeline):
             if "consumer_idx" in user.properties or not user.regions:
                 continue
             filled = user.regions[0].block.args[tile.index]
             for op in user.regions[0].walk():
-                if isinstance(op, TmaLoadBase) and _stage_tile(op.operands[1]) is filled:
+                if isinstance(op, TmaLoadBase) and stage_tile(op.operands[1]) is filled:
                     yield op, filled
 
 
