@@ -240,6 +240,28 @@ def test_what_is_refused(name: str) -> None:
         compile(text, "sm_100a")
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(32, 64), (256, 64), (64, 512)])
+def test_other_extents_are_refused(rows: int, columns: int) -> None:
+    """They get the atom of all targets, which is executed and not lowered."""
+    text = _text("once", 4).replace(" {atom = #mma}", "")
+    types = (("128x64xf16", f"{rows}x128xf16"), ("64x64xf16", f"128x{columns}xf16"))
+    for old, new in (*types, ("128x64xf32", f"{rows}x{columns}xf32")):
+        text = text.replace(old, new)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith(("!tm", "!rows")))
+    message = "atom 'mma_f16_f16_f32' is not lowered to threads yet; tcgen05 is, with 64 or 128"
+    with pytest.raises(DiagnosticError, match=message):
+        compile(text, "sm_100a")
+
+
+@pytest.mark.parametrize("name", ["once", "chain", "loop after loop", "scaled each round"])
+def test_atoms_are_found(name: str) -> None:
+    """A product without an atom is one of tcgen05, wherever it is."""
+    text = _text(name, 4)
+    bare = text.replace(" {atom = #mma}", "")
+    assert bare != text
+    assert compile(bare, "sm_100a").ptx == compile(text, "sm_100a").ptx
+
+
 def test_two_warps_do_not_reach_all_lanes() -> None:
     with pytest.raises(DiagnosticError, match="failed to query target spec for convert_layout"):
         compile(_text("once", 2), "sm_100a")
