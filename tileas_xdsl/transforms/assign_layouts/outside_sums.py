@@ -46,7 +46,7 @@ def add_outside(root: Operation) -> None:
         elif is_tensor_product(op) and isinstance(op, AsyncDotOp | DotOp):
             ends = [op.result] if isinstance(op, DotOp) else _delivered(op)
             start = op.c
-            if ends is not None and _is_in_registers(start):
+            if _is_in_registers(start) and ends is not None and _is_known_at(start, ends):
                 _begin_with_zeros(op, 2)
                 for end in ends:
                     _add(end, start)
@@ -110,11 +110,19 @@ def _delivered(op: AsyncDotOp) -> Sequence[SSAValue] | None:
     while pending:
         for use in pending.pop().uses:
             onward = _onward(use)
-            if onward is None:
+            if onward is None or isinstance(use.operation, scf.ForOp):
                 return None
             is_waited = isinstance(use.operation, WaitOp | FutureWaitOp)
             (found if is_waited else pending).extend(onward)
     return found
+
+
+def _is_known_at(start: SSAValue, ends: Sequence[SSAValue]) -> bool:
+    """Whether what a product begins with can be named where it ends, which is always later."""
+    block = start.owner.parent if isinstance(start.owner, Operation) else start.owner
+    assert block is not None
+    owners = (end.owner for end in ends if isinstance(end.owner, Operation))
+    return all(block.find_ancestor_op_in_block(owner) is not None for owner in owners)
 
 
 def _begin_with_zeros(op: Operation, index: int) -> None:
