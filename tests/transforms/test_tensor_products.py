@@ -190,6 +190,39 @@ def test_every_level_adds_up_the_same(name: str, warps: int) -> None:
             np.testing.assert_array_equal(run.arrays[2], wanted)
 
 
+SLICES = """  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g : !c
+  }
+  %two = arith.constant 2 : index
+  %half = arith.constant 32 : index
+  scf.for %q = %zero to %two step %one {
+    %column = arith.muli %q, %half : index
+    %part = nv_tileas.extract_slice %d[0, %column][128, 32][1, 1] : !c -> tensor<128x32xf32>
+    %vp = nv_tileas.view %c[%zero, %column] : !mc -> !wp
+    nv_tileas.tiled_store %part, %vp[%zero, %zero]
+        {atom = #nv_tileas<atom stg>} : tensor<128x32xf32>, !wp
+  }"""
+
+
+def test_sums_are_read_in_slices() -> None:
+    """Eight warps share the columns of a slice otherwise than those that one of them clears."""
+    text = _text("once", 8).replace(BODIES["once"], SLICES)
+    text = text.replace("!wc =", "!wp = !nv_tileas.tiled_view<128x32xf32, gmem>\n!wc =")
+    lines = [line for line in text.splitlines() if "tiled_store %d" not in line]
+    kernel = compile("\n".join(lines), "sm_100a")
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((128, 64), (64, 64)))
+    c = np.full((128, 64), np.nan, np.float32)
+    for rounds in (0, 1):
+        wanted = rounds * (a.astype(np.float32) @ b.astype(np.float32))
+        for order, seed in TWO_ORDERS:
+            run = kernel.emulate(a, b, c, rounds, grid=1, order=order, seed=seed)
+            assert [str(finding) for finding in run.findings] == []
+            np.testing.assert_array_equal(run.arrays[2], wanted)
+
+
 ATTENTION = """  %half = arith.constant dense<0.5> : !c
   %ps = nv_tileas.alloc_tensor : !as
   %d = scf.for %k = %zero to %count step %one
@@ -254,6 +287,13 @@ REFUSED = {
         "  %g = nv_tileas.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !c\n"
         "  %d = arith.addf %f, %g : !c",
         "reads sums in tensor memory that",
+    ),
+    "sums of 16 bits": (
+        "  %z = arith.constant dense<0.0> : !a\n"
+        "  %e = nv_tileas.dot %x, %y, %z {atom = #nv_tileas<atom tcgen05_f16_f16_f16>}"
+        " : !as, !bs, !a -> !a\n"
+        "  %d = arith.extf %e : !a to !c",
+        "adds up elements of 32 bits in tensor memory, not yet those of f16",
     ),
     "sums that nobody reads": (
         ONCE.replace("%d =", "%e =") + "\n  %d = arith.addf %nothing, %nothing : !c",
