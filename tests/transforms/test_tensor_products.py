@@ -293,7 +293,7 @@ REFUSED = {
         "  %e = nv_tileas.dot %x, %y, %z {atom = #nv_tileas<atom tcgen05_f16_f16_f16>}"
         " : !as, !bs, !a -> !a\n"
         "  %d = arith.extf %e : !a to !c",
-        "adds up elements of 32 bits in tensor memory, not yet those of f16",
+        "failed to query target spec for convert_layout",
     ),
     "sums that nobody reads": (
         ONCE.replace("%d =", "%e =") + "\n  %d = arith.addf %nothing, %nothing : !c",
