@@ -223,6 +223,25 @@ def test_sums_are_read_in_slices() -> None:
             np.testing.assert_array_equal(run.arrays[2], wanted)
 
 
+COUNTING = """  %d, %last = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing, %row = %one) -> (!c, index) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g, %zero : !c, index
+  }"""
+
+
+def test_loops_that_give_numbers_are_run_by_all_warps() -> None:
+    """All know the row in which sums are stored, not only the warp that issues products."""
+    text = _text("once", 4).replace(BODIES["once"], COUNTING)
+    text = text.replace("tiled_store %d, %vc[%zero,", "tiled_store %d, %vc[%last,")
+    kernel = compile(text, "sm_100a")
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((128, 64), (64, 64)))
+    run = kernel.emulate(a, b, np.full((128, 64), np.nan, np.float32), 1, grid=1)
+    assert [str(finding) for finding in run.findings] == []
+    np.testing.assert_array_equal(run.arrays[2], a.astype(np.float32) @ b.astype(np.float32))
+
+
 ATTENTION = """  %half = arith.constant dense<0.5> : !c
   %ps = nv_tileas.alloc_tensor : !as
   %d = scf.for %k = %zero to %count step %one
