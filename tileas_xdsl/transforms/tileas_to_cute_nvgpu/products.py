@@ -65,6 +65,12 @@ INSTRUCTION_ROWS = 64
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
+LOWERED: Mapping[str, str] = {
+    "sm_90a": "wgmma is",
+    "sm_100a": "tcgen05 is, with 64 or 128 rows and 8 to 256 columns in steps of 8",
+}
+"""By target, the products that are lowered."""
+
 MOST_COLUMNS = 256
 REGISTER_BITS = 32
 
@@ -188,7 +194,8 @@ def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
     if not isinstance(atom, MmaAtom) or atom.instruction != "wgmma":
-        raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; wgmma is")
+        others = LOWERED[e.plan.target.name]
+        raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; {others}")
     if e.plan.target.name != HOPPER.name:
         raise op_error(
             op,

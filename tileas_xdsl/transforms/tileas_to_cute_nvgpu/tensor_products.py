@@ -14,8 +14,8 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProd
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
-from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, parts_of, rebuilt
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pair_checks import check_pair
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import address
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import (
     await_own,
@@ -43,7 +43,7 @@ def issue(e: Emitter, op: Product) -> TensorTile:
     is_mn_major = not is_transposed(op.b.type)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
     blocks = blocks_of(e)
-    _check_pair(e, op, sums, is_mn_major=is_mn_major)
+    check_pair(e.plan, op, sums.shape[0], is_mn_major=is_mn_major)
     right = b.layout.canonical(op, b.height // blocks, e.plan.target, transposed=is_mn_major)
     first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
     place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
@@ -77,16 +77,6 @@ def check_target(e: Emitter, op: MatrixProduct) -> None:
             f"atom '{op.atom.data.word}': {BLACKWELL.name} alone has tcgen05, and the target is "
             f"{e.plan.target.name}",
         )
-
-
-def _check_pair(e: Emitter, op: Product, sums: TensorTile, *, is_mn_major: bool) -> None:
-    """Each of two blocks has its rows of A, in all lanes, and half of the rows that B lies in."""
-    if not e.plan.is_of_pair:
-        return
-    if sums.shape[0] != LANES:
-        raise op_error(op, f"of two blocks has {LANES} rows in each, not {sums.shape[0]}")
-    if is_mn_major:
-        raise op_error(op, "of two blocks takes B as N x K, of which each has half of the rows")
 
 
 def sums_of_product(e: Emitter, op: MatrixProduct) -> TensorTile:
