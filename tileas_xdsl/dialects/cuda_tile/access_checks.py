@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.emission import emit_warning
@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     MemoryOrderingSemanticsAttr,
 )
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
-from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, is_float, name_of_scalar
+from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, is_float, is_integer, name_of_scalar
 from tileas_xdsl.dialects.cuda_tile.types import PtrType, element_of
 from tileas_xdsl.dialects.cuda_tile.view_checks import quoted
 
@@ -91,7 +91,7 @@ _INTEGER_MODES = frozenset(AtomicRMWMode) - {AtomicRMWMode.ADDF, AtomicRMWMode.X
 def check_atomic_mode(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -> None:
     """The elements are of a type that the hardware updates so."""
     if mode in _INTEGER_MODES:
-        right = isinstance(element, IntegerType) and bit_width(element) in (32, 64)
+        right = is_integer(element) and bit_width(element) in (32, 64)
         key = "atomic-integers"
     elif mode is AtomicRMWMode.ADDF:
         names = ("f16", "bf16", "f32", "f64")
@@ -105,7 +105,7 @@ def check_atomic_mode(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -
 
 
 def _is_word(element: Attribute) -> bool:
-    is_number = is_float(element) or isinstance(element, IntegerType)
+    is_number = is_float(element) or is_integer(element)
     return is_number and bit_width(element) in (32, 64)
 
 

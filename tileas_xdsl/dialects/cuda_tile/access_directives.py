@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.cuda_tile.directives import parse_word
 from tileas_xdsl.dialects.cuda_tile.enums import (
     MemoryOrderingSemantics,
     MemoryOrderingSemanticsAttr,
+    MemoryScope,
     MemoryScopeAttr,
 )
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
@@ -45,7 +46,7 @@ def parse_access(parser: Parser, *, view: bool = False) -> Order:
     return semantics, SCOPES[word]
 
 
-SCOPES = {scope.value: MemoryScopeAttr(scope) for scope in MemoryScopeAttr.enum_type}
+SCOPES = {scope.value: MemoryScopeAttr(scope) for scope in MemoryScope}
 """The scopes by their words."""
 
 

@@ -107,9 +107,10 @@ def _typed(
 
 def _rule_of(definition: OperandDef | ResultDef) -> TypeRule:
     """The rule inside of what says how many values there are."""
-    rule: Any = definition.constr
+    rule: object = definition.constr
     while not isinstance(rule, TypeRule):
-        rule = rule.constraint if isinstance(rule, RangeLengthConstraint) else rule.constr
+        name = "constraint" if isinstance(rule, RangeLengthConstraint) else "constr"
+        rule = cast(object, getattr(rule, name))
     return rule
 
 

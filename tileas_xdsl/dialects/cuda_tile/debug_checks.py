@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute, Region
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -20,12 +22,12 @@ def scope_of(location: Attribute) -> Attribute | None:
     if isinstance(location, CallSiteLoc):
         return scope_of(location.caller)
     if isinstance(location, NameLoc):
-        return scope_of(location.child_loc)
+        return scope_of(location.location)
     if not isinstance(location, FusedLoc):
         return None
     if isinstance(location.metadata, LOCAL_SCOPES):
         return location.metadata
-    scopes = (scope_of(part) for part in location.locations)
+    scopes = map(scope_of, cast("ArrayAttr[Attribute]", location.locations))
     return next((scope for scope in scopes if scope is not None), None)
 
 

@@ -7,7 +7,7 @@ MLIR attaches anything to a location, so that every tool finds the place in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -73,7 +73,7 @@ def _print_struct(printer: Printer, attribute: ParametrizedAttribute, names: Seq
 def _print_field(printer: Printer, name: str, value: Attribute) -> None:
     printer.print_string(f"{name} = ")
     if isinstance(value, IntAttr):
-        printer.print_string(str(value.data))
+        printer.print_string(str(cast("IntAttr[int]", value).data))
         return
     printer.print_attribute(value)
 

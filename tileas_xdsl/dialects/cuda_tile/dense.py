@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, NUMBERS, bit_width
+from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, NUMBERS, bit_width, is_integer
 from tileas_xdsl.dialects.cuda_tile.syntax import parse_type, print_type
 from tileas_xdsl.dialects.cuda_tile.types import TileType
 from tileas_xdsl.dialects.cuda_tile.view_checks import quoted
@@ -34,7 +34,7 @@ _LITERALS = frozenset(ELEMENTS[name] for name in NUMBERS)
 def dense(tile: TileType, values: Sequence[int] | Sequence[float]) -> Dense:
     """The literal of a tile with these elements in row-major order, or all equal to one."""
     type_: Any = TensorType(tile.element_type, tile.get_shape())
-    return cast(Dense, DenseIntOrFPElementsAttr.from_list(type_, values))
+    return DenseIntOrFPElementsAttr.from_list(type_, values)
 
 
 def tile_type_of(value: Dense) -> TileType:
@@ -93,12 +93,12 @@ def _parse_values(parser: Parser, element: Attribute, values: list[Any]) -> list
 
 
 def _parse_number(parser: Parser, element: Attribute) -> int | float:
-    if isinstance(element, IntegerType):
+    if is_integer(element):
         return _parse_integer(parser, element)
     return _parse_float(parser, element)
 
 
-def _parse_integer(parser: Parser, element: IntegerType) -> int:
+def _parse_integer(parser: Parser, element: IntegerType[int]) -> int:
     position = parser.pos
     width = element.width.data
     value = parser.parse_optional_integer(allow_boolean=width == 1)
@@ -145,7 +145,7 @@ def _from_bytes(parser: Parser, raw: str, tile: TileType) -> Dense:
         parser.raise_error(f"expected 0x and the bytes of {tile.size} elements of {size} each")
     if len(data) == size:
         data *= tile.size
-    return cast(Dense, DenseIntOrFPElementsAttr(type_, BytesAttr(data)))
+    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))
 
 
 def print_dense(printer: Printer, value: Dense, tile: TileType) -> None:
@@ -184,7 +184,7 @@ def _print_values(
 
 def _print_number(printer: Printer, value: Dense, number: Any) -> None:
     element = value.get_element_type()
-    if isinstance(element, IntegerType):
+    if is_integer(element):
         printer.print_int(number, element)
     else:
         printer.print_float(number, element)

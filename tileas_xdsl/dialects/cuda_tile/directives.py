@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import i32
 from xdsl.dialects.utils import EnumAttribute
@@ -164,8 +164,7 @@ class Word(CustomDirective):
 
 
 def _text(attribute: Attribute | None) -> str:
-    assert isinstance(attribute, EnumAttribute)
-    word: Any = attribute.data
+    word = cast("EnumAttribute[Any]", attribute).data
     return str(word.value)
 
 

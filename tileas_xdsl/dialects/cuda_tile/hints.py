@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -110,10 +111,11 @@ def _print_entry(printer: Printer, key: str, value: Attribute) -> None:
 def _print_hint(printer: Printer, name: str, value: Attribute) -> None:
     printer.print_identifier_or_string_literal(name)
     printer.print_string(" = ")
-    if isinstance(value, IntegerAttr) and value.type == i64:
-        printer.print_string(str(value.value.data))
+    number = cast("Any", value)
+    if isinstance(value, IntegerAttr) and number.type == i64:
+        printer.print_string(str(number.value.data))
         return
-    printer.print_attribute(value)
+    printer.print_attribute(number)
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class Hint:
         """What is wrong with a value, None if nothing is."""
         place = f"{architecture}.{self.name}"
         if self.name == "allow_tma":
-            is_boolean = isinstance(value, IntegerAttr) and value.type == i1
+            is_boolean = value in (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
             return None if is_boolean else message("hints-boolean").format(place)
         if not isinstance(value, IntegerAttr):
             return message("hints-integer").format(place)

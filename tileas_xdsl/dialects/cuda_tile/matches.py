@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
@@ -29,7 +28,7 @@ def types_of(op: IRDLOperation, name: str) -> list[Attribute]:
     if values is None:
         return []
     if isinstance(values, SSAValue):
-        return [cast("SSAValue[Attribute]", values).type]
+        return [values.type]
     return [value.type for value in values]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import (
@@ -79,7 +79,7 @@ class AssumeOp(CudaTileOp):
         )
 
     def print(self, printer: Printer) -> None:
-        predicate = cast(AssumePredicate, self.predicate)
+        predicate = self.predicate
         printer.print_string(f" {predicate.name.removeprefix(PREFIX)}")
         predicate.print_parameters(printer)
         printer.print_string(", ")
@@ -90,7 +90,7 @@ class AssumeOp(CudaTileOp):
 
     def check(self) -> None:
         try:
-            cast(AssumePredicate, self.predicate).check(self.value.type)
+            self.predicate.check(self.value.type)
         except VerifyException as error:
             raise op_error(self, str(error)) from error
 

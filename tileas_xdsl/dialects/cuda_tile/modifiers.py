@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cuda_tile.view_checks import quoted
 
 def rounding_of(op: CudaTileOp) -> RoundingMode:
     """The rounding mode of an operation that has one."""
-    attribute = op.rounding_mode
+    attribute = op.properties["rounding_mode"]
     assert isinstance(attribute, RoundingModeAttr)
     return attribute.data
 

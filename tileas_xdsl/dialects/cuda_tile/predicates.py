@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.cuda_tile.scalars import is_integer
 from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, integers
 from tileas_xdsl.dialects.cuda_tile.view_types import TensorViewType
 
@@ -185,7 +186,7 @@ class BoundedAttr(AssumePredicate):
 
     def check(self, type_: Attribute) -> None:
         element = type_.element_type if isinstance(type_, TileType) else type_
-        if not (isinstance(type_, TileType) and isinstance(element, IntegerType)):
+        if not (isinstance(type_, TileType) and is_integer(element)):
             raise _refused("bounded-value", self)
         half = 1 << (element.width.data - 1)
         lower, upper = _plain(self.lb), _plain(self.ub)

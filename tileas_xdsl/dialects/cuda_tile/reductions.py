@@ -11,10 +11,9 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     Float16Type,
     IntegerAttr,
-    TypedAttribute,
     i32,
 )
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Region, TypedAttribute
 from xdsl.irdl import prop_def, region_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -92,7 +91,7 @@ class _AggregateOp(CudaTileOp):
             printer.print_string(" ")
             print_body(printer, self.body)
 
-    def result_types(self) -> list[Attribute]:
+    def inferred_types(self) -> list[Attribute]:
         """The types that follow from those of the operands."""
         return types_of_values(self.values)
 
@@ -113,7 +112,7 @@ class _AggregateOp(CudaTileOp):
     def _check_results(self) -> None:
         if self.dim.value.data < 0:
             raise self.refuse("attribute-constraint", "dim", message("i32-non-negative"))
-        given, inferred = types_of_values(self.results), self.result_types()
+        given, inferred = types_of_values(self.results), self.inferred_types()
         if given != inferred:
             types = (quoted_types(inferred), quoted_types(given))
             raise self.refuse("inferred-types", *types)
@@ -203,7 +202,7 @@ class ReduceOp(_AggregateOp):
     name = "cuda_tile.reduce"
     MATCHES: ClassVar = (SAME_OPERAND_SHAPES,)
 
-    def result_types(self) -> list[Attribute]:
+    def inferred_types(self) -> list[Attribute]:
         """The dimension is gone."""
         return [_without(value.type, self.dim.value.data) for value in self.values]
 

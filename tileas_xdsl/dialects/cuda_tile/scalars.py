@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float4E2M1FNType,
@@ -93,11 +95,16 @@ def bit_width(element: Attribute) -> int:
 
     Raises `TypeError` for what is no scalar of the dialect.
     """
-    if isinstance(element, IntegerType):
+    if is_integer(element):
         return element.width.data
     if isinstance(element, FLOAT_CLASSES):
         return element.bitwidth
     raise TypeError(f"{element} has no width")
+
+
+def is_integer(type_: Attribute) -> TypeGuard[IntegerType[int]]:
+    """Whether this scalar is an integer."""
+    return isinstance(type_, IntegerType)
 
 
 def is_float(type_: Attribute) -> bool:

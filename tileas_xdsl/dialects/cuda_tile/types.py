@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import ArrayAttr, Float4E2M1FNType, IntAttr, IntegerType, NoneAttr
+from xdsl.dialects.builtin import ArrayAttr, Float4E2M1FNType, IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -182,11 +182,6 @@ def scalar(element: Attribute) -> TileType:
 def element_of(type_: Attribute) -> Attribute:
     """The element type of a tile; anything else is its own."""
     return type_.element_type if isinstance(type_, TileType) else type_
-
-
-def is_integer(type_: Attribute) -> bool:
-    """Whether this scalar is an integer."""
-    return isinstance(type_, IntegerType)
 
 
 TYPES = (PtrType, TileType, TokenType)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -41,7 +41,9 @@ Numbers = Iterable[int] | ArrayAttr[IntAttr]
 
 
 def _numbers(values: Numbers) -> ArrayAttr[IntAttr]:
-    return values if isinstance(values, ArrayAttr) else integers(values)
+    if isinstance(values, ArrayAttr):
+        return cast("ArrayAttr[IntAttr]", values)
+    return integers(values)
 
 
 def _plain(values: ArrayAttr[IntAttr]) -> tuple[int, ...]:
