@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -111,6 +113,7 @@ def parse_token(parser: Parser) -> UnresolvedOperand | None:
 class TokenIn(CustomDirective):
     """`token=%t`: what the access comes after, if it is there."""
 
+    TEXT: ClassVar[str] = "token="
     token: OptionalOperandVariable
     type: TypeDirective
 
@@ -122,8 +125,17 @@ class TokenIn(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         if (token := self.token.get(op)) is not None:
             state.print_whitespace(printer)
-            printer.print_string("token=")
+            printer.print_string(self.TEXT)
             printer.print_ssa_value(token)
+
+
+@irdl_custom_directive
+class SpacedTokenIn(TokenIn):
+    """The same as `token = %t`."""
+
+    TEXT: ClassVar[str] = "token = "
+    token: OptionalOperandVariable
+    type: TypeDirective
 
 
 @irdl_custom_directive

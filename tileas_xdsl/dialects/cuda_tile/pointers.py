@@ -27,6 +27,7 @@ from tileas_xdsl.dialects.cuda_tile.access_directives import (
     Hints,
     ImplicitTokens,
     JoinedTokens,
+    SpacedTokenIn,
     TokenIn,
 )
 from tileas_xdsl.dialects.cuda_tile.base import SEGMENTS, CudaTileOp, cuda_tile_op
@@ -210,11 +211,11 @@ class _GridDependencyOp(CudaTileOp):
     token = opt_operand_def(TOKEN)
     result_token = result_def(TOKEN)
 
-    custom_directives = (TokenIn, Type)
+    custom_directives = (SpacedTokenIn, Type)
 
 
 _DEPENDENCY = (
-    "custom<TokenIn>($token, type($token)) attr-dict `->` custom<Type>(type($result_token))"
+    "custom<SpacedTokenIn>($token, type($token)) attr-dict `->` custom<Type>(type($result_token))"
 )
 
 

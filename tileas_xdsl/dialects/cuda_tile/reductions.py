@@ -28,7 +28,6 @@ from tileas_xdsl.dialects.cuda_tile.matches import SAME_OPERAND_SHAPES
 from tileas_xdsl.dialects.cuda_tile.regions import check_blocks, quoted_types, types_of_values
 from tileas_xdsl.dialects.cuda_tile.syntax import (
     parse_arguments,
-    parse_body,
     parse_types,
     print_arguments,
     print_body,
@@ -63,7 +62,8 @@ class _AggregateOp(CudaTileOp):
         values = parser.resolve_operands(operands or [], parse_types(parser), position)
         parser.parse_punctuation("->")
         results = parse_types(parser)
-        body = parse_body(parser, parse_arguments(parser), YieldOp)
+        arguments = parse_arguments(parser)
+        body = parser.parse_region(arguments or None)
         return cls.create(
             operands=values,
             result_types=results,
@@ -91,31 +91,26 @@ class _AggregateOp(CudaTileOp):
             printer.print_string(" ")
             print_body(printer, self.body)
 
-    def inferred_types(self) -> list[Attribute]:
-        """The types that follow from those of the operands."""
-        return types_of_values(self.values)
-
     def check(self) -> None:
         if not self.values:
             raise self.refuse("expected-operands", 1, 0)
-        self._check_results()
+        if self.dim.value.data < 0:
+            raise self.refuse("attribute-constraint", "dim", message("i32-non-negative"))
+        if len(self.results) != len(self.values):
+            raise self.refuse("aggregate-results")
         self._check_identities()
         first = self.values[0].type
         rank = first.rank if isinstance(first, TileType) else 0
         if self.dim.value.data >= rank:
             raise self.refuse("aggregate-dimension", self.dim.value.data, rank)
+        self.check_results()
         check_blocks(self, self.body, 0, "body")
         self._check_arguments(self.body.block)
         self._check_yield(self.body)
         self._check_effects(self.body.block)
 
-    def _check_results(self) -> None:
-        if self.dim.value.data < 0:
-            raise self.refuse("attribute-constraint", "dim", message("i32-non-negative"))
-        given, inferred = types_of_values(self.results), self.inferred_types()
-        if given != inferred:
-            types = (quoted_types(inferred), quoted_types(given))
-            raise self.refuse("inferred-types", *types)
+    def check_results(self) -> None:
+        """The results have the types that follow from those of the operands."""
 
     def _check_identities(self) -> None:
         if len(self.identities) != len(self.values):
@@ -202,9 +197,12 @@ class ReduceOp(_AggregateOp):
     name = "cuda_tile.reduce"
     MATCHES: ClassVar = (SAME_OPERAND_SHAPES,)
 
-    def inferred_types(self) -> list[Attribute]:
+    def check_results(self) -> None:
         """The dimension is gone."""
-        return [_without(value.type, self.dim.value.data) for value in self.values]
+        inferred = [_without(value.type, self.dim.value.data) for value in self.values]
+        given = types_of_values(self.results)
+        if given != inferred:
+            raise self.refuse("inferred-types", quoted_types(inferred), quoted_types(given))
 
 
 def _without(type_: Attribute, dimension: int) -> TileType:
@@ -221,6 +219,12 @@ class ScanOp(_AggregateOp):
     REVERSIBLE: ClassVar = True
     reverse = prop_def(BoolAttr)
     MATCHES: ClassVar = (SAME_OPERAND_SHAPES,)
+
+    def check_results(self) -> None:
+        """The shapes stay."""
+        for index, (value, result) in enumerate(zip(self.values, self.results, strict=True)):
+            if value.type != result.type:
+                raise self.refuse("scan-result-type", index)
 
 
 OPERATIONS = (ReduceOp, ScanOp)
