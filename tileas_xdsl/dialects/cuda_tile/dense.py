@@ -21,7 +21,13 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, NUMBERS, bit_width, is_integer
+from tileas_xdsl.dialects.cuda_tile.scalars import (
+    ELEMENTS,
+    NUMBERS,
+    Float8E5M3FNUType,
+    bit_width,
+    is_integer,
+)
 from tileas_xdsl.dialects.cuda_tile.syntax import parse_type, print_type
 from tileas_xdsl.dialects.cuda_tile.types import TileType
 from tileas_xdsl.dialects.cuda_tile.view_checks import quoted
@@ -50,6 +56,8 @@ def parse_dense(parser: Parser) -> tuple[Dense, TileType]:
         if element not in _LITERALS:
             text = message("dense-element").format(quoted(element))
             parser.raise_error(text, at_position=position)
+        if isinstance(element, Float8E5M3FNUType):
+            parser.raise_error("there are no literals of f8E5M3FNU here", at_position=position)
         parser.parse_punctuation(":")
         raw = parser.parse_optional_str_literal()
         values: list[Any] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import UnitAttr, i32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
@@ -218,6 +218,28 @@ class Mode(Word):
     ATTRIBUTE: ClassVar = AtomicRMWModeAttr
     ERROR: ClassVar = "atomic-unknown-mode"
     attribute: AttributeVariable
+
+
+@irdl_custom_directive
+class Extremes(CustomDirective):
+    """`flush_to_zero` and `propagate_nan`, in any order."""
+
+    flush_to_zero: AttributeVariable
+    propagate_nan: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        while (word := self._parse_word(parser)) is not None:
+            getattr(self, word).set(state, UnitAttr())
+
+    def _parse_word(self, parser: Parser) -> str | None:
+        words = (parser.parse_optional_keyword(name) for name in self.parameters)
+        return next((word for word in words if word is not None), None)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        for name in self.parameters:
+            if getattr(self, name).get(op) is not None:
+                state.print_whitespace(printer)
+                printer.print_string(name)
 
 
 @irdl_custom_directive

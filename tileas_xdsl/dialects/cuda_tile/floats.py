@@ -13,6 +13,7 @@ from tileas_xdsl.dialects.cuda_tile.constraints import BASE_FLOAT_TILE, I1_TILE
 from tileas_xdsl.dialects.cuda_tile.directives import (
     IEEE,
     DivisionRounding,
+    Extremes,
     IEEERounding,
     Ordering,
     Predicate,
@@ -142,7 +143,7 @@ class FmaOp(CudaTileOp):
 
 
 _EXTREME = (
-    "$lhs `,` $rhs (`flush_to_zero` $flush_to_zero^)? (`propagate_nan` $propagate_nan^)?"
+    "$lhs `,` $rhs custom<Extremes>($flush_to_zero, $propagate_nan)"
     " attr-dict `:` custom<SameType3>(type($lhs), type($rhs), type($result))"
 )
 
@@ -157,7 +158,7 @@ class _ExtremeOp(CudaTileOp):
     result = result_def(BASE_FLOAT_TILE)
 
     traits = traits_def(Pure())
-    custom_directives = (SameType3,)
+    custom_directives = (Extremes, SameType3)
     MATCHES: ClassVar = (same_type("lhs", "rhs", "result"),)
 
     def check(self) -> None:

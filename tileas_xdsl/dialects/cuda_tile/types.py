@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile.enums import PtrAttr
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, NUMBERS
+from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, NUMBERS, Float8E5M3FNUType
 from tileas_xdsl.dialects.cuda_tile.syntax import parse_type, print_type
 
 MAX_TILE_ELEMENTS = 1 << 24
@@ -184,4 +184,4 @@ def element_of(type_: Attribute) -> Attribute:
     return type_.element_type if isinstance(type_, TileType) else type_
 
 
-TYPES = (PtrType, TileType, TokenType)
+TYPES = (Float8E5M3FNUType, PtrType, TileType, TokenType)
