@@ -14,8 +14,8 @@ cuda_tile.module @scalars {
     %4 = constant <i32: 7> : tile<i32>
     %5 = constant <i64: -1> : tile<i64>
     %6 = constant <f16: 1.5> : tile<f16>
-    %7 = constant <bf16: 0x7F80> : tile<bf16>
-    %8 = constant <f32: 0x7FC00000> : tile<f32>
+    %7 = constant <bf16: 0.5> : tile<bf16>
+    %8 = constant <f32: 3.0> : tile<f32>
     %9 = constant <tf32: 1.0> : tile<tf32>
     %10 = constant <f64: -0.0> : tile<f64>
     %11 = constant <f8E4M3FN: 448.0> : tile<f8E4M3FN>
@@ -35,8 +35,8 @@ cuda_tile.module @scalars {
 // CHECK-NEXT:      %4 = constant <i32: 7> : tile<i32>
 // CHECK-NEXT:      %5 = constant <i64: -1> : tile<i64>
 // CHECK-NEXT:      %6 = constant <f16: 1.500000e+00> : tile<f16>
-// CHECK-NEXT:      %7 = constant <bf16: 0x7f80> : tile<bf16>
-// CHECK-NEXT:      %8 = constant <f32: 0x7fc00000> : tile<f32>
+// CHECK-NEXT:      %7 = constant <bf16: 5.000000e-01> : tile<bf16>
+// CHECK-NEXT:      %8 = constant <f32: 3.000000e+00> : tile<f32>
 // CHECK-NEXT:      %9 = constant <tf32: 1.000000e+00> : tile<tf32>
 // CHECK-NEXT:      %10 = constant <f64: -0.000000e+00> : tile<f64>
 // CHECK-NEXT:      %11 = constant <f8E4M3FN: 4.480000e+02> : tile<f8E4M3FN>
