@@ -50,6 +50,9 @@ CONTINUE, YIELD = "cuda_tile.continue", "cuda_tile.yield"
 CONDITION = TileType((), i1)
 """The type of a condition."""
 
+_CARRIED = ("loop-carried-tensor-view", "loop-carried-tile-view")
+_RESULT = ("result-tensor-view", "result-tile-view")
+
 
 def _early_exit_loop(op: CudaTileOp, loops: Sequence[str]) -> Operation:
     """The loop that `op` leaves or goes on with; only branches stand in between."""
@@ -170,11 +173,11 @@ class _LoopOp(CudaTileOp):
         if len(inner) != len(inits):
             raise self.refuse("loop-carried-count", len(inner), len(inits))
         for index, (init, argument) in enumerate(zip(inits, inner, strict=True)):
-            check_no_views(self, "loop-carried", types_of_values(inner)[: index + 1])
+            check_no_views(self, types_of_values(inner)[: index + 1], *_CARRIED)
             if init.type != argument.type:
                 types = (quoted(init.type), quoted(argument.type))
                 raise self.refuse("loop-carried-type", index, *types)
-        check_no_views(self, "result", types_of_values(self.results))
+        check_no_views(self, types_of_values(self.results), *_RESULT)
 
 
 @cuda_tile_op
@@ -380,7 +383,7 @@ class IfOp(CudaTileOp):
         printer.print_op_attributes(self.attributes)
 
     def check(self) -> None:
-        check_no_views(self, "result", types_of_values(self.results))
+        check_no_views(self, types_of_values(self.results), *_RESULT)
         if not self.then_region.blocks:
             raise self.refuse("if-without-then")
         check_blocks(self, self.then_region, 0, "thenRegion")

@@ -39,13 +39,15 @@ def quoted_types(types: Iterable[Attribute]) -> str:
     return ", ".join(map(quoted, types))
 
 
-def check_no_views(op: CudaTileOp, key: str, types: Sequence[Attribute]) -> None:
-    """Views are not handed on; `key` with `-tensor-view` or `-tile-view` is the message."""
+def check_no_views(
+    op: CudaTileOp, types: Sequence[Attribute], tensor_key: str, tile_key: str
+) -> None:
+    """Views are not handed on; the keys are those of the messages for the two kinds."""
     for index, type_ in enumerate(types):
         if isinstance(type_, TensorViewType):
-            raise op.refuse(f"{key}-tensor-view", index)
+            raise op.refuse(tensor_key, index)
         if isinstance(type_, TileView):
-            raise op.refuse(f"{key}-tile-view", index)
+            raise op.refuse(tile_key, index)
 
 
 class TerminatorOp(CudaTileOp):
