@@ -63,7 +63,7 @@ def test_outer_blanks_and_newlines_are_kept():
 def test_all_families_are_there():
     assert len(rows("tileas.tsv")) - 1 >= 240
     assert len(rows("cute.tsv")) - 1 >= 326
-    assert len(rows("cuda_tile.tsv")) - 1 >= 260
+    assert len(rows("cuda_tile.tsv")) - 1 >= 250
 
 
 def test_unknown_keys_fail_at_once():

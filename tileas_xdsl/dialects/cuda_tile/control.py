@@ -257,8 +257,6 @@ class ForOp(_LoopOp):
         if number.type != self.lower_bound.type:
             types = (quoted(number.type), quoted(self.lower_bound.type))
             raise self.refuse("for-argument-type", *types)
-        if any(isinstance(op, ReturnOp) for op in block.walk()):
-            raise self.refuse("for-return")
         self.check_carried(self.init_values, inner)
 
 

@@ -165,8 +165,7 @@ class MmaFScaledOp(_ProductOp):
         if factors in allowed:
             return
         words = quoted(ELEMENTS[scales]), _quoted_words(allowed), quoted(ELEMENTS[factors])
-        key = "mmaf-scaled-type" if len(allowed) == 1 else "mmaf-scaled-types"
-        raise self.refuse(key, *words)
+        raise self.refuse("mmaf-scaled-type", *words)
 
     def _check_blocks(self, column: int) -> None:
         factors, scales = self.shape("lhs"), self.shape("lhs_scale")

@@ -88,10 +88,7 @@ class ModuleOp(CudaTileOp):
         print_body(printer, self.body)
 
     def check(self) -> None:
-        if len(self.body.blocks) > 1:
-            raise self.refuse("region-at-most-one-block", 0, "body")
-        block = self.body.blocks.first
-        for op in () if block is None else block.ops:
+        for op in self.body.block.ops:
             if not op.has_trait(SymbolOpInterface):
                 raise op_error(op, message("module-symbols"))
         check_globals(self, EntryOp.name)

@@ -64,28 +64,31 @@ class _Types:
     """The type of the numbers that are known at run time."""
 
 
-def _parse_tensor(parser: Parser, first: Attribute) -> TensorViewType:
-    """`-> tensor_view<...>`; `first` is what the error names."""
-    parser.parse_punctuation("->")
-    return _as_tensor(parser, parse_type(parser), first)
-
-
-def _as_tensor(parser: Parser, type_: Attribute, first: Attribute) -> TensorViewType:
+def _as_tensor(parser: Parser, type_: Attribute, position: Position) -> TensorViewType:
     if not isinstance(type_, TensorViewType):
-        parser.raise_error(message("expected-view-type").format("tensor_view", quoted(first)))
+        text = message("expected-view-type").format("tensor_view", quoted(type_))
+        parser.raise_error(text, at_position=position)
     return type_
+
+
+def _parse_tensor(parser: Parser) -> TensorViewType:
+    """`-> tensor_view<...>`."""
+    parser.parse_punctuation("->")
+    position = parser.pos
+    return _as_tensor(parser, parse_type(parser), position)
 
 
 def _parse_types(parser: Parser) -> _Types:
     """`[BASE [, NUMBER] ->] [NUMBER ->] TENSOR`."""
+    position = parser.pos
     first = parse_type(parser)
     if not isinstance(first, TileType):
-        tensor = _as_tensor(parser, first, first)
+        tensor = _as_tensor(parser, first, position)
         return _Types(tensor, _base_of(tensor), None)
     if isinstance(first.element_type, PtrType) and parser.parse_optional_punctuation(","):
         number = parse_type(parser)
-        return _Types(_parse_tensor(parser, first), first, number)
-    tensor = _parse_tensor(parser, first)
+        return _Types(_parse_tensor(parser), first, number)
+    tensor = _parse_tensor(parser)
     if isinstance(first.element_type, PtrType) and _is_static(tensor):
         return _Types(tensor, first, None)
     return _Types(tensor, _base_of(tensor), first)

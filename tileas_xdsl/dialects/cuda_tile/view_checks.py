@@ -85,11 +85,9 @@ def quoted(type_: Attribute) -> str:
 
 
 def check_indices(types: Sequence[Attribute]) -> None:
-    """An index of scalars of one type."""
+    """An index of scalars of one type, given those of tiles."""
     for type_ in types:
-        if not isinstance(type_, TileType):
-            raise VerifyException(message("view-index-tile").format(quoted(type_)))
-        if type_.rank:
+        if _rank(type_):
             raise VerifyException(message("view-index-scalar").format(quoted(type_)))
     for index, type_ in enumerate(types):
         if type_ != types[0]:
@@ -97,15 +95,15 @@ def check_indices(types: Sequence[Attribute]) -> None:
             raise VerifyException(text)
 
 
+def _rank(type_: Attribute) -> int:
+    assert isinstance(type_, TileType)
+    return type_.rank
+
+
 def check_sparse_indices(types: Sequence[Attribute], tile: Sequence[int], sparse_dim: int) -> None:
     """An index of scalars of one type, but along `sparse_dim` a position for each slice."""
-    if not types:
-        return
-    if sparse_dim >= len(types):
-        raise VerifyException(message("view-sparse-range").format(sparse_dim, len(types)))
     positions = types[sparse_dim]
-    if not isinstance(positions, TileType):
-        raise VerifyException(message("view-sparse-tile").format(sparse_dim))
+    assert isinstance(positions, TileType)
     if positions.rank != 1:
         raise VerifyException(message("view-sparse-rank").format(sparse_dim, positions.rank))
     if positions.size != tile[sparse_dim]:
@@ -119,7 +117,7 @@ def _check_dense_indices(types: Sequence[Attribute], sparse_dim: int) -> None:
     for index, type_ in enumerate(types):
         if index == sparse_dim:
             continue
-        if not isinstance(type_, TileType) or type_.rank:
+        if _rank(type_):
             raise VerifyException(message("view-sparse-scalar").format(index))
         first = first or type_
         if type_ != first:

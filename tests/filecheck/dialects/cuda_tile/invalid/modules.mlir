@@ -5,7 +5,15 @@
 // What may be in a module.
 
 cuda_tile.module @m {
+  // expected-error@+1 {{'cuda_tile.constant' op non-symbol operations are not allowed in a module body}}
   %0 = constant <i32: 0> : tile<i32>
+}
+
+// -----
+
+// Kernels and globals.
+
+cuda_tile.module @m {
   // expected-error@+1 {{'cuda_tile.global' op type must have rank 1}}
   global @g <i32: 0> : tile<i32>
   // expected-error@+1 {{'cuda_tile.entry' op entry op must have scalar types (rank 0 !cuda_tile.tile)}}
@@ -47,12 +55,5 @@ cuda_tile.module @m {
 }) : () -> ()
 // expected-error@+1 {{'cuda_tile.entry' op expects regions to end with 'cuda_tile.return', found 'test.termop'}}
 "cuda_tile.entry"() <{sym_name = "k", function_type = () -> ()}> ({
-  "test.termop"() : () -> ()
-}) : () -> ()
-// expected-error@+1 {{'cuda_tile.module' op Operations with a 'SymbolTable' must have exactly one block}}
-"cuda_tile.module"() <{sym_name = "m"}> ({
-^bb0:
-  "test.termop"() : () -> ()
-^bb1:
   "test.termop"() : () -> ()
 }) : () -> ()

@@ -37,6 +37,7 @@ cuda_tile.make_tensor_view %p_f32, shape = [64], strides = [1] : tile<i32> -> te
 // No tensor.
 
 %p_f32 = "test.op"() : () -> !cuda_tile.tile<ptr<f32>>
+// expected-error@+1 {{expected 'tensor_view' type, but got '!cuda_tile.tile<i32>'}}
 cuda_tile.make_tensor_view %p_f32, shape = [64], strides = [1] : tile<i32> -> tile<i32>
 
 // -----
