@@ -19,12 +19,10 @@ from tileas_xdsl.dialects.cuda_tile.view_types import TensorViewType, TileView
 
 
 def check_blocks(op: CudaTileOp, region: Region, index: int, name: str) -> None:
-    """The region has one block, and this is not empty; xDSL looks at what ends it."""
+    """The region has one block; what ends it others look at."""
     block = region.blocks.first
     if block is None or region.blocks.last is not block:
         raise op.refuse("region-blocks", index, name)
-    if block.last_op is None:
-        raise op.refuse("block-empty")
 
 
 def types_of_values(values: Iterable[SSAValue]) -> list[Attribute]:

@@ -171,10 +171,6 @@ cuda_tile.module @m {
 "cuda_tile.if"(%t_i1) ({}, {}) : (!cuda_tile.tile<i1>) -> ()
 // expected-error@+1 {{'cuda_tile.loop' op region #0 ('region') failed to verify constraint: region with 1 blocks}}
 "cuda_tile.loop"() ({}) : () -> ()
-// expected-error@+1 {{empty block: expect at least a terminator}}
-"cuda_tile.loop"() ({
-^bb0:
-}) : () -> ()
 // expected-error@+1 {{'cuda_tile.for' op expected at least one block argument for induction variable}}
 "cuda_tile.for"(%t_i32, %t_i32, %t_i32) ({
   "cuda_tile.continue"() : () -> ()
