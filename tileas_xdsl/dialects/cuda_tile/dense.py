@@ -6,6 +6,7 @@ The value is a builtin `dense` of a tensor with the shape and the elements of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -70,7 +71,14 @@ def parse_dense(parser: Parser) -> tuple[Dense, TileType]:
     assert isinstance(tile, TileType)
     if raw is not None:
         return _from_bytes(parser, raw, tile), tile
-    return dense(tile, values), tile
+    return (dense(tile, values) if is_integer(element) else _of_bytes(tile, values)), tile
+
+
+def _of_bytes(tile: TileType, values: Sequence[bytes]) -> Dense:
+    """The literal of a tile of floats whose bytes are these, or those of each one."""
+    data = b"".join(values) * (tile.size // len(values))
+    type_: Any = TensorType(tile.element_type, tile.get_shape())
+    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))
 
 
 def _mismatch(element: Attribute, tile: Attribute, shape: Sequence[int] | None) -> str | None:
@@ -100,7 +108,8 @@ def _parse_values(parser: Parser, element: Attribute, values: list[Any]) -> list
     return [len(shapes), *shapes[0]]
 
 
-def _parse_number(parser: Parser, element: Attribute) -> int | float:
+def _parse_number(parser: Parser, element: Attribute) -> int | bytes:
+    """An integer, or the bytes of a float: those of a NaN are more than Python keeps."""
     if is_integer(element):
         return _parse_integer(parser, element)
     return _parse_float(parser, element)
@@ -117,33 +126,30 @@ def _parse_integer(parser: Parser, element: IntegerType[int]) -> int:
     return value
 
 
-def _parse_float(parser: Parser, element: Attribute) -> float:
+def _parse_float(parser: Parser, element: Attribute) -> bytes:
     token = parser._current_token  # pyright: ignore[reportPrivateUsage]
     if token.kind is MLIRTokenKind.INTEGER_LIT and token.text.lower().startswith("0x"):
-        return _float_of_bits(parser, element)
+        return _bits(parser, element)
     value = parser.parse_optional_float()
     if value is None:
         parser.raise_error(
             "expected a floating point literal: decimal with a point, or its bits in hexadecimal"
         )
-    return value
+    return cast(AnyFloat, element).pack([value])
 
 
-def _float_of_bits(parser: Parser, element: Attribute) -> float:
+def _bits(parser: Parser, element: Attribute) -> bytes:
     position = parser.pos
     bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
     if bits >> bit_width(element):
         parser.raise_error(
             f"these bits are more than the {bit_width(element)} of {element}", at_position=position
         )
-    packable = cast(AnyFloat, element)
-    (value,) = packable.unpack(bits.to_bytes(packable.compile_time_size, "little"), 1)
-    return value
+    return bits.to_bytes(cast(AnyFloat, element).compile_time_size, "little")
 
 
 def _from_bytes(parser: Parser, raw: str, tile: TileType) -> Dense:
     """The literal whose little-endian bytes are given in hexadecimal."""
-    type_: Any = TensorType(tile.element_type, tile.get_shape())
     try:
         data = bytes.fromhex(raw.removeprefix("0x"))
     except ValueError:
@@ -151,35 +157,27 @@ def _from_bytes(parser: Parser, raw: str, tile: TileType) -> Dense:
     size = cast(AnyFloat, tile.element_type).compile_time_size
     if not raw.startswith("0x") or len(data) not in (size, size * tile.size):
         parser.raise_error(f"expected 0x and the bytes of {tile.size} elements of {size} each")
-    if len(data) == size:
-        data *= tile.size
-    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))
+    return _of_bytes(tile, [data[i : i + size] for i in range(0, len(data), size)])
 
 
 def print_dense(printer: Printer, value: Dense, tile: TileType) -> None:
     """The text that `parse_dense` reads; a single number if all elements are the same."""
+    data, size = value.data.data, value.get_element_type().compile_time_size
+    numbers = [data[i : i + size] for i in range(0, len(data), size)]
+    is_splat = numbers == numbers[:1] * len(numbers)
     with printer.in_angle_brackets():
         print_type(printer, tile.element_type)
         printer.print_string(": ")
-        if _is_splat(value):
-            _print_number(printer, value, value.get_values()[0])
-        else:
-            _print_values(printer, value, list(value.get_values()), tile.get_shape())
+        _print_values(printer, tile.element_type, numbers, () if is_splat else tile.get_shape())
     printer.print_string(" : ")
     print_type(printer, tile)
 
 
-def _is_splat(value: Dense) -> bool:
-    data = value.data.data
-    size = value.get_element_type().compile_time_size
-    return data == data[:size] * (len(data) // size)
-
-
 def _print_values(
-    printer: Printer, value: Dense, numbers: Sequence[Any], shape: Sequence[int]
+    printer: Printer, element: Attribute, numbers: Sequence[bytes], shape: Sequence[int]
 ) -> None:
     if not shape:
-        _print_number(printer, value, numbers[0])
+        _print_number(printer, element, numbers[0])
         return
     step = len(numbers) // shape[0]
     with printer.in_square_brackets():
@@ -187,12 +185,17 @@ def _print_values(
             if index:
                 printer.print_string(", ")
             part = numbers[index * step : (index + 1) * step]
-            _print_values(printer, value, part, shape[1:])
+            _print_values(printer, element, part, shape[1:])
 
 
-def _print_number(printer: Printer, value: Dense, number: Any) -> None:
-    element = value.get_element_type()
+def _print_number(printer: Printer, element: Attribute, data: bytes) -> None:
     if is_integer(element):
-        printer.print_int(number, element)
-    else:
-        printer.print_float(number, element)
+        printer.print_int(element.unpack(data, 1)[0], element)
+        return
+    packable = cast(AnyFloat, element)
+    (number,) = packable.unpack(data, 1)
+    if isfinite(number):
+        printer.print_float(number, packable)
+        return
+    bits = int.from_bytes(data, "little")
+    printer.print_string(f"0x{bits:0{2 * len(data)}X}")

@@ -15,8 +15,8 @@ cuda_tile.module @bits {
 
 // CHECK-LABEL: cuda_tile.module @bits {
 // CHECK-NEXT:    entry @bits() {
-// CHECK-NEXT:      %0 = constant <bf16: 0x7f80> : tile<bf16>
-// CHECK-NEXT:      %1 = constant <f32: [0x7fc00000, 0xff800000]> : tile<2xf32>
+// CHECK-NEXT:      %0 = constant <bf16: 0x7F80> : tile<bf16>
+// CHECK-NEXT:      %1 = constant <f32: [0x7FC00000, 0xFF800000]> : tile<2xf32>
 // CHECK-NEXT:      %2 = constant <f16: 1.500000e+00> : tile<f16>
 // CHECK-NEXT:      return
 // CHECK-NEXT:    }
