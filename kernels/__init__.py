@@ -10,23 +10,31 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from kernels.bulk_copy import BulkCopy
+from kernels.combine import Combine
 from kernels.copy import Copy
 from kernels.gemm import Gemm
 from kernels.kernel import Deviation, Grid, Kernel, Reference, Sizes
+from kernels.permute import Permute
 from kernels.softmax import Softmax
+from kernels.unroll import Unroll
 from kernels.vector_add import VectorAdd
 from kernels.windows import Windows
 
 __all__ = [
     "KERNELS",
+    "BulkCopy",
+    "Combine",
     "Copy",
     "Deviation",
     "Gemm",
     "Grid",
     "Kernel",
+    "Permute",
     "Reference",
     "Sizes",
     "Softmax",
+    "Unroll",
     "VectorAdd",
     "Windows",
     "make",
@@ -34,7 +42,8 @@ __all__ = [
 ]
 
 KERNELS: Mapping[str, type[Kernel]] = {
-    kind.name: kind for kind in (VectorAdd, Copy, Windows, Softmax, Gemm)
+    kind.name: kind
+    for kind in (VectorAdd, Copy, BulkCopy, Windows, Permute, Unroll, Combine, Softmax, Gemm)
 }
 """The kernels by name."""
 

@@ -68,6 +68,7 @@ ELEMENTS: Mapping[str, Element] = {
     "bf16": _float("bf16", "bf16", ml_dtypes.bfloat16),
     "e4m3": _float("f8E4M3FN", "e4m3", ml_dtypes.float8_e4m3fn),
     "i32": Element("i32", "s32", np.dtype(np.int32)),
+    "i64": Element("i64", "s64", np.dtype(np.int64)),
 }
 """By the name that kernels take as a parameter."""
 

@@ -1,5 +1,5 @@
 // Each block copies one tile of ${ROWS} x 32 from a window of A to a window of B.  Where the windows
-// begin is what the block computes, so it makes their TMA descriptors itself.
+// begin is what the block computes, and so it makes their TMA descriptors, unless a host knows it.
 
 !matrix = memref<${SHAPE}x${ELEMENT}>
 !window = !nv_tileas.tiled_view<${ROWS}x32x${ELEMENT}, gmem>

@@ -1,4 +1,4 @@
-"""Tiles of windows that each block describes to TMA itself: only it knows where they begin."""
+"""Tiles of windows: those of a block, which describes them to TMA, or one that a host describes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kernels.kernel import Grid, Kernel, Reference, Sizes, fill, tiles_of
 COLUMNS = 32
 FIRST_COLUMN = 16
 
-BODY = """
+BY_BLOCK = """
 %step = arith.constant {step} : index
 %column = arith.constant {column} : index
 %from = arith.muli %block, %step : index
@@ -26,9 +26,25 @@ BODY = """
 """
 
 
+BY_HOST = """
+%first = arith.constant {step} : index
+%column = arith.constant {column} : index
+%wa = nv_tileas.view %a[%first, %column] : !matrix -> !window
+%row_a = arith.addi %block, %zero : index
+%wb = nv_tileas.view %b : !matrix -> !window
+%row_b = arith.addi %block, %zero : index
+"""
+
+BODIES: Mapping[str, str] = {"block": BY_BLOCK, "host": BY_HOST}
+"""By who knows where the windows begin."""
+
+
 @dataclass(frozen=True)
 class Windows(Kernel):
-    """Block k copies `rows` rows of A from row `step` k on, the windows overlap; B has them all."""
+    """Block k copies `rows` rows of A from row `step` k on, the windows overlap; B has them all.
+
+    With `born=host`, one window begins at row `step`, and block k copies its tile k.
+    """
 
     name: ClassVar[str] = "windows"
     sizes: ClassVar[Sizes] = {"m": 14, "n": 96}
@@ -36,10 +52,17 @@ class Windows(Kernel):
     element: str = "f16"
     rows: int = 8
     step: int = 3
+    born: str = "block"
+    """Where windows begin is known to a `block` or to the `host`."""
+
+    def __post_init__(self) -> None:
+        """Refuse a variant that does not exist."""
+        if self.born not in BODIES:
+            raise ValueError(f"windows are born of {' or '.join(BODIES)}, not of {self.born}")
 
     def text(self) -> str:
         return window_text(
-            BODY.format(step=self.step, column=FIRST_COLUMN),
+            BODIES[self.born].format(step=self.step, column=FIRST_COLUMN),
             "%wa",
             "%wb",
             element=self.element,
@@ -55,12 +78,18 @@ class Windows(Kernel):
         a, b = inputs
         found = np.zeros_like(b)
         for k in range(len(b) // self.rows):
-            taken = a[k * self.step :, FIRST_COLUMN:][: self.rows, :COLUMNS]
+            taken = a[self._row(k) :, FIRST_COLUMN:][: self.rows, :COLUMNS]
             found[k * self.rows :][: taken.shape[0], : taken.shape[1]] = taken
         return {1: Reference(found)}
 
     def grid(self, sizes: Sizes) -> Grid:
+        if self.born == "host":
+            return (tiles_of(sizes["m"] - self.step, self.rows), 1, 1)
         return (tiles_of(sizes["m"], self.step), 1, 1)
+
+    def _row(self, block: int) -> int:
+        """Where in A the tile of a block begins."""
+        return self.step + block * self.rows if self.born == "host" else self.step * block
 
 
 def window_text(

@@ -33,6 +33,7 @@ from tileas_xdsl.target.arch import get_target
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
     from tileas_xdsl.backend.ptxas import Assembled
+    from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.runtime.emulation import Emulation
 
@@ -138,6 +139,7 @@ class CompiledKernel:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
+        options.setdefault("host_maps", self._host_maps(args))
         return simulate(self.source, args, kernel=self.name, grid=grid, **options)
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
@@ -149,9 +151,18 @@ class CompiledKernel:
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
-        bind(_kernel(self.source, None), args, make=lambda array: array)
+        kernel, maps = _kernel(self.source, None), self._host_maps(args)
+        bind(kernel, args, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
         return emulate(self.ptx, self.abi, args, grid, **options)
+
+    def _host_maps(self, args: Sequence[Any]) -> HostMaps | None:
+        """What host code that the source has encodes."""
+        from tileas_xdsl.runtime.host_maps import has_host_code, maps_of_launch
+
+        if not has_host_code(self.source):
+            return None
+        return lambda: maps_of_launch(self.source, _kernel(self.source, None), args)
 
 
 AfterPass: TypeAlias = Callable[[Stage, ModuleOp], None]
@@ -197,9 +208,9 @@ def compile_module(
     """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
     arch = get_target(target).name
     function = _kernel(module, kernel)
-    source = ModuleOp([function.clone()])
+    source = ModuleOp([function.clone()], dict(module.attributes))
     working = source.clone()
-    specs = [_for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
+    specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
     stages: list[Stage] = []
     abi: KernelAbi | None = None
     for spec in specs:
@@ -259,7 +270,8 @@ def _abi(module: ModuleOp) -> KernelAbi:
     return KernelAbi.of(_kernel(module, None))
 
 
-def _for_target(spec: ArgSpec, target: str) -> ArgSpec:
+def for_target(spec: ArgSpec, target: str) -> ArgSpec:
+    """A pass that is told the target, if it has to be."""
     option = TARGET_OPTIONS.get(spec.name)
     return spec if option is None else ArgSpec(spec.name, {**spec.parameters, option: (target,)})
 

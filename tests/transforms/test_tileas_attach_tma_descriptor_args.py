@@ -9,9 +9,10 @@ from support.windows import BY_BLOCK, window_kernel
 from xdsl.context import Context
 from xdsl.utils.arg_spec import ArgSpec
 
-from kernels import Copy, Gemm, Kernel, Windows
+from kernels import Combine, Copy, Gemm, Kernel, Permute, Unroll, Windows
 from tileas_xdsl.compiler import CompiledKernel, compile, passes_to_ptx
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs
 
 KERNELS = [
@@ -20,6 +21,9 @@ KERNELS = [
     Windows(),
     Gemm(bm=128, bn=128, bk=64, element="bf16", output="f16", epilogue="tma"),
     Gemm(bm=128, bn=128, bk=64, cluster=2),
+    Unroll(),
+    Combine("i32", "umin"),
+    Permute(),
 ]
 
 
@@ -87,3 +91,38 @@ def test_a_descriptor_argument_without_a_recipe_is_not_lowered() -> None:
     text = window_kernel(BY_BLOCK, "%a").replace("%b: !matrix", "%b: !matrix, %x: !desc")
     with pytest.raises(DiagnosticError, match="takes a descriptor as argument 2, and does not say"):
         compile(text)
+
+
+COUNTS = ', "nv_tileas.num-device-tmas" = 0 : i32, "nv_tileas.num-host-tmas" = 2 : i32'
+OTHER = ', "nv_tileas.num-device-tmas" = 1 : i32, "nv_tileas.num-host-tmas" = 1 : i32'
+
+INDICES = {
+    "not find tmaIdx.": [(", tmaIdx = 1 : i32", "")],
+    "tmaIdx exceed tmaHostNum.": [("tmaIdx = 1 : i32", "tmaIdx = 2 : i32")],
+    "tmaIdx exceed tmaDeviceNum.": [(COUNTS, OTHER), ("tmaIdx = 0 : i32", "tmaIdx = 1 : i32")],
+    "funcOp lack tmaDeviceNum and tmaHostNum attr": [(COUNTS, "")],
+}
+"""By what an index breaks, how it comes so: loads have the first descriptor, stores the second."""
+
+
+@pytest.mark.parametrize("text", INDICES)
+def test_indices_are_checked_against_the_counts(text: str) -> None:
+    """The verifier says so already; the pass does not trust a module that nobody verified."""
+    module = parse(Copy("f16").text())
+    TileasAttachTmaDescriptorArgs().apply(Context(), module)
+    changed = str(module)
+    for old, new in INDICES[text]:
+        assert old in changed
+        changed = changed.replace(old, new)
+    module = parse(changed, verify=False)
+    before = str(module)
+    for run in (
+        verify_module,
+        lambda found: TileasAttachTmaDescriptorArgs().apply(Context(), found),
+    ):
+        with pytest.raises(DiagnosticError) as caught:
+            run(module)
+        first = str(caught.value).splitlines()[0]
+        assert "nv_tileas.async.tiled_tma_" in first
+        assert first.endswith(f"' op {text}")
+    assert str(module) == before

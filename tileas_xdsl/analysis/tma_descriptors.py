@@ -19,8 +19,9 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import counts_of
+from tileas_xdsl.dialects.nv_tileas.tma_index import check_tma_index, counts_of, has_descriptors
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
 ARITHMETIC = (
@@ -134,6 +135,13 @@ def check_lowered(function: func.FuncOp) -> None:
     """A function that has its descriptors makes none that a host could make."""
     for op in descriptor_tables(function).host:
         raise op_error(op, message("expect-lower-make-tiledtma-desc-op"))
+
+
+def check_indices(function: func.FuncOp) -> None:
+    """In a function that has its descriptors, what uses one says which, and there is one."""
+    for op in function.walk():
+        if isinstance(op, TmaTransferOp | MakeTiledTmaDescOp) and has_descriptors(op):
+            check_tma_index(op, op.result if isinstance(op, MakeTiledTmaDescOp) else op.operands[0])
 
 
 @dataclass(frozen=True)

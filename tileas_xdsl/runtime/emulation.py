@@ -23,7 +23,7 @@ from tileas_xdsl.interpreters.ptx import (
 )
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.ptx.state import Order
-from tileas_xdsl.runtime.host_code import HostCode
+from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 
@@ -67,7 +67,7 @@ def emulate(
     instructions the emulator does not know, `HostCodeError` where host code cannot be loaded.
     """
     own = _apart(args)
-    values = _values(abi, own, None if host_code is None else HostCode(host_code))
+    values = _values(abi, own, None if host_code is None else HostCode(host_code, abi.name))
     if ARENA in abi.parameters:
         values[abi.parameters.index(ARENA)] = _arena(abi, grid)
     report = run(
@@ -144,7 +144,7 @@ class _MapsOfHost:
         if self._encoded is None:
             places = iter(bases)
             words = [
-                next(places) if name.startswith("ptr") else _word(value)
+                next(places) if name.startswith("ptr") else scalar_word(value)
                 for name, value in self._words.items()
             ]
             try:
@@ -152,14 +152,6 @@ class _MapsOfHost:
             except HostCodeError as error:
                 raise LaunchError(str(error)) from error
         return self._encoded
-
-
-def _word(value: Any) -> int:
-    """A scalar as the bits of a word."""
-    scalar = np.asarray(value)
-    if scalar.dtype.kind in "iub":
-        return int(scalar)
-    return int.from_bytes(scalar.tobytes(), "little")
 
 
 def _arrays(report: Report, abi: KernelAbi, args: Sequence[Any]) -> Sequence[Any]:

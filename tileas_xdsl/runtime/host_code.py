@@ -9,6 +9,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.backend.host import HostCodeError, compile_object, llvmlite_module
@@ -69,12 +70,15 @@ class LoadedObject:
         self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
         self._engine.finalize_object()
 
+    def has(self, symbol: str) -> bool:
+        """Whether there is a function or global of this name."""
+        return bool(self._engine.get_global_value_address(symbol))
+
     def address(self, symbol: str) -> int:
         """The address of a function or global; `HostCodeError` if the object has none."""
-        found = self._engine.get_global_value_address(symbol)
-        if not found:
+        if not self.has(symbol):
             raise HostCodeError(f"host code has no symbol '{symbol}'")
-        return int(found)
+        return int(self._engine.get_global_value_address(symbol))
 
     def function(self, symbol: str, result: Any, *arguments: Any) -> Any:
         """A function, by the types of `ctypes`."""
@@ -86,11 +90,13 @@ class LoadedObject:
 
 
 class HostCode:
-    """The host code of the one kernel of an object."""
+    """The host code of the one kernel of an object, or of the one of several that is named."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, kernel: str = "") -> None:
         self.object = LoadedObject(data)
-        table = self.object.words(FUNC_CALLBACKS, FUNC_CALLBACK_WORDS)
+        # With several kernels, symbols end with their names.
+        self._suffix = "" if self.object.has(FUNC_CALLBACKS) else f"_{kernel}"
+        table = self.object.words(FUNC_CALLBACKS + self._suffix, FUNC_CALLBACK_WORDS)
         self.maps = table[_DEVICE_WORD] + table[_HOST_WORD]
         """How many tensor maps the kernel takes."""
 
@@ -110,7 +116,8 @@ class HostCode:
 
     def _call(self, words: Sequence[int]) -> tuple[int, Sequence[bytes]]:
         parameters = [ctypes.c_void_p] * 3 + [ctypes.c_uint64] * len(words)
-        function = self.object.function(ON_ARGUMENTS_CHANGE, ctypes.c_int, *parameters)
+        symbol = ON_ARGUMENTS_CHANGE + self._suffix
+        function = self.object.function(symbol, ctypes.c_int, *parameters)
         memory = (ctypes.c_uint8 * (self.maps * SIZE + _ALIGNMENT))()
         start = -ctypes.addressof(memory) % _ALIGNMENT
         address = ctypes.addressof(memory) + start
@@ -133,6 +140,14 @@ class HostCode:
         finally:
             self.set_encoder(0)
         return next(problems(seen[number]), "is illegal")
+
+
+def scalar_word(value: Any) -> int:
+    """A scalar argument as the bits of a word."""
+    scalar = np.asarray(value)
+    if scalar.dtype.kind in "iub":
+        return int(scalar)
+    return int.from_bytes(scalar.tobytes(), "little")
 
 
 def tensor_map_of(arguments: Sequence[Any]) -> TensorMap:

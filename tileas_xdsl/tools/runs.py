@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
+from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, find_kernel, simulate
 from tileas_xdsl.tools.arguments import Spec, Value, bind_arguments
 from tileas_xdsl.tools.comparison import Difference, first_difference
@@ -56,7 +57,16 @@ class Launch:
             trace=trace,
             jobs=self.jobs,
             progress=progress,
+            host_maps=self._host_maps(module),
         )
+
+    def _host_maps(self, module: ModuleOp) -> HostMaps | None:
+        """What the host code of the module encodes, where a pass has attached some."""
+        from tileas_xdsl.runtime.host_maps import has_host_code, maps_of_launch
+
+        if not has_host_code(module):
+            return None
+        return lambda: maps_of_launch(module, find_kernel(module, self.kernel), self.args)
 
     def parameter(self, position: int) -> str:
         """`argument 2 (%c: memref<?xf32>)`."""

@@ -22,11 +22,13 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.analysis.tma_descriptors import (
     DescriptorTables,
+    check_indices,
     check_lowered,
     descriptor_tables,
     functions_with_descriptors,
 )
 from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import RECIPE, TensorMapRecipe, attribute_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_capture import origins
 from tileas_xdsl.dialects.nv_tileas.tma_index import (
@@ -39,8 +41,6 @@ from tileas_xdsl.dialects.nv_tileas.tma_index import (
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.host_tma.recipes import Recipe, recipe_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.recipe_attributes import RECIPE, attribute_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorMapRecipe
 
 HIDDEN = "nv_tileas.hidden"
 """On an argument: one that a launcher fills in from what it has, beside the descriptors."""
@@ -59,7 +59,8 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
     and every transfer and every descriptor that is left its place in its table, `tmaIdx`.
 
     One walk counts, a second step rewrites what it found.  Idempotent: functions that have their
-    counts are left alone.  On a diagnostic it stops the pipeline and leaves the module as it was.
+    counts are left alone, but their indices are checked against them.  On a diagnostic it stops the
+    pipeline and leaves the module as it was.
     """
 
     name = "tileas-attach-tma-descriptor-args"
@@ -69,6 +70,9 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = functions_with_descriptors(op)
+        for function in op.walk():
+            if isinstance(function, func.FuncOp):
+                check_indices(function)
         for function in functions:
             if counts_of(function) is not None:
                 check_lowered(function)
@@ -96,6 +100,7 @@ def _attribute(recipe: Recipe, *, whole: bool = False) -> DictionaryAttr:
             recipe.nan_fill,
             recipe.swizzle,
             is_window=not (whole or window.is_whole),
+            pixels=recipe.pixels,
         )
     )
 

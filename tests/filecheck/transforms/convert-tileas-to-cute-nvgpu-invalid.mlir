@@ -204,21 +204,6 @@ func.func @agents(%m: memref<?x?xf16>, %end: index) attributes {nv_tileaa.kernel
 
 // -----
 
-#reduce = #nv_tileas<atom tma_redg_2d<op = max>>
-#smem = #nv_tileas<space smem>
-
-func.func @unsigned(%m: memref<?x?xi32>) {
-  %n = arith.constant 64 : index
-  %zero = arith.constant 0 : index
-  %d = nv_tileas.make_tiled_tma_desc %m box[%n, %n] {atom = #reduce} : memref<?x?xi32> -> !nv_tileas.tma_desc
-  %t = nv_tileas.alloc_tensor : tensor<64x64xi32, #smem>
-  // expected-error@+1 {{'nv_tileas.async.tiled_atomic_rmw' op reduces by 'umax', but tensor maps have signed integers}}
-  %r = nv_tileas.async.tiled_atomic_rmw umax %d, %t[%zero, %zero] {atom = #reduce} : !nv_tileas.tma_desc, tensor<64x64xi32, #smem>, index, index -> !nv_tileas.token
-  func.return
-}
-
-// -----
-
 #smem = #nv_tileas<space smem>
 
 func.func @room() {

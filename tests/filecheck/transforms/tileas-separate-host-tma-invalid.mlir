@@ -92,3 +92,53 @@ func.func @width(%a: memref<?x?xf32>) {
   %0 = nv_tileas.make_tiled_tma_desc %a box[%c8, %c8] {atom = #nv_tileas<atom tma_load_2d>, tma_internal_type = f16} : memref<?x?xf32> -> !nv_tileas.tma_desc
   func.return
 }
+
+// -----
+
+// The templates of maps that blocks change fill the parameters of a kernel: there is room for 32.
+
+!window = !nv_tileas.tiled_view<8x64xf16, gmem>
+#load = #nv_tileas<atom tma_load_2d>
+
+// expected-error@+1 {{too many device TMA descriptors}}
+func.func @many(%a: memref<?x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %w = nv_tileas.view %a[%block, %c0] : memref<?x64xf16> -> !window
+  %d0 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d1 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d2 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d3 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d4 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d5 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d6 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d7 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d8 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d9 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d10 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d11 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d12 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d13 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d14 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d15 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d16 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d17 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d18 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d19 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d20 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d21 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d22 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d23 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d24 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d25 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d26 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d27 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d28 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d29 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d30 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d31 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  %d32 = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #load} : !window -> !nv_tileas.tma_desc
+  func.return
+}

@@ -131,7 +131,7 @@ _INTEGER_MODES = frozenset((RmwMode.AND, RmwMode.OR, RmwMode.XOR, RmwMode.UMIN, 
 _ATOMIC_ELEMENTS: Sequence[Attribute] = (f16, bf16, f32, f64, i32, i64)
 _INTEGERS: Sequence[Attribute] = (i32, i64)
 
-_TMA_REDUCED: Mapping[RmwMode, Sequence[Attribute]] = {
+TMA_REDUCED: Mapping[RmwMode, Sequence[Attribute]] = {
     RmwMode.ADD: (*_INTEGERS, f32, f16, bf16),
     **dict.fromkeys((RmwMode.MIN, RmwMode.MAX), (*_INTEGERS, f16, bf16)),
     **dict.fromkeys(_INTEGER_MODES, _INTEGERS),
@@ -169,7 +169,7 @@ def _check_update(op: Operation, mode: RmwMode, element: Attribute | None) -> No
 
 def check_tma_reduction(op: Operation, mode: RmwMode, element: Attribute | None) -> None:
     """The element types that TMA reduces by this mode."""
-    reduced = _TMA_REDUCED.get(mode, ())
+    reduced = TMA_REDUCED.get(mode, ())
     if element not in reduced:
         listed = " or ".join(str(e) for e in reduced)
         raise op_error(op, f"TMA reduces {listed} by '{mode.value}', not {element}")

@@ -1,11 +1,12 @@
 """Arguments of a kernel: arrays become global memory, scalars stay what they are.
 
-Parameters that need no argument are views of memory that a block has of its own, and tokens.
+Parameters that need no argument are views of memory that a block has of its own, tokens, and
+descriptors that say what they are of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,16 +18,19 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BlockArgument
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType, PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import recipes_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
+from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps, bound_descriptors
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.integers import width_of, wrap
 from tileas_xdsl.interpreters.tile.machine import Block
+from tileas_xdsl.interpreters.tile.meaning.descriptors import Descriptor
 from tileas_xdsl.interpreters.tile.meaning.scattered_memory import Pointer
 from tileas_xdsl.interpreters.tile.memory import Memory
 from tileas_xdsl.interpreters.tile.numerics import (
@@ -67,10 +71,15 @@ class Parameter:
 def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:
     """The parameters that take an argument, in order; a fault for one that cannot have any."""
     return [
-        _parameter(kernel, argument.name_hint or "", argument.type)
-        for argument in kernel.body.blocks[0].args
-        if not _is_own(argument.type)
+        _parameter(kernel, argument.name_hint or "", argument.type) for argument in _taking(kernel)
     ]
+
+
+def _taking(kernel: func.FuncOp) -> Sequence[BlockArgument]:
+    """The parameters that take an argument."""
+    recipes = recipes_of(kernel)
+    arguments = kernel.body.blocks[0].args
+    return [a for a in arguments if a.index not in recipes and not _is_own(a.type)]
 
 
 def _is_own(type_: Attribute) -> bool:
@@ -105,13 +114,17 @@ class Arguments:
     given: Sequence[Any]
     """Memories for arrays, values for scalars."""
     shapes: Sequence[tuple[int, ...] | None]
+    descriptors: Mapping[int, Descriptor]
+    """By the position of their parameters."""
 
     def values(self, kernel: func.FuncOp, block: Block) -> list[Any]:
         """What the parameters of the kernel are in a block."""
         pairs = iter(zip(self.parameters, self.given, strict=True))
         values: list[Any] = []
         for argument in kernel.body.blocks[0].args:
-            if isinstance(argument.type, TOKENS):
+            if argument.index in self.descriptors:
+                values.append(self.descriptors[argument.index])
+            elif isinstance(argument.type, TOKENS):
                 values.append(finished("an argument"))
             elif _is_own(argument.type):
                 values.append(_scratch(kernel, block, argument))
@@ -163,10 +176,11 @@ def bind(
     kernel: func.FuncOp,
     args: Sequence[Any],
     make: Callable[[Any], Any] = np.array,
+    host_maps: HostMaps | None = None,
 ) -> Arguments:
     """Arguments in the order of the parameters that take one; `ArgumentError` where they differ.
 
-    `make` copies an array, contiguous.
+    `make` copies an array, contiguous; `host_maps` knows the tensor maps of windows.
     """
     parameters = parameters_of(kernel)
     if len(args) != len(parameters):
@@ -187,7 +201,9 @@ def bind(
             data = make(np.ascontiguousarray(array))
             given.append(Memory(name, Space.GMEM, data, is_initialised=True))
             shapes.append(array.shape)
-    return Arguments(parameters, given, shapes)
+    places = zip(_taking(kernel), given, strict=True)
+    memories = {a.index: value for a, value in places if isinstance(value, Memory)}
+    return Arguments(parameters, given, shapes, bound_descriptors(kernel, memories, host_maps))
 
 
 def _scalar(number: int, parameter: Parameter, value: Any) -> Any:

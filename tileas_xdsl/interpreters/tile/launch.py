@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.interpreters.tile.agent import Code
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
+from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
 from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
 from tileas_xdsl.interpreters.tile.machine import Block, Device, TileAgent
@@ -106,11 +107,13 @@ def simulate(
     trace: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
+    host_maps: HostMaps | None = None,
 ) -> Simulation:
     """Run a kernel on arrays and scalars, which stay as they are; the results are copies.
 
     `resident` clusters run at once; by default one, or all where blocks may wait for one another.
-    Without `target` it is the first one that has all instructions of the kernel.
+    Without `target` it is the first one that has all instructions of the kernel.  `host_maps` gives
+    the tensor maps of descriptor arguments that are of windows.
     Raises `SimulationError` where the program breaks a rule, `ArgumentError` where arguments do
     not fit it.
     """
@@ -118,7 +121,7 @@ def simulate(
     run = Launch(
         module,
         function,
-        bind(function, args),
+        bind(function, args, host_maps=host_maps),
         grid_of(grid),
         schedule or Schedule(),
         target_for(function, target),

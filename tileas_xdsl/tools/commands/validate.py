@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from tileas_xdsl.tools.programs import Program
-    from tileas_xdsl.tools.runs import Bar, Trial
+    from tileas_xdsl.tools.runs import Bar, Launch, Trial
     from tileas_xdsl.tools.validation import Step
 
 
@@ -56,8 +56,9 @@ def validate(
 ) -> None:
     """Run a kernel before and after each pass, and name the first pass that changes a result.
 
-    Also a pass that fails, that leaves a module which does not verify, or after which the
-    simulation finds a race, a deadlock or a broken protocol is named.
+    A kernel that has become one of threads is not run any more.  Also a pass that fails, that
+    leaves a module which does not verify, or after which the simulation finds a race, a deadlock or
+    a broken protocol is named.  Passes that name no target are told the kernel's.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_program, reported_errors
@@ -69,7 +70,8 @@ def validate(
         specs = parse_specs(arg)
         launch = prepare(program.module, kernel, specs, grid, target, cluster, jobs)
         trial = Trial(launch, schedules_of(schedules or 1), tolerance)
-        return list(_stages(program, chosen, trial, bar, print_ir))
+        told = _for_target_of(program, launch, chosen)
+        return list(_stages(program, told, trial, bar, print_ir))
 
     with reported_errors():
         with progress_bar() as bar:
@@ -104,14 +106,35 @@ def parse_pipeline(text: str) -> Sequence[ModulePass]:
     return parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
 
 
+def _for_target_of(
+    program: Program, launch: Launch, passes: Sequence[ModulePass]
+) -> Sequence[ModulePass]:
+    """The passes, for the target that the kernel is simulated on.
+
+    Those that name another one than the usual one keep it.
+    """
+    from tileas_xdsl.compiler import TARGET_OPTIONS, for_target
+    from tileas_xdsl.interpreters.tile.launch import find_kernel, target_for
+
+    target = target_for(find_kernel(program.module, launch.kernel), launch.target)
+    specs = [module_pass.pipeline_pass_spec() for module_pass in passes]
+    return [
+        module_pass
+        if TARGET_OPTIONS.get(spec.name) in spec.parameters
+        else type(module_pass).from_spec(for_target(spec, target))
+        for module_pass, spec in zip(passes, specs, strict=True)
+    ]
+
+
 def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
     from tileas_xdsl.tools.programs import print_diagnostics
 
     steps = [stage.step for stage in stages]
     for step in steps:
         print_diagnostics(step.reports)
-    rows = [(step.name, "no" if step.complaint else "yes", _cycles(step)) for step in steps]
+    rows = [(step.name, _verdict(step), _cycles(step)) for step in steps]
     print_table(("pass", "ok", "cycles"), rows)
+    _tell_where_tiles_end(steps)
     last = steps[-1]
     if last.complaint is None:
         return
@@ -120,6 +143,22 @@ def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
         for when, stage in zip(("before", "after"), stages[-2:], strict=True):
             typer.echo(f"IR {when} {last.name}:\n{stage.text}", err=True)
     fail(last.complaint.message)
+
+
+def _verdict(step: Step) -> str:
+    if step.complaint is not None:
+        return "no"
+    return "not run" if step.is_of_threads else "yes"
+
+
+def _tell_where_tiles_end(steps: Sequence[Step]) -> None:
+    first = next((step.name for step in steps if step.is_of_threads), None)
+    if first is not None:
+        typer.echo(
+            f"tileas: note: pass '{first}' leaves a kernel of threads: from there on the IR was "
+            "verified, not run; 'tileas simulate --level ptx' runs what it becomes",
+            err=True,
+        )
 
 
 def _cycles(step: Step) -> str:

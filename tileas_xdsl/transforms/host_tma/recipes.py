@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
@@ -20,10 +21,11 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp, TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_pixels import PIXEL_MODE, Pixels
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import TensorMap, tensor_map_element
+from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map, target_refusal
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import staged_tiles
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import UNSIGNED
@@ -47,6 +49,8 @@ class Recipe:
     """Innermost first."""
     swizzle: str
     nan_fill: bool
+    pixels: Pixels | None = None
+    """Of columns of pixels (im2col)."""
 
     @property
     def bits(self) -> int:
@@ -70,7 +74,7 @@ def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
     nan = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
     if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
         raise op_error(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
-    recipe = Recipe(window, _signed(op, element), box, swizzle, nan)
+    recipe = Recipe(window, _signed(op, element), box, swizzle, nan, op.pixels)
     _check(op, recipe, target)
     return recipe
 
@@ -88,11 +92,14 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
     """Refuse what the driver would refuse whatever the arguments, and what the target lacks."""
     if recipe.bits != bits_of(recipe.window.type.element_type):
         raise op_error(op, f"moves elements {recipe.element}, not as wide as those of the view")
+    if op.load_mode == PIXEL_MODE and recipe.pixels is None:
+        raise op_error(op, "is of columns of pixels, and says no corners of them")
     if not recipe.element_name:
         raise op_error(op, f"tensor maps have no elements {recipe.element}")
     shape = recipe.window.type.get_shape()
     dims = [n if n != DYNAMIC_INDEX and recipe.window.is_whole else LEGAL_EXTENT for n in shape]
     strides = (LEGAL_STRIDE,) * (len(dims) - 1)
+    pixels = recipe.pixels
     made = TensorMap(
         recipe.element_name,
         0,
@@ -101,6 +108,7 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
         recipe.box,
         swizzle=recipe.swizzle,
         nan_fill=recipe.nan_fill,
+        pixels=None if pixels is None else PixelBox(pixels.lower, pixels.upper),
     )
     try:
         check_tensor_map(made)
@@ -112,7 +120,10 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
 
 def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
     """The box of one instruction and the swizzle: those of the tiles that are moved."""
-    own, found = constant_box(op), {_moved(user) for user in _transfers(op)} - {None}
+    own = constant_box(op)
+    if op.pixels is not None:
+        own = (own[0], prod(own[1:]))
+    found = {_moved(user) for user in _transfers(op)} - {None}
     if len(found) > 1:
         listed = " and ".join(sorted(f"boxes {box} {mode}" for box, mode in filter(None, found)))
         raise op_error(op, f"is used to move {listed}; one descriptor has one box")
@@ -137,6 +148,8 @@ def _moved(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:
     layout, shape = found
     if mode in ROW_MODES:
         return (layout.panel, 1), layout.swizzle
+    if mode == PIXEL_MODE:
+        return (layout.panel, prod(shape[:-1])), layout.swizzle
     return ((layout.panel, *reversed(shape[:-1])), layout.swizzle) if mode in BOX_MODES else None
 
 

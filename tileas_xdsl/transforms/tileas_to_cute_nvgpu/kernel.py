@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaDescriptorTiledType,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
@@ -44,7 +45,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.recipe_attributes import attribute_of, recipe_from
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out

@@ -25,6 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     StageOp,
 )
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
@@ -37,7 +38,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import (
     reader_of,
     users_of,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorMapRecipe
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of
 
 

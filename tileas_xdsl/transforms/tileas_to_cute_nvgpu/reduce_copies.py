@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
@@ -18,7 +19,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import commit
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Descriptor,
     Lowered,
-    TensorMapRecipe,
 )
 
 UNSIGNED: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}

@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncTiledAtomicRmwOp,
     AsyncTiledTmaLoadOp,
@@ -40,7 +41,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     SharedTile,
     StoreToken,
-    TensorMapRecipe,
 )
 
 BOX_ROW_BYTES = 16

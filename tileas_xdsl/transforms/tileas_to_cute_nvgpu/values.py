@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import Signedness
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
-from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import Reader, Readers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import Place
@@ -120,28 +119,6 @@ class GlobalView:
     starts: tuple[SSAValue | int, ...]
     shape: tuple[int, ...] = ()
     """The tile that the window shows; empty for the whole array."""
-
-
-@dataclass
-class TensorMapRecipe:
-    """What the host must know to make the tensor map that a kernel takes."""
-
-    argument: int
-    """The array: the position of a parameter of the tile kernel."""
-    box: tuple[int, ...]
-    """Innermost first, as the program says it."""
-    element: Attribute
-    nan_fill: bool = False
-    swizzle: str | None = None
-    """How the tiles lie that it fills or empties; None until one is seen."""
-    panel: int = 0
-    """The innermost extent of the box of one instruction."""
-    is_window: bool = False
-    """Whether it begins elsewhere than its array: only host code makes such a map."""
-    sign: Signedness | None = None
-    """How integers are compared; None where none are."""
-    pixels: Pixels | None = None
-    """Of columns of pixels (im2col)."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, Space
@@ -55,13 +55,37 @@ def make_descriptor(
     if any(low > 0 for low, _ in view.valid):
         raise fault(op, "describes a view that begins outside its memory")
     view = replace(view, element=element, shape=view.extents, stored_as=None)
-    box = tuple(reversed(inputs[1:]))
-    return (Descriptor(view, box, _tensor_map(op, view, inputs[1:]), op.pixels),)
-
-
-def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> TensorMap:
     if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
         raise fault(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
+    box, modes = inputs[1:], _modes(op)
+    tensor_map = tensor_map_of(op, view, box if op.pixels is None else _column(box), modes)
+    return (Descriptor(view, tuple(reversed(box)), tensor_map, op.pixels),)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """What a tensor map says beside the tensor and the box."""
+
+    swizzle: str = "none"
+    nan_fill: bool = False
+    pixels: PixelBox | None = None
+
+
+def _modes(op: MakeTiledTmaDescOp) -> Modes:
+    return Modes(
+        "none" if op.swizzle_mode is None else op.swizzle_mode.data.value,
+        op.oob_mode is not None and op.oob_mode.data is OobMode.NAN,
+        None if op.pixels is None else PixelBox(op.pixels.lower, op.pixels.upper),
+    )
+
+
+def _column(box: Sequence[int]) -> tuple[int, int]:
+    """Channels and pixels, however many dimensions the pixels have."""
+    return box[0], prod(box[1:])
+
+
+def tensor_map_of(op: Operation, view: View, box: Sequence[int], modes: Modes) -> TensorMap:
+    """The tensor map of a view, its box innermost first; a fault of `op` where there is none."""
     name, bits = _element(op, view.element)
     itemsize = view.dtype.itemsize
     strides = [stride // itemsize * bits // 8 for stride in reversed(view.strides)]
@@ -72,10 +96,10 @@ def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> Tenso
         view.offset // itemsize * bits // 8,
         tuple(reversed(view.shape)),
         tuple(strides[1:]),
-        tuple(box) if op.pixels is None else (box[0], prod(box[1:])),
-        swizzle="none" if op.swizzle_mode is None else op.swizzle_mode.data.value,
-        nan_fill=op.oob_mode is not None and op.oob_mode.data is OobMode.NAN,
-        pixels=None if op.pixels is None else PixelBox(op.pixels.lower, op.pixels.upper),
+        tuple(box),
+        swizzle=modes.swizzle,
+        nan_fill=modes.nan_fill,
+        pixels=modes.pixels,
     )
     try:
         check_tensor_map(tensor_map)
@@ -84,7 +108,7 @@ def _tensor_map(op: MakeTiledTmaDescOp, view: View, box: Sequence[int]) -> Tenso
     return tensor_map
 
 
-def _element(op: MakeTiledTmaDescOp, element: Attribute) -> tuple[str, int]:
+def _element(op: Operation, element: Attribute) -> tuple[str, int]:
     bits = bits_of_element(element)
     name = tensor_map_element(element_name(element), bits)
     if name is None:

@@ -22,7 +22,7 @@ def column_reader(
     """Read the column that begins at the coordinates; pixels outside of the image are filled."""
     tap, *starts, channel = coords
     shape = destination.shape
-    if shape[:-1] != descriptor.box[:-1] or shape[-1] % descriptor.box[-1]:
+    if prod(shape[:-1]) != prod(descriptor.box[:-1]) or shape[-1] % descriptor.box[-1]:
         raise fault(op, f"fills a tile of {shape} with columns of {descriptor.box}")
     pixels = _pixels(op, descriptor, starts, prod(shape[:-1]))
     pixels[:, 1:] += _offset(op, descriptor, tap)
