@@ -78,7 +78,7 @@ def _sizes_are_right(op: CudaTileOp) -> bool:
     try:
         for name, _ in (*definition.operands, *definition.results):
             getattr(op, name)
-    except (IndexError, ValueError, VerifyException):
+    except (AttributeError, IndexError, ValueError, VerifyException):
         return False
     fixed = not any(isinstance(d, (VarOperandDef, OptOperandDef)) for _, d in definition.operands)
     return not fixed or len(op.operands) == len(definition.operands)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import Float32Type, UnitAttr
+from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, RoundingModeAttr
@@ -14,7 +16,7 @@ from tileas_xdsl.dialects.cuda_tile.view_checks import quoted
 
 def rounding_of(op: CudaTileOp) -> RoundingMode:
     """The rounding mode of an operation that has one."""
-    attribute = op.properties["rounding_mode"]
+    attribute: Attribute = cast("Any", op).rounding_mode
     assert isinstance(attribute, RoundingModeAttr)
     return attribute.data
 
