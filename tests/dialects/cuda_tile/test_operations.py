@@ -72,6 +72,12 @@ def test_every_operation_is_read_and_printed_in_some_test() -> None:
     assert not missing
 
 
+def test_every_type_and_attribute_is_read_and_printed_in_some_test() -> None:
+    text = texts("types") + texts("attrs")
+    names = [definition.name.removeprefix("cuda_tile.") for definition in ATTRIBUTES]
+    assert not [name for name in names if not re.search(rf"\b{name}\b", text)]
+
+
 def test_every_message_is_fired_in_some_test() -> None:
     text = texts("invalid")
     patterns = {e.key: re.sub(r"\\\{\d+\\\}", ".*", re.escape(e.text)) for e in OURS}
