@@ -83,6 +83,10 @@ class DivByAttr(AssumePredicate):
             if every is not None:
                 printer.print_string(f", every {every} along {along}")
 
+    def verify(self) -> None:
+        if isinstance(self.every, IntAttr) != isinstance(self.along, IntAttr):
+            raise VerifyException("every and along are given together or not at all")
+
     def check(self, type_: Attribute) -> None:
         self._check_numbers()
         if isinstance(type_, TensorViewType):
@@ -100,8 +104,6 @@ class DivByAttr(AssumePredicate):
         divisor = self.divisor.data
         if divisor <= 0 or divisor & (divisor - 1):
             raise _refused("div-by-power-of-two", self)
-        if isinstance(self.every, IntAttr) != isinstance(self.along, IntAttr):
-            raise _refused("div-by-combination", self)
         if divisor > MAX_DIVISOR:
             raise _refused("div-by-too-large", self)
 

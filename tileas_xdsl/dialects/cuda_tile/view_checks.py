@@ -45,8 +45,6 @@ def _check_rank(tile: Sequence[int], tensor_rank: int) -> None:
 
 
 def _check_extents(tile: Sequence[int]) -> None:
-    if any(extent <= 0 for extent in tile):
-        raise VerifyException(message("view-tile-positive").format(listed(tile)))
     if any(extent & (extent - 1) for extent in tile):
         raise VerifyException(message("view-tile-powers-of-two").format(listed(tile)))
 

@@ -106,8 +106,9 @@ class TensorViewType(ParametrizedAttribute, TypeAttribute):
             raise VerifyException(text)
         if any(extent <= 0 and extent != DYNAMIC_INDEX for extent in shape):
             raise VerifyException(message("tensor-view-sizes").format(_bracketed(shape)))
-        if any(stride <= 0 and stride != DYNAMIC_INDEX for stride in strides):
-            raise VerifyException(message("tensor-view-strides").format(_bracketed(strides)))
+        for stride in strides:
+            if stride <= 0 and stride != DYNAMIC_INDEX:
+                raise VerifyException(message("tensor-view-stride-positive").format(stride))
 
 
 def _bracketed(values: Sequence[int]) -> str:
