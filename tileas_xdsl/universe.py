@@ -16,6 +16,12 @@ def _convert_tileas_to_cute_nvgpu() -> type[ModulePass]:
     return ConvertTileasToCuteNvgpu
 
 
+def _cuda_tile() -> Dialect:
+    from tileas_xdsl.dialects.cuda_tile import CudaTile
+
+    return CudaTile
+
+
 def _cute() -> Dialect:
     from tileas_xdsl.dialects.cute import Cute
 
@@ -158,6 +164,7 @@ def _ptx_target() -> type[Target]:
 
 TILEAS_UNIVERSE = Universe(
     all_dialects={
+        "cuda_tile": _cuda_tile,
         "cute": _cute,
         "cute_nvgpu": _cute_nvgpu,
         "nv_tileaa": _nv_tileaa,

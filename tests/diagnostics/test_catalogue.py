@@ -28,7 +28,7 @@ def rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in content.removesuffix("\n").split("\n")]
 
 
-@pytest.mark.parametrize("name", ["tileas.tsv", "cute.tsv"])
+@pytest.mark.parametrize("name", ["tileas.tsv", "cute.tsv", "cuda_tile.tsv"])
 def test_files_are_sorted_tables(name):
     header, *body = rows(name)
     assert header == ["key", "text", "emitter", "kind", "condition", "source"]
@@ -60,9 +60,10 @@ def test_outer_blanks_and_newlines_are_kept():
     assert len(variants) == 2
 
 
-def test_both_families_are_there():
+def test_all_families_are_there():
     assert len(rows("tileas.tsv")) - 1 >= 240
     assert len(rows("cute.tsv")) - 1 >= 326
+    assert len(rows("cuda_tile.tsv")) - 1 >= 250
 
 
 def test_unknown_keys_fail_at_once():

@@ -1,18 +1,21 @@
 """Every operation knows where it was written, and every parse error where it is."""
 
+from io import StringIO
+
 import pytest
 from xdsl.context import Context
 from xdsl.dialects import test
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, UnknownLoc
 from xdsl.ir import Dialect
 from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.located_parser import LocatedParser, parse_module
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
-from tileas_xdsl.diagnostics.report import render
+from tileas_xdsl.diagnostics.report import Location, render
 
 FUNCTION = """\
 func.func @f(%a: i32) -> i32 {
@@ -67,6 +70,19 @@ def test_explicit_locations_are_kept(parse):
     assert second.location is not UNKNOWN_LOC
     assert str(file_location(third.location)) == "k.mlir:3:1"
     assert str(file_location(third.regions[0].block.first_op.location)) == "b.py:1:1"
+
+
+@pytest.mark.parametrize(
+    "location",
+    ['fused["a.py":1:2, unknown]', 'fused<"scope">["a.py":1:2]', 'fused<i32>["x"("a.py":1:2)]'],
+)
+def test_fused_locations_keep_their_metadata(parse, location):
+    module = parse(f'"test.op"() : () -> () loc({location})')
+    stream = StringIO()
+    Printer(stream, print_debuginfo=True).print_op(module)
+    assert f"loc({location})" in stream.getvalue()
+    [op] = module.ops
+    assert file_location(op.location) == Location("a.py", 1, 2)
 
 
 def test_block_arguments_are_located(parse):

@@ -12,7 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+)
 from xdsl.ir import (
     Attribute,
     AttributeInvT,
@@ -178,6 +187,19 @@ class LocatedParser(Parser):
         if dot and dialect not in (known := list(self.ctx.registered_dialect_names)):
             return f"; there is no dialect '{dialect}', {did_you_mean(dialect, known)}".rstrip(", ")
         return ""
+
+    def _parse_location(self) -> LocationAttr:
+        """xDSL prints the metadata of fused locations, but does not read it."""
+        token = self._current_token
+        if token.kind is not MLIRTokenKind.BARE_IDENT or token.text != "fused":
+            return super()._parse_location()
+        self.parse_keyword("fused")
+        metadata: Attribute = NoneAttr()
+        if self.parse_optional_punctuation("<") is not None:
+            metadata = self.parse_attribute()
+            self.parse_punctuation(">")
+        parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+        return FusedLoc(tuple(parts), metadata)
 
     def parse_optional_type(self) -> TypeAttribute | None:
         span = self._current_token.span

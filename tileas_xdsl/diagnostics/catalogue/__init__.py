@@ -1,4 +1,5 @@
-"""The catalogue of verbatim messages: `tileas.tsv` and `cute.tsv`, one row a message.
+"""The catalogue of verbatim messages: `tileas.tsv`, `cute.tsv` and `cuda_tile.tsv`, one row a
+message.
 
 The texts are contracts, byte for byte, typos and outer blanks included.  Each stands once, here;
 code says `message("key")`.  Columns: key, text, emitter, kind, condition, source.  In a text `\\n`,
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 
-_FILES = ("tileas.tsv", "cute.tsv")
+_FILES = ("tileas.tsv", "cute.tsv", "cuda_tile.tsv")
 _ESCAPE = re.compile(r"\\(x20|[nt\\])")
 _UNESCAPED = {"x20": " ", "n": "\n", "t": "\t", "\\": "\\"}
 _ESCAPED = {"\\": "\\\\", "\n": "\\n", "\t": "\\t"}
@@ -69,7 +70,7 @@ def message(key: str) -> Message:
 
 @cache
 def catalogue() -> tuple[CatalogueEntry, ...]:
-    """All rows: those of `tileas.tsv`, then those of `cute.tsv`, each sorted by key."""
+    """All rows, file after file, each sorted by key."""
     return tuple(entry for name in _FILES for entry in _read(name))
 
 

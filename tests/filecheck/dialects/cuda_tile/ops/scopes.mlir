@@ -1,0 +1,25 @@
+// Scopes of locations.
+
+// RUN: tileas-opt --print-debuginfo %s | filecheck %s
+// RUN: tileas-opt --print-debuginfo %s | tileas-opt --print-debuginfo | filecheck %s
+
+#file = #cuda_tile.di_file<"kernel.py" in "/home/user">
+#unit = #cuda_tile.di_compile_unit<file = #file>
+#k = #cuda_tile.di_subprogram<file = #file, line = 1, name = "k", linkageName = "k", compileUnit = #unit>
+#block = #cuda_tile.di_lexical_block<scope = #k, file = #file, line = 3, column = 4>
+cuda_tile.module @m {
+  entry @k() {
+    %0 = make_token : token loc(fused<#block>["kernel.py":3:4])
+    %1 = make_token : token loc(fused<#k>["kernel.py":5:6])
+    %2 = make_token : token loc(fused["kernel.py":5:6, unknown])
+    return
+  } loc(fused<#k>["kernel.py":1:1])
+}
+
+// CHECK:      %0 = make_token : token loc(fused<#cuda_tile.di_lexical_block<scope = #cuda_tile.di_subprogram<
+// CHECK-SAME: line = 3, column = 4>>["kernel.py":3:4])
+// CHECK-NEXT: %1 = make_token : token loc(fused<#cuda_tile.di_subprogram<
+// CHECK-SAME: >["kernel.py":5:6])
+// CHECK-NEXT: %2 = make_token : token loc(fused["kernel.py":5:6, unknown])
+// CHECK:      } loc(fused<#cuda_tile.di_subprogram<
+// CHECK-SAME: >["kernel.py":1:1])

@@ -1,0 +1,120 @@
+"""What all operations of the dialect have in common: how they are defined and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar, cast
+
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    OperandDef,
+    OptOperandDef,
+    OptResultDef,
+    ResultDef,
+    VarOperandDef,
+    VarResultDef,
+    irdl_op_definition,
+)
+from xdsl.irdl.constraints import RangeLengthConstraint
+from xdsl.irdl.operations import OptPropertyDef
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
+from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
+
+SEGMENTS = AttrSizedOperandSegments(as_property=True)
+"""The operation says how many operands each name stands for."""
+
+
+class CudaTileOp(IRDLOperation):
+    """Base of the operations of the dialect.
+
+    Checks come in the order of MLIR: attributes, types, `MATCHES`, `check`.
+    """
+
+    MATCHES: ClassVar[tuple[Match, ...]] = ()
+
+    def check(self) -> None:
+        """What else must hold; raises `OpError`, or `VerifyException` with a bare message."""
+
+    def refuse(self, key: str, *values: object) -> OpError:
+        """The error to raise: the message of the catalogue, with values in its places."""
+        return op_error(self, message(key).format(*values))
+
+
+OpT = TypeVar("OpT", bound=CudaTileOp)
+
+
+def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
+    """Define an operation of the dialect whose verifier speaks as MLIR does."""
+    defined: Any = irdl_op_definition(cls)
+    verify: Callable[[Any], None] = defined.verify_
+
+    def verify_like_mlir(op: CudaTileOp) -> None:
+        _check_properties(op)
+        if _sizes_are_right(op):
+            _check_types(op)
+            _check_matches(op)
+        verify(op)
+        op.check()
+
+    defined.verify_ = verify_like_mlir
+    return defined
+
+
+def _check_properties(op: CudaTileOp) -> None:
+    for name, definition in op.get_irdl_definition().properties.items():
+        if name not in op.properties and not isinstance(definition, OptPropertyDef):
+            raise op.refuse("requires-attribute", name)
+
+
+def _sizes_are_right(op: CudaTileOp) -> bool:
+    """Whether each name has its number of values; if not, xDSL says so."""
+    definition = op.get_irdl_definition()
+    try:
+        for name, _ in (*definition.operands, *definition.results):
+            getattr(op, name)
+    except (AttributeError, IndexError, ValueError, VerifyException):
+        return False
+    fixed = not any(isinstance(d, (VarOperandDef, OptOperandDef)) for _, d in definition.operands)
+    return not fixed or len(op.operands) == len(definition.operands)
+
+
+def _check_types(op: CudaTileOp) -> None:
+    definition = op.get_irdl_definition()
+    for kind, definitions in (("operand", definition.operands), ("result", definition.results)):
+        for index, (rule, many, type_) in enumerate(_typed(op, definitions)):
+            if not rule.holds(type_):
+                summary = f"variadic of {rule.summary}" if many else rule.summary
+                raise op.refuse("must-be-but-got", kind, index, summary, type_)
+
+
+def _typed(
+    op: CudaTileOp, definitions: Sequence[tuple[str, OperandDef | ResultDef]]
+) -> Iterator[tuple[TypeRule, bool, Attribute]]:
+    """For each value: its rule, whether its name stands for many, and its type."""
+    for name, definition in definitions:
+        many = isinstance(definition, (VarOperandDef, VarResultDef))
+        many &= not isinstance(definition, (OptOperandDef, OptResultDef))
+        rule = _rule_of(definition)
+        for type_ in types_of(op, name):
+            yield rule, many, type_
+
+
+def _rule_of(definition: OperandDef | ResultDef) -> TypeRule:
+    """The rule inside of what says how many values there are."""
+    rule: object = definition.constr
+    while not isinstance(rule, TypeRule):
+        name = "constraint" if isinstance(rule, RangeLengthConstraint) else "constr"
+        rule = cast(object, getattr(rule, name))
+    return rule
+
+
+def _check_matches(op: CudaTileOp) -> None:
+    for match in op.MATCHES:
+        if not match.holds(op):
+            raise op_error(op, match.text)

@@ -1,0 +1,164 @@
+"""Hints for the compiler, for each architecture: `optimization_hints=<sm_90 = {latency = 2}>`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, i64
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.diagnostics.catalogue import message
+
+DEFAULT = "default"
+"""The key of hints for every architecture that has none of its own."""
+
+ARCHITECTURES = (
+    "sm_80",
+    "sm_86",
+    "sm_87",
+    "sm_88",
+    "sm_89",
+    "sm_90",
+    "sm_100",
+    "sm_103",
+    "sm_110",
+    "sm_120",
+    "sm_121",
+)
+"""The keys of hints beside `default`; the number is the one in bytecode."""
+
+_SINGLE_BLOCK = frozenset(("sm_80", "sm_86", "sm_87", "sm_88", "sm_89"))
+"""Architectures without clusters."""
+
+
+@irdl_attr_definition
+class OptimizationHintsAttr(ParametrizedAttribute):
+    """`#cuda_tile.optimization_hints<sm_90 = {num_cta_in_cga = 2}, default = {occupancy = 2}>`."""
+
+    name = "cuda_tile.optimization_hints"
+    value: DictionaryAttr
+
+    def __init__(self, value: DictionaryAttr | Mapping[str, Mapping[str, Attribute]]) -> None:
+        if not isinstance(value, DictionaryAttr):
+            value = DictionaryAttr({key: DictionaryAttr(inner) for key, inner in value.items()})
+        super().__init__(value)
+
+    def get(self, architecture: str, hint: str) -> Attribute | None:
+        """The hint for an architecture, else the default one, else None."""
+        for key in (architecture, DEFAULT):
+            inner = self.value.data.get(key)
+            if isinstance(inner, DictionaryAttr) and (found := inner.data.get(hint)) is not None:
+                return found
+        return None
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        entries: dict[str, Attribute] = {}
+
+        def parse_entry() -> None:
+            key = parser.parse_identifier_or_str_literal()
+            parser.parse_punctuation("=")
+            value = parser.parse_attribute()
+            if key in entries:
+                parser.raise_error(message("hints-duplicate-key").format(key))
+            if not isinstance(value, DictionaryAttr):
+                parser.raise_error(message("hints-dictionary").format(key, value))
+            entries[key] = value
+
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_entry)
+        return [DictionaryAttr(entries)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.value.data.items(), lambda item: _print_entry(printer, *item))
+
+    def verify(self) -> None:
+        for key, value in self.value.data.items():
+            if not isinstance(value, DictionaryAttr):
+                raise VerifyException(message("hints-dictionary").format(key, value))
+
+    def problems(self, allowed: Sequence[str]) -> Iterator[str]:
+        """What is wrong with the hints on an operation that takes those of `allowed`.
+
+        The open dialect warns of them, as hints never change what a program means.
+        """
+        for key, inner in self.value.data.items():
+            if key != DEFAULT and key not in ARCHITECTURES:
+                yield message("hints-unknown-key").format(key)
+                continue
+            assert isinstance(inner, DictionaryAttr)
+            for hint, value in inner.data.items():
+                if hint not in allowed:
+                    yield message("hints-not-for-operation").format(hint)
+                elif (problem := HINTS[hint].problem(key, value)) is not None:
+                    yield problem
+
+
+def _print_entry(printer: Printer, key: str, value: Attribute) -> None:
+    assert isinstance(value, DictionaryAttr)
+    printer.print_identifier_or_string_literal(key)
+    printer.print_string(" = {")
+    printer.print_list(value.data.items(), lambda item: _print_hint(printer, *item))
+    printer.print_string("}")
+
+
+def _print_hint(printer: Printer, name: str, value: Attribute) -> None:
+    printer.print_identifier_or_string_literal(name)
+    printer.print_string(" = ")
+    number = cast("Any", value)
+    if isinstance(value, IntegerAttr) and number.type == i64:
+        printer.print_string(str(number.value.data))
+        return
+    printer.print_attribute(number)
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Which values a hint takes."""
+
+    name: str
+    takes: Callable[[int], bool]
+    key: str
+    """The message for a number that the hint does not take."""
+
+    def problem(self, architecture: str, value: Attribute) -> str | None:
+        """What is wrong with a value, None if nothing is."""
+        place = f"{architecture}.{self.name}"
+        if self.name == "allow_tma":
+            is_boolean = value in (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
+            return None if is_boolean else message("hints-boolean").format(place)
+        if not isinstance(value, IntegerAttr):
+            return message("hints-integer").format(place)
+        number = value.value.data
+        if self.name == "num_cta_in_cga" and architecture in _SINGLE_BLOCK and number != 1:
+            return message("hints-single-block").format(place)
+        return None if self.takes(number) else message(self.key).format(place)
+
+
+def _power_of_two(limit: int) -> Callable[[int], bool]:
+    return lambda number: 0 < number <= limit and number & (number - 1) == 0
+
+
+HINTS = {
+    hint.name: hint
+    for hint in (
+        Hint("num_cta_in_cga", _power_of_two(16), "hints-blocks"),
+        Hint("num_worker_warps_per_cta", _power_of_two(32), "hints-warps"),
+        Hint("occupancy", lambda number: 1 <= number <= 32, "hints-occupancy"),
+        Hint("allow_tma", lambda _: True, "hints-boolean"),
+        Hint("latency", lambda number: 1 <= number <= 10, "hints-latency"),
+    )
+}
+"""Every hint by its name."""
+
+OF_ENTRY = ("num_cta_in_cga", "num_worker_warps_per_cta", "occupancy")
+OF_VIEW_ACCESS = ("latency", "allow_tma")
+OF_POINTER_ACCESS = ("latency",)
+
+ATTRIBUTES = (OptimizationHintsAttr,)
