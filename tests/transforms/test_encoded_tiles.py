@@ -110,7 +110,9 @@ def conversion(seed: int) -> tuple[str, Array, Array]:
     return text, numbers, expected
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(k, marks=[pytest.mark.slow] if k >= 12 else []) for k in range(40)]
+)
 def test_conversions_between_any_registers(seed: int) -> None:
     """The emulator, the interpreter and numpy give the same bits."""
     text, numbers, expected = conversion(seed)
@@ -123,7 +125,7 @@ def test_conversions_between_any_registers(seed: int) -> None:
 
 
 @needs_ptxas
-@pytest.mark.parametrize("seed", range(0, 40, 5))
+@pytest.mark.parametrize("seed", range(0, 40, 10))
 def test_the_assembler_takes_conversions(seed: int) -> None:
     assemble(lowered(conversion(seed)[0]).ptx)
 

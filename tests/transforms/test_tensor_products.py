@@ -196,17 +196,26 @@ CASES = [
 @pytest.mark.parametrize(("name", "warps"), CASES)
 def test_every_level_adds_up_the_same(name: str, warps: int) -> None:
     """Small integers are exact; a loop that never runs leaves zeros."""
+    _check(name, warps, (0, 2), TWO_ORDERS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "warps"), CASES)
+def test_every_level_adds_up_the_same_in_every_order(name: str, warps: int) -> None:
+    _check(name, warps, (0, 1, 2 if name in ONE_GROUP else 3), ORDERS)
+
+
+def _check(name: str, warps: int, counts: Sequence[int], orders: Sequence[tuple[str, int]]) -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(-3, 4, (128, 64)).astype(np.float16)
     b = rng.integers(-3, 4, (64, 64)).astype(np.float16)
     c = rng.integers(-3, 4, (128, 64)).astype(np.float32)
     kernel = compile(_text(name, warps), "sm_100a")
-    cheap = name in ONE_GROUP
-    for rounds in (0, 1, 2 if cheap else 3):
+    for rounds in counts:
         wanted = PRODUCTS[name](rounds) * (a.astype(np.float32) @ b.astype(np.float32))
         wanted += c * (name in BEGIN_WITH_C)
         np.testing.assert_array_equal(kernel.simulate(a, b, c, rounds, grid=1).arrays[2], wanted)
-        for order, seed in TWO_ORDERS if cheap else ORDERS:
+        for order, seed in orders:
             run = kernel.emulate(a, b, c, rounds, grid=1, order=order, seed=seed)
             assert [str(finding) for finding in run.findings] == [], (rounds, order)
             np.testing.assert_array_equal(run.arrays[2], wanted)
