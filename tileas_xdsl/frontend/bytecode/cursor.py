@@ -29,25 +29,33 @@ class BytecodeError(DiagnosticError):
 
 
 class Cursor:
-    """A position in the bytes `[position, end)` of a file; offsets count from the file's start."""
+    """A position in the bytes `[position, end)` of `data`, which begin at byte `base` of a file."""
 
-    __slots__ = ("data", "end", "file", "position", "section")
+    __slots__ = ("base", "data", "end", "file", "position", "section")
 
-    def __init__(self, data: bytes, position: int, end: int, section: str, file: str) -> None:
+    def __init__(
+        self, data: bytes, position: int, end: int, section: str, file: str, base: int = 0
+    ) -> None:
         self.data = data
         self.position = position
         self.end = end
         self.section = section
         self.file = file
+        self.base = base
 
     def part(self, position: int, end: int) -> Cursor:
         """Another cursor, over a part of the same section."""
-        return Cursor(self.data, position, end, self.section, self.file)
+        return Cursor(self.data, position, end, self.section, self.file, self.base)
+
+    def cut(self, length: int, what: str) -> Cursor:
+        """A cursor over a copy of the next bytes, whose positions count from their beginning."""
+        base = self.base + self.position
+        return Cursor(self.take(length, what), 0, length, self.section, self.file, base)
 
     def error(self, message: str, at: int | None = None) -> BytecodeError:
-        """An error at byte `at` of the file, by default where the cursor is."""
-        offset = self.position if at is None else at
-        return BytecodeError(self.file, self.section, offset, message)
+        """An error at position `at` of the data, by default where the cursor is."""
+        position = self.position if at is None else at
+        return BytecodeError(self.file, self.section, self.base + position, message)
 
     @property
     def remaining(self) -> int:
