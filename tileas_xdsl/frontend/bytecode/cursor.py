@@ -80,8 +80,15 @@ class Cursor:
         self.position += 1
         return self.data[self.position - 1]
 
-    def varint(self, what: str) -> int:
-        """An unsigned number of up to 64 bits: seven bits a byte, the lowest first (LEB128)."""
+    def boolean(self, what: str) -> bool:
+        """A byte that is 0 or 1."""
+        value = self.byte(what)
+        if value > 1:
+            raise self.error(f"{what} is 0 or 1, not {value}", self.position - 1)
+        return value == 1
+
+    def varint(self, what: str, bits: int = 64) -> int:
+        """An unsigned number of up to 64 or so bits: seven a byte, the lowest first (LEB128)."""
         start = position = self.position
         data, end = self.data, self.end
         value = shift = 0
@@ -90,7 +97,7 @@ class Cursor:
             position += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
-                if value >> 64:
+                if value >> bits:
                     break
                 self.position = position
                 return value
@@ -99,7 +106,7 @@ class Cursor:
                 break
         else:
             self._ends_inside(what)
-        raise self.error(f"{what} does not fit in 64 bits", start)
+        raise self.error(f"{what} does not fit in {bits} bits", start)
 
     def signed(self, what: str) -> int:
         """A signed number of 64 bits: its sign is the lowest bit (zigzag)."""
@@ -113,6 +120,14 @@ class Cursor:
         if number * bytes_each > self.end - self.position:
             left = f"the {self.end - self.position} bytes that are left"
             raise self.error(f"{number} {what} do not fit in {left}", start)
+        return number
+
+    def index(self, length: int, what: str, table: str) -> int:
+        """The number of an entry of a table that has `length` of them."""
+        start = self.position
+        number = self.varint(f"the number of {what}")
+        if number >= length:
+            raise self.error(f"{what} is number {number} of {length} {table}", start)
         return number
 
     def integers(self, width: int, what: str, at_most: int) -> list[int]:

@@ -37,6 +37,15 @@ VERSIONS = (V13_1, V13_2, V13_3, V13_4)
 LATEST = VERSIONS[-1]
 
 
+def version_named(text: str) -> Version:
+    """The version called `13.4`; raises `ValueError` if there is none."""
+    found = next((version for version in VERSIONS if str(version) == text), None)
+    if found is None:
+        known = ", ".join(map(str, VERSIONS))
+        raise ValueError(f"there is no bytecode version '{text}'; there are {known}")
+    return found
+
+
 class Section(IntEnum):
     """What a section holds; the members are named as the messages call them."""
 
@@ -108,6 +117,10 @@ class AttributeTag(IntEnum):
     DICTIONARY = 10
     OPTIMIZATION_HINTS = 11
     BOUNDED = 12
+
+
+DYNAMIC = -(1 << 63)
+"""An extent or a stride that is known at run time only."""
 
 
 class TypeTag(IntEnum):

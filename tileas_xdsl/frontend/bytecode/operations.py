@@ -14,13 +14,17 @@ from functools import cached_property
 
 from tileas_xdsl.frontend.bytecode.layout import V13_1, V13_2, V13_3, V13_4, Version
 
+SEGMENT_SIZES = "operandSegmentSizes"
+"""The property that says how many operands each name stands for; bytecode says it with them."""
+
 
 class Kind(Enum):
     """How an attribute is encoded; enumerations say so by the name of their table instead."""
 
     UNIT = "unit"
     """Only its flag."""
-    INT = "int"
+    I32 = "i32"
+    I64 = "i64"
     BOOL = "bool"
     STRING = "string"
     SYMBOL = "symbol"
@@ -43,6 +47,8 @@ class Attribute:
     """The name of an enumeration of the dialect, or how the value is encoded otherwise."""
     optional: bool = False
     since: Version = V13_1
+    default: str = ""
+    """The value in versions that do not have the attribute; empty where it is then absent."""
 
 
 class Arity(Enum):
@@ -79,12 +85,12 @@ class Encoding:
     since: Version = V13_1
 
     @cached_property
-    def flags(self) -> tuple[str, ...]:
-        """The names of what may be absent, lowest bit first."""
+    def flags(self) -> tuple[tuple[str, Version], ...]:
+        """What may be absent and since when it exists, lowest bit first."""
         flagged = [(a.since, a.name) for a in self.attributes if a.optional]
         if self.segments:
             flagged += [(o.since, o.name) for o in self.operands if o.arity is Arity.OPTIONAL]
-        return tuple(name for _, name in sorted(flagged, key=lambda flag: flag[0]))
+        return tuple((name, since) for since, name in sorted(flagged, key=lambda flag: flag[0]))
 
     @cached_property
     def flags_since(self) -> Version | None:
@@ -105,12 +111,13 @@ _VERSIONS = {str(version): version for version in (V13_1, V13_2, V13_3, V13_4)}
 
 
 def _attribute(text: str) -> Attribute:
-    """`name:kind[?][@version]`."""
+    """`name:kind[?][@version[=default]]`."""
     name, kind = text.split(":")
     kind, _, since = kind.partition("@")
+    since, _, default = since.partition("=")
     optional = kind.endswith("?") or kind == "unit"
     kind = kind.removesuffix("?").replace("_", " ") if kind.islower() else kind.removesuffix("?")
-    return Attribute(name, _KINDS.get(kind, kind), optional, _VERSIONS[since or "13.1"])
+    return Attribute(name, _KINDS.get(kind, kind), optional, _VERSIONS[since or "13.1"], default)
 
 
 def _operand(text: str) -> Operand:
@@ -171,7 +178,7 @@ _ENCODINGS = (
     _op(0x09, "bitcast", "source"),
     _op(0x0A, "break", "operands*", results=None),
     _op(0x0B, "broadcast", "source"),
-    _op(0x0C, "cat", "lhs rhs", "dim:int"),
+    _op(0x0C, "cat", "lhs rhs", "dim:i64"),
     _op(0x0D, "ceil", "source"),
     _op(
         0x0E,
@@ -186,7 +193,7 @@ _ENCODINGS = (
     _op(0x13, "cosh", "source"),
     _op(0x14, "divf", "lhs rhs", _ROUNDED),
     _op(0x15, "divi", "lhs rhs", f"{_SIGNED} rounding:RoundingMode"),
-    _op(0x17, "exp", "source", "rounding_mode:RoundingMode@13.3"),
+    _op(0x17, "exp", "source", "rounding_mode:RoundingMode@13.3=full"),
     _op(0x18, "exp2", "source", _FTZ),
     _op(0x25, "exti", "from", _SIGNED),
     _op(0x26, "extract", "source indices*", results=None),
@@ -215,7 +222,7 @@ _ENCODINGS = (
     _op(
         0x3D,
         "load_ptr_tko",
-        "source mask? paddingValue? token?",
+        "source mask? padding_value? token?",
         _ACCESS,
         results=2,
         segments=True,
@@ -224,7 +231,7 @@ _ENCODINGS = (
         0x3E,
         "load_view_tko",
         "view index* token?",
-        f"{_ACCESS} inbounds:bool_array@13.4",
+        f"{_ACCESS} inbounds:bool_array@13.4=false",
         results=None,
         segments=True,
     ),
@@ -250,7 +257,7 @@ _ENCODINGS = (
     _op(0x4D, "mulhii", "x y"),
     _op(0x4E, "muli", "lhs rhs", _OVERFLOW),
     _op(0x4F, "negf", "source"),
-    _op(0x50, "negi", "source", f"{_OVERFLOW}@13.2"),
+    _op(0x50, "negi", "source", f"{_OVERFLOW}@13.2=none"),
     _op(0x51, "offset", "ptr offset"),
     _op(0x52, "ori", "lhs rhs"),
     _op(0x53, "permute", "source", "permutation:i32_array"),
@@ -258,7 +265,7 @@ _ENCODINGS = (
     _op(0x55, "print_tko", "args* token?@13.2", "str:string", results=None, segments=True),
     _op(0x56, "ptr_to_int", "source"),
     _op(0x57, "ptr_to_ptr", "source"),
-    _op(0x58, "reduce", "operands*", "dim:int identities:array", results=None, regions=1),
+    _op(0x58, "reduce", "operands*", "dim:i32 identities:array", results=None, regions=1),
     _op(0x59, "remf", "lhs rhs"),
     _op(0x5A, "remi", "lhs rhs", _SIGNED),
     _op(0x5B, "reshape", "source"),
@@ -268,7 +275,7 @@ _ENCODINGS = (
         0x5E,
         "scan",
         "operands*",
-        "dim:int reverse:bool identities:array",
+        "dim:i32 reverse:bool identities:array",
         results=None,
         regions=1,
     ),
@@ -283,21 +290,21 @@ _ENCODINGS = (
         0x66,
         "store_view_tko",
         "tile view index* token?",
-        f"{_ACCESS} inbounds:bool_array@13.4",
+        f"{_ACCESS} inbounds:bool_array@13.4=false",
         results=None,
         segments=True,
     ),
     _op(0x67, "subf", "lhs rhs", _ROUNDED),
     _op(0x68, "subi", "lhs rhs", _OVERFLOW),
     _op(0x69, "tan", "source"),
-    _op(0x6A, "tanh", "source", "rounding_mode:RoundingMode@13.2"),
+    _op(0x6A, "tanh", "source", "rounding_mode:RoundingMode@13.2=full"),
     _op(0x6B, "trunci", "from", _OVERFLOW),
     _op(0x6C, "xori", "lhs rhs"),
     _op(0x6D, "yield", "operands*", results=None),
     _op(0x6E, "atan2", "x y", since=V13_2),
     _op(0x6F, "pack", "source", since=V13_3),
     _op(0x70, "unpack", "source", since=V13_3),
-    _op(0x71, "alloca", "", "num_elem:int alignment:int global:unit", since=V13_3),
+    _op(0x71, "alloca", "", "num_elem:i64 alignment:i64 global:unit", since=V13_3),
     _op(0x72, "mmaf_scaled", "lhs rhs acc lhs_scale rhs_scale", since=V13_3),
     _op(0x73, "make_gather_scatter_view", "tensor_view", since=V13_3),
     _op(0x74, "make_strided_view", "tensor_view", since=V13_3),

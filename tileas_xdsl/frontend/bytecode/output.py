@@ -55,7 +55,7 @@ class Output(bytearray):
         for entry in entries:
             self += entry
 
-    def section(self, section: Section, payload: bytes) -> None:
+    def section(self, section: Section, payload: bytes | bytearray) -> None:
         """A whole section, aligned as it must be."""
         alignment = ALIGNMENT.get(section, 1)
         self.append(section | (ALIGNED if alignment > 1 else 0))
@@ -79,6 +79,6 @@ class Numbering(Generic[_K]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def keys(self) -> Sequence[_K]:
+    def in_order(self) -> Sequence[_K]:
         """The things in the order of their numbers."""
         return tuple(self._numbers)

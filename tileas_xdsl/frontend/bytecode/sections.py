@@ -25,11 +25,20 @@ class Sections:
 
     version: Version
     payloads: Mapping[Section, Cursor]
+    size: int
+    """Bytes of the file."""
 
     def get(self, section: Section) -> Cursor | None:
         """The payload, from its beginning; None if the file does not have this section."""
         payload = self.payloads.get(section)
         return None if payload is None else payload.part(payload.position, payload.end)
+
+    def table(self, section: Section) -> Cursor:
+        """As `get`; a table without entries if the file does not have this section."""
+        if (payload := self.get(section)) is not None:
+            return payload
+        file = next(iter(self.payloads.values())).file
+        return Cursor(b"\0", 0, 1, f"section {section.title}, which is missing", file)
 
 
 def split_sections(data: bytes, file: str) -> Sections:
@@ -47,7 +56,7 @@ def split_sections(data: bytes, file: str) -> Sections:
     for section in MANDATORY:
         if section not in payloads:
             raise cursor.error(f"there is no section {section.title}, which every file has")
-    return Sections(version, payloads)
+    return Sections(version, payloads, len(data))
 
 
 def _read_version(cursor: Cursor) -> Version:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 from tileas_xdsl.frontend.bytecode.cursor import Cursor
+from tileas_xdsl.frontend.bytecode.limits import MAX_NESTING
 
 _CODES = {4: "I", 8: "Q"}
 
@@ -39,13 +43,40 @@ def read_table(cursor: Cursor, origin: int, width: int, what: str) -> list[tuple
     return [(base + bounds[i], base + bounds[i + 1]) for i in range(number)]
 
 
-def read_strings(cursor: Cursor) -> list[str]:
-    """The strings of section String; raises `BytecodeError` for what is not UTF-8."""
-    strings: list[str] = []
-    for start, end in read_table(cursor, cursor.position, 4, "strings"):
-        try:
-            strings.append(cursor.data[start:end].decode("utf-8"))
-        except UnicodeDecodeError as error:
-            message = f"string {len(strings)} is not UTF-8"
-            raise cursor.error(message, start + error.start) from error
-    return strings
+_T = TypeVar("_T")
+
+
+class Entries(ABC, Generic[_T]):
+    """Entries of a table that refer to one another, each read once, when it is first needed."""
+
+    def __init__(self, places: Sequence[tuple[int, int]], what: str) -> None:
+        self._places = places
+        self._what = what
+        self._read: list[_T | None] = [None] * len(places)
+        self._open: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def entry(self, cursor: Cursor, index: int, at: int | None = None) -> _T:
+        """An entry; `at` is the place in the file that asks for it.
+
+        Raises `BytecodeError` for entries that contain themselves, or too many inside one another.
+        """
+        found = self._read[index]
+        if found is not None:
+            return found
+        if index in self._open:
+            raise cursor.error(f"{self._what} {index} contains itself", at)
+        if len(self._open) >= MAX_NESTING:
+            raise cursor.error(f"more than {MAX_NESTING} {self._what}s inside one another", at)
+        self._open.add(index)
+        part = cursor.part(*self._places[index])
+        made = self._read[index] = self.read(part, index)
+        part.finished(f"{self._what} {index}")
+        self._open.remove(index)
+        return made
+
+    @abstractmethod
+    def read(self, cursor: Cursor, index: int) -> _T:
+        """Read one entry from its bytes."""

@@ -1,0 +1,178 @@
+"""From bytecode to a module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    FunctionType,
+    IntegerAttr,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from tileas_xdsl.dialects.cuda_tile import CudaTile
+from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.frontend.bytecode.assembly import new_block, without_collection
+from tileas_xdsl.frontend.bytecode.attributes import Attributes
+from tileas_xdsl.frontend.bytecode.bodies import Body, Heads
+from tileas_xdsl.frontend.bytecode.constants import Constants
+from tileas_xdsl.frontend.bytecode.cursor import Cursor
+from tileas_xdsl.frontend.bytecode.debug import DebugInfo, no_debug_info
+from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
+from tileas_xdsl.frontend.bytecode.layout import V13_3, FunctionFlag, Section, Version
+from tileas_xdsl.frontend.bytecode.limits import FREE_ARGUMENTS
+from tileas_xdsl.frontend.bytecode.operations import ENCODINGS
+from tileas_xdsl.frontend.bytecode.plans import make_plan
+from tileas_xdsl.frontend.bytecode.sections import Sections, split_sections
+from tileas_xdsl.frontend.bytecode.strings import Strings
+from tileas_xdsl.frontend.bytecode.types import Types
+
+MODULE_NAME = "kernels"
+"""The name of every module that is read, as in the open reader: the format carries none."""
+
+DEFINITIONS = {definition.name: definition for definition in CudaTile.operations}
+"""The operations of the dialect by their names."""
+
+
+def read_bytecode(data: bytes, file: str = "<bytecode>") -> ModuleOp:
+    """The module of a bytecode file, which a `cuda_tile.module` inside a `builtin.module` is.
+
+    Every operation has the location that the debug information gives it.  Nothing is verified
+    beyond what the format needs.  Raises `BytecodeError` for a file that is wrong, with the byte.
+    """
+    with without_collection():
+        return _Reader(split_sections(data, file)).module()
+
+
+class _Reader:
+    """A file whose tables are read."""
+
+    def __init__(self, sections: Sections) -> None:
+        self._sections = sections
+        self._version = sections.version
+        self._strings = Strings(self._sections.table(Section.STRING))
+        self._types = Types(self._sections.table(Section.TYPE), self._version).all()
+        self._constants = Constants(self._sections.table(Section.CONSTANT))
+        self._attributes = Attributes(self._strings, self._types, self._constants)
+        self._heads = Heads(_plans(self._version, self._attributes), self._types)
+        self._locations = self._debug_info()
+        self._arguments_left = FREE_ARGUMENTS + sections.size
+
+    def _debug_info(self) -> Callable[[Cursor], Iterator[LocationAttr]]:
+        cursor = self._sections.get(Section.DEBUG)
+        return no_debug_info if cursor is None else DebugInfo(cursor, self._strings).of_function
+
+    def module(self) -> ModuleOp:
+        """The module, with the globals before the functions."""
+        block = Block([*self._globals(), *self._functions()])
+        properties: dict[str, Attribute] = {"sym_name": StringAttr(MODULE_NAME)}
+        cursor = self._sections.get(Section.PRODUCER)
+        if cursor is not None:
+            properties["producer"] = self._strings.attribute(cursor, "the producer")
+            cursor.finished("the producer")
+        inner = DEFINITIONS["cuda_tile.module"].create(
+            properties=properties, regions=[Region(block)]
+        )
+        return ModuleOp([inner])
+
+    def _globals(self) -> Iterator[Operation]:
+        cursor = self._sections.table(Section.GLOBAL)
+        for _ in range(cursor.count("globals", 4)):
+            yield self._global(cursor)
+        cursor.finished("the globals")
+
+    def _global(self, cursor: Cursor) -> Operation:
+        properties: dict[str, Attribute] = {
+            "sym_name": self._strings.attribute(cursor, "the name of a global")
+        }
+        type_ = self._heads.type(cursor, "the type of a global")
+        properties["value"] = self._constants.elements(cursor, type_)
+        properties["alignment"] = _alignment(cursor)
+        visibility = 0
+        if self._version >= V13_3:
+            start = cursor.position
+            visibility = cursor.varint("the visibility of a global")
+            if visibility >= len(_VISIBILITIES):
+                raise cursor.error(f"there is no visibility {visibility}", start)
+            if cursor.boolean("whether a global is constant"):
+                properties["constant"] = UnitAttr()
+        properties["symbol_visibility"] = _VISIBILITIES[visibility]
+        return DEFINITIONS["cuda_tile.global"].create(properties=properties)
+
+    def _functions(self) -> Iterator[Operation]:
+        cursor = self._sections.table(Section.FUNC)
+        for _ in range(cursor.count("functions", 5)):
+            yield self._function(cursor)
+        if cursor.remaining >= 8:
+            cursor.finished("the functions")
+
+    def _function(self, cursor: Cursor) -> Operation:
+        start = cursor.position
+        name = self._strings.attribute(cursor, "the name of a function")
+        type_ = self._function_type(cursor)
+        flags = self._flags(cursor)
+        locations = self._locations(cursor)
+        location = next(locations, UNKNOWN_LOC)
+        properties: dict[str, Attribute] = {"sym_name": name, "function_type": type_}
+        if FunctionFlag.HINTS in flags:
+            properties["optimization_hints"] = self._hints(cursor)
+        body = cursor.cut(cursor.varint("the length of a function"), "a function")
+        block = new_block(tuple(type_.inputs), location)
+        self._arguments_left -= len(block.args)
+        if self._arguments_left < 0:
+            raise cursor.error("more parameters in all than the file has bytes", start)
+        Body(self._heads, body, block.args, locations).read(block)
+        entry = DEFINITIONS["cuda_tile.entry"].create(
+            properties=properties, regions=[Region(block)]
+        )
+        entry.location = location
+        return entry
+
+    def _function_type(self, cursor: Cursor) -> FunctionType:
+        start = cursor.position
+        type_ = self._heads.type(cursor, "the type of a function")
+        if not isinstance(type_, FunctionType):
+            raise cursor.error(f"a function has the type {type_}", start)
+        return type_
+
+    def _flags(self, cursor: Cursor) -> FunctionFlag:
+        start = cursor.position
+        number = cursor.byte("the flags of a function")
+        flags = FunctionFlag(number)
+        if number >= 8 or FunctionFlag.PRIVATE in flags or FunctionFlag.ENTRY not in flags:
+            raise cursor.error(f"only public entries are supported, not the flags {number}", start)
+        return flags
+
+    def _hints(self, cursor: Cursor) -> Attribute:
+        start = cursor.position
+        hints = self._attributes.tagged(cursor)
+        if not isinstance(hints, OptimizationHintsAttr):
+            raise cursor.error(f"the hints of a function are {hints}", start)
+        return hints
+
+
+_VISIBILITIES = ENUMERATIONS["SymbolVisibility"]
+
+
+def _alignment(cursor: Cursor) -> Attribute:
+    start = cursor.position
+    alignment = cursor.varint("the alignment of a global")
+    if alignment >> 63:
+        raise cursor.error(f"the alignment {alignment} of a global is too large", start)
+    return IntegerAttr(alignment, i64)
+
+
+def _plans(version: Version, attributes: Attributes):
+    return {
+        opcode: make_plan(
+            encoding, version, DEFINITIONS[f"cuda_tile.{encoding.name}"], attributes.decoder
+        )
+        for opcode, encoding in ENCODINGS.items()
+        if encoding.since <= version
+    }
