@@ -8,7 +8,8 @@ bytes as the last head with the same opcode had.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -21,8 +22,18 @@ from tileas_xdsl.frontend.bytecode.operations import SEGMENT_SIZES, Arity
 from tileas_xdsl.frontend.bytecode.plans import Plan
 
 _COUNT_FOLLOWS = -1
+_ONE_BYTE = 0x7F
+"""The largest number that takes one byte."""
 _LENGTHS = 6
 """Lengths that are looked up for one opcode; most have one or two."""
+
+
+class Variant(NamedTuple):
+    """What a number of operands makes of an operation."""
+
+    length: int
+    """Of the operands and the number, if each takes one byte."""
+    properties: dict[str, Attribute]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +44,14 @@ class Head:
     result_types: tuple[Attribute, ...]
     properties: dict[str, Attribute]
     operands: int
-    """How many follow; -1 if that stands between them."""
+    """How many follow; -1 if a number among them says it."""
     regions: int
     flags: int
     plan: Plan
+    before: int = 0
+    """How many operands stand before that number, if there is only one such."""
+    variants: dict[int, Variant] = field(default_factory=dict[int, Variant])
+    """What that number makes of the operation, as far as it was met."""
 
 
 class Heads:
@@ -73,7 +88,10 @@ class Heads:
             properties[SEGMENT_SIZES] = self.segment_sizes(tuple(sizes))
         operands = _operand_count(cursor, plan, flags)
         regions = plan.encoding.regions
-        head = Head(plan.definition, result_types, properties, operands, regions, flags, plan)
+        before = _operands_before(plan, flags)
+        head = Head(
+            plan.definition, result_types, properties, operands, regions, flags, plan, before
+        )
         piece = cursor.data[start : cursor.position]
         self.known[piece] = head
         lengths = self.lengths[piece[0]]
@@ -124,6 +142,14 @@ def _operand_count(cursor: Cursor, plan: Plan, flags: int) -> int:
     return plan.operand_count + (flags & plan.operand_flags).bit_count()
 
 
+def _operands_before(plan: Plan, flags: int) -> int:
+    """How many operands stand before the only name that stands for many."""
+    if plan.counted_segment is None or plan.segments is None:
+        return 0
+    before = plan.segments[: plan.counted_segment]
+    return sum(_size(segment.arity, flags & segment.mask) for segment in before)
+
+
 def _size(arity: Arity, present: int) -> int:
     return 1 if arity is Arity.ONE else int(present > 0)
 
@@ -172,7 +198,7 @@ class Body:
                     position = cursor.position
                 if head.operands < 0:
                     cursor.position = position
-                    operands, properties = self._counted_operands(head)
+                    operands, properties = self._counted_operands(head, position)
                     position = cursor.position
                 else:
                     piece = data[position : position + head.operands]
@@ -204,8 +230,28 @@ class Body:
         there_are = f"{len(self._values)} that are known here"
         return self._cursor.error(f"an operand is value {value} of {there_are}", at)
 
-    def _counted_operands(self, head: Head) -> tuple[SSAValues[SSAValue], dict[str, Attribute]]:
+    def _counted_operands(
+        self, head: Head, start: int
+    ) -> tuple[SSAValues[SSAValue], dict[str, Attribute]]:
         """Operands where the numbers for each name are read, and the properties with them."""
+        cursor, before = self._cursor, head.before
+        data = cursor.data
+        variant = head.variants.get(data[start + before]) if start + before < cursor.end else None
+        if variant is None:
+            return self._read_segments(head, start)
+        piece = data[start : start + variant.length]
+        if not piece.isascii() or start + variant.length > cursor.end:
+            return self._read_segments(head, start)
+        cursor.position = start + variant.length
+        numbers = piece[:before] + piece[before + 1 :]
+        if numbers and max(numbers) >= len(self._values):
+            raise self._no_value(max(numbers), start)
+        return SSAValues(map(self._values.__getitem__, numbers)), variant.properties.copy()
+
+    def _read_segments(
+        self, head: Head, start: int
+    ) -> tuple[SSAValues[SSAValue], dict[str, Attribute]]:
+        """The same, one by one."""
         operands: list[SSAValue] = []
         properties = head.properties.copy()
         segments = head.plan.segments or ()
@@ -219,6 +265,11 @@ class Body:
             if head.plan.all_false and segment.name == "index":
                 properties[head.plan.all_false] = self._heads.all_false(sizes[-1])
         properties[SEGMENT_SIZES] = self._heads.segment_sizes(tuple(sizes))
+        if head.plan.counted_segment is not None:
+            length = len(operands) + 1
+            count = sizes[head.plan.counted_segment]
+            if count <= _ONE_BYTE and self._cursor.position == start + length:
+                head.variants[count] = Variant(length, properties.copy())
         return SSAValues(operands), properties
 
     def _operands(self, number: int) -> Iterator[SSAValue]:

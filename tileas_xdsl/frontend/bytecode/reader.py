@@ -25,7 +25,7 @@ from tileas_xdsl.frontend.bytecode.constants import Constants
 from tileas_xdsl.frontend.bytecode.cursor import Cursor
 from tileas_xdsl.frontend.bytecode.debug import DebugInfo, no_debug_info
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
-from tileas_xdsl.frontend.bytecode.layout import V13_3, FunctionFlag, Section, Version
+from tileas_xdsl.frontend.bytecode.layout import V13_3, AttributeTag, FunctionFlag, Section, Version
 from tileas_xdsl.frontend.bytecode.limits import FREE_ARGUMENTS
 from tileas_xdsl.frontend.bytecode.operations import ENCODINGS
 from tileas_xdsl.frontend.bytecode.plans import make_plan
@@ -62,6 +62,7 @@ class _Reader:
         self._attributes = Attributes(self._strings, self._types, self._constants)
         self._heads = Heads(_plans(self._version, self._attributes), self._types)
         self._locations = self._debug_info()
+        self._last_hints: tuple[bytes, Attribute] = (_NO_HINTS, OptimizationHintsAttr({}))
         self._arguments_left = FREE_ARGUMENTS + sections.size
 
     def _debug_info(self) -> Callable[[Cursor], Iterator[LocationAttr]]:
@@ -150,13 +151,20 @@ class _Reader:
         return flags
 
     def _hints(self, cursor: Cursor) -> Attribute:
+        """The hints of a function; most have the same as the one before."""
         start = cursor.position
+        last, hints = self._last_hints
+        if cursor.data.startswith(last, start, cursor.end):
+            cursor.position += len(last)
+            return hints
         hints = self._attributes.tagged(cursor)
         if not isinstance(hints, OptimizationHintsAttr):
             raise cursor.error(f"the hints of a function are {hints}", start)
+        self._last_hints = cursor.data[start : cursor.position], hints
         return hints
 
 
+_NO_HINTS = bytes([AttributeTag.OPTIMIZATION_HINTS, 0])
 _VISIBILITIES = ENUMERATIONS["SymbolVisibility"]
 
 
