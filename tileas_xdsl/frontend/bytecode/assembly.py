@@ -58,6 +58,11 @@ def append_operation(
     return op
 
 
+def give_result(op: Operation, type_: Attribute) -> None:
+    """Give a result to an operation that has none."""
+    op.results = _results(op, (type_,))
+
+
 def _results(op: Operation, types: Sequence[Attribute]) -> SSAValues[OpResult]:
     results: list[OpResult] = []
     for type_ in types:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Attribute, Block, BlockOps, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockOps, Operation, OpResult, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.frontend.bytecode.attribute_writer import AttributeWriter
@@ -15,6 +15,7 @@ from tileas_xdsl.frontend.bytecode.layout import Version
 from tileas_xdsl.frontend.bytecode.operations import (
     BY_NAME,
     SEGMENT_SIZES,
+    TOKEN_SINCE,
     Arity,
     Encoding,
     Kind,
@@ -60,7 +61,16 @@ class BodyWriter:
                 self._operation(output, op)
             except UnwritableError as error:
                 raise op_error(op, f"cannot be written as bytecode: {error}") from error
-            self._define(op.results)
+            self._define(self._results(op))
+
+    def _results(self, op: Operation) -> Sequence[OpResult]:
+        """The results that this version has."""
+        since = TOKEN_SINCE.get(op.name, self._version)
+        if since <= self._version:
+            return op.results
+        if any(result.first_use is not None for result in op.results):
+            raise UnwritableError(f"its token is used, which needs version {since}")
+        return ()
 
     def _operation(self, output: Output, op: Operation) -> None:
         encoding = BY_NAME.get(op.name)
@@ -80,7 +90,7 @@ class BodyWriter:
             self._regions(output, op, encoding)
 
     def _result_types(self, output: Output, op: Operation, encoding: Encoding) -> None:
-        numbers = [self._types.number(result.type) for result in op.results]
+        numbers = [self._types.number(result.type) for result in self._results(op)]
         if encoding.results is None:
             output.varints(numbers)
             return

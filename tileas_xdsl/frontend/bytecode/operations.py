@@ -324,6 +324,9 @@ _ENCODINGS = (
     _op(0x7A, "memory_fence_alias_tko", "token", since=V13_4),
 )
 
+TOKEN_SINCE = {"cuda_tile.print_tko": V13_2}
+"""Operations whose only result is a token that came later; the older file has no number for it."""
+
 ENCODINGS = {encoding.opcode: encoding for encoding in _ENCODINGS}
 """By opcode.  Modules, entries and globals have opcodes too, but sections of their own instead."""
 

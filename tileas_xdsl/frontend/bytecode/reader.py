@@ -18,7 +18,8 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from tileas_xdsl.dialects.cuda_tile import CudaTile
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
-from tileas_xdsl.frontend.bytecode.assembly import new_block, without_collection
+from tileas_xdsl.dialects.cuda_tile.types import TokenType
+from tileas_xdsl.frontend.bytecode.assembly import give_result, new_block, without_collection
 from tileas_xdsl.frontend.bytecode.attributes import Attributes
 from tileas_xdsl.frontend.bytecode.bodies import Body, Heads
 from tileas_xdsl.frontend.bytecode.constants import Constants
@@ -27,7 +28,7 @@ from tileas_xdsl.frontend.bytecode.debug import DebugInfo, no_debug_info
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
 from tileas_xdsl.frontend.bytecode.layout import V13_3, AttributeTag, FunctionFlag, Section, Version
 from tileas_xdsl.frontend.bytecode.limits import FREE_ARGUMENTS
-from tileas_xdsl.frontend.bytecode.operations import ENCODINGS
+from tileas_xdsl.frontend.bytecode.operations import ENCODINGS, TOKEN_SINCE
 from tileas_xdsl.frontend.bytecode.plans import make_plan
 from tileas_xdsl.frontend.bytecode.sections import Sections, split_sections
 from tileas_xdsl.frontend.bytecode.strings import Strings
@@ -129,11 +130,21 @@ class _Reader:
         if self._arguments_left < 0:
             raise cursor.error("more parameters in all than the file has bytes", start)
         Body(self._heads, body, block.args, locations).read(block)
+        self._complete(block)
         entry = DEFINITIONS["cuda_tile.entry"].create(
             properties=properties, regions=[Region(block)]
         )
         entry.location = location
         return entry
+
+    def _complete(self, block: Block) -> None:
+        """Give tokens to operations of a version in which they had none."""
+        if all(since <= self._version for since in TOKEN_SINCE.values()):
+            return
+        for op in block.walk():
+            since = TOKEN_SINCE.get(op.name, self._version)
+            if self._version < since and not op.results:
+                give_result(op, TokenType())
 
     def _function_type(self, cursor: Cursor) -> FunctionType:
         start = cursor.position
