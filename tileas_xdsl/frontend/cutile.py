@@ -1,4 +1,4 @@
-"""Kernels of cuTile Python as Tile IR bytecode, made by the package `cuda-tile` without a GPU.
+"""Kernels of cuTile Python as Tile IR, made by the package `cuda-tile` without a GPU.
 
 The package's own `KernelSignature.from_kernel_args` asks the driver about pointers; here signatures
 are made from text, or from arrays by the same rules.
@@ -13,9 +13,12 @@ from io import BytesIO
 from math import gcd
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
+from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
@@ -31,6 +34,9 @@ INSTALL = "pip install 'tileas-xdsl[cutile]'"
 
 _DIVISOR = 16
 """The multiple, of elements or of bytes, that matters for the code."""
+
+_FIRST_COLUMN = 0
+"""The package counts columns from 0, also in bytecode."""
 
 _KERNEL_PARAMETERS = "the kernel's parameters are"
 
@@ -119,6 +125,21 @@ def export_bytecode(
     except Exception as error:
         raise _error(place, f"cuda.tile refuses the kernel: {_one_line(str(error))}") from error
     return output.getvalue()
+
+
+def kernel_module(
+    kernel: Any,
+    signature: str | Sequence[Parameter],
+    *,
+    version: Version = LATEST,
+    gpu: str | None = None,
+) -> ModuleOp:
+    """The `cuda_tile` module of a kernel, not verified; parameters and errors as `export_bytecode`.
+
+    Locations are places in the Python source.
+    """
+    content = export_bytecode(kernel, signature, version=version, gpu=gpu)
+    return read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
 
 
 def parameters_of(kernel: Any, arguments: Sequence[Any]) -> tuple[Parameter, ...]:
@@ -253,7 +274,7 @@ def _location(loc: Any) -> Location | None:
     """A place of the package, whose columns count from 0."""
     if loc is None or loc.filename is None:
         return None
-    return Location(loc.filename, loc.line, loc.col + 1)
+    return Location(loc.filename, loc.line, loc.col + 1 - _FIRST_COLUMN)
 
 
 def _one_line(text: str) -> str:

@@ -19,6 +19,12 @@ SUFFIX = "tileirbc"
 _DIALECT = "cuda_tile"
 
 
+def load_tile_ir(ctx: Context) -> None:
+    """Load the dialect of bytecode, as parsing text that uses it does."""
+    if _DIALECT in ctx.registered_dialect_names:
+        ctx.load_registered_dialect(_DIALECT)
+
+
 class ParsedInput(NamedTuple):
     """A module, and the aliases of attributes that its text defines."""
 
@@ -42,8 +48,7 @@ def parse_input(
     if is_bytecode(content) or PurePath(name).suffix == f".{SUFFIX}":
         from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 
-        if _DIALECT in ctx.registered_dialect_names:
-            ctx.load_registered_dialect(_DIALECT)
+        load_tile_ir(ctx)
         return ParsedInput(read_bytecode(content, name), {})
     parser = LocatedParser(ctx, content, name, line_offset)
     return ParsedInput(parser.parse_module(implicit_module), parser.attribute_aliases)

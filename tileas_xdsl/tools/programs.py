@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
-from tileas_xdsl.frontend.inputs import parse_input
+from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
@@ -57,27 +57,36 @@ def load_input(path: str, signature: str | None, target: str, version: str | Non
         return load_program(path)
     if signature is None:
         raise UsageError("a kernel of cuTile needs --sig, the types of its parameters")
-    from tileas_xdsl.frontend.cutile import MissingPackageError, export_bytecode, load_kernel
+    from tileas_xdsl.frontend.cutile import MissingPackageError, kernel_module, load_kernel
 
     chosen = LATEST if version is None else version_named(version)
     try:
         gpu = None if chosen >= V13_3 else target.removesuffix("a")
-        content = export_bytecode(load_kernel(path), signature, version=chosen, gpu=gpu)
+        module = kernel_module(load_kernel(path), signature, version=chosen, gpu=gpu)
     except MissingPackageError as error:
         fail(str(error))
-    return program_of(content, path)
+    verify_module(module)
+    ctx = _context()
+    load_tile_ir(ctx)
+    return Program(module, ctx, {})
 
 
 def program_of(content: bytes, name: str) -> Program:
     """The module that text or bytecode contains; raises `DiagnosticError` if it is not valid."""
+    ctx = _context()
+    module, aliases = parse_input(ctx, content, name)
+    verify_module(module)
+    return Program(module, ctx, aliases)
+
+
+def _context() -> Context:
+    """A context that knows every dialect that is installed."""
     from xdsl.universe import Universe
 
     ctx = Context()
     for dialect, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(dialect, factory)
-    module, aliases = parse_input(ctx, content, name)
-    verify_module(module)
-    return Program(module, ctx, aliases)
+    return ctx
 
 
 def print_diagnostics(reports: Iterable[Diagnostic]) -> None:

@@ -43,8 +43,8 @@ _LOCATION = (FusedLoc, CallSiteLoc, UnknownLoc)
 class DebugInfo:
     """The locations of a file."""
 
-    def __init__(self, cursor: Cursor, strings: Strings) -> None:
-        """Read the whole section; raises `BytecodeError`."""
+    def __init__(self, cursor: Cursor, strings: Strings, first_column: int) -> None:
+        """Read the whole section, whose columns count from so much; raises `BytecodeError`."""
         origin = cursor.position
         number = cursor.count("functions with debug data", 4)
         cursor.pad(4, origin)
@@ -54,7 +54,7 @@ class DebugInfo:
         cursor.pad(8, origin)
         self._numbers = unsigned_array(cursor, total, 8, "the places of operations")
         self._bounds = _bounds(cursor, offsets, total, place)
-        self._locations = _Attributes(cursor, origin, strings).locations()
+        self._locations = _Attributes(cursor, origin, strings, 1 - first_column).locations()
 
     def of_function(self, cursor: Cursor) -> Iterator[LocationAttr]:
         """The locations of a function and of its operations, whose number comes next in `cursor`.
@@ -98,10 +98,11 @@ def _bounds(cursor: Cursor, offsets: array[int], total: int, place: int) -> list
 class _Attributes(Entries[Attribute]):
     """The debug attributes of a file, each with all that it refers to."""
 
-    def __init__(self, cursor: Cursor, origin: int, strings: Strings) -> None:
+    def __init__(self, cursor: Cursor, origin: int, strings: Strings, shift: int) -> None:
         super().__init__(read_table(cursor, origin, 4, "debug attributes"), "debug attribute")
         self._cursor = cursor
         self._strings = strings
+        self._shift = shift
         self._sizes: dict[int, int] = {}
 
     def locations(self) -> list[LocationAttr | None]:
@@ -169,7 +170,8 @@ class _Attributes(Entries[Attribute]):
         scope = self._part(cursor, index, "the scope of a position", LOCAL_SCOPES)
         file = self._strings.attribute(cursor, "the file of a position")
         line = IntAttr(cursor.varint("a line"))
-        position = FileLineColLoc(file, line, IntAttr(cursor.varint("a column")))
+        column = IntAttr(cursor.varint("a column") + self._shift)
+        position = FileLineColLoc(file, line, column)
         return FusedLoc((position,), scope)
 
     def call_site(self, cursor: Cursor, index: int) -> Attribute:

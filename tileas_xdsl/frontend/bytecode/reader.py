@@ -41,20 +41,21 @@ DEFINITIONS = {definition.name: definition for definition in CudaTile.operations
 """The operations of the dialect by their names."""
 
 
-def read_bytecode(data: bytes, file: str = "<bytecode>") -> ModuleOp:
+def read_bytecode(data: bytes, file: str = "<bytecode>", *, first_column: int = 1) -> ModuleOp:
     """The module of a bytecode file, which a `cuda_tile.module` inside a `builtin.module` is.
 
-    Every operation has the location that the debug information gives it.  Nothing is verified
-    beyond what the format needs.  Raises `BytecodeError` for a file that is wrong, with the byte.
+    Every operation has the location that the debug information gives it, in which columns count
+    from `first_column` (0 or 1).  Nothing is verified beyond what the format needs.  Raises
+    `BytecodeError` for a file that is wrong, with the byte.
     """
     with without_collection():
-        return _Reader(split_sections(data, file)).module()
+        return _Reader(split_sections(data, file), first_column).module()
 
 
 class _Reader:
     """A file whose tables are read."""
 
-    def __init__(self, sections: Sections) -> None:
+    def __init__(self, sections: Sections, first_column: int) -> None:
         self._sections = sections
         self._version = sections.version
         self._strings = Strings(self._sections.table(Section.STRING))
@@ -62,13 +63,15 @@ class _Reader:
         self._constants = Constants(self._sections.table(Section.CONSTANT))
         self._attributes = Attributes(self._strings, self._types, self._constants)
         self._heads = Heads(_plans(self._version, self._attributes), self._types)
-        self._locations = self._debug_info()
+        self._locations = self._debug_info(first_column)
         self._last_hints: tuple[bytes, Attribute] = (_NO_HINTS, OptimizationHintsAttr({}))
         self._arguments_left = FREE_ARGUMENTS + sections.size
 
-    def _debug_info(self) -> Callable[[Cursor], Iterator[LocationAttr]]:
+    def _debug_info(self, first_column: int) -> Callable[[Cursor], Iterator[LocationAttr]]:
         cursor = self._sections.get(Section.DEBUG)
-        return no_debug_info if cursor is None else DebugInfo(cursor, self._strings).of_function
+        if cursor is None:
+            return no_debug_info
+        return DebugInfo(cursor, self._strings, first_column).of_function
 
     def module(self) -> ModuleOp:
         """The module, with the globals before the functions."""
