@@ -57,7 +57,8 @@ class Head:
 class Heads:
     """The heads that a file has had so far."""
 
-    def __init__(self, plans: dict[int, Plan], types: Sequence[Attribute]) -> None:
+    def __init__(self, plans: dict[int, Plan | None], types: Sequence[Attribute]) -> None:
+        """`plans` says of every number what it means as an opcode."""
         self.known: dict[bytes, Head] = {}
         self.lengths: list[list[int]] = [[] for _ in range(256)]
         """By the first byte of a head, the lengths that such heads have had."""
@@ -70,7 +71,7 @@ class Heads:
         """Read a head, and know it from now on."""
         start = cursor.position
         opcode = cursor.varint("an opcode")
-        plan = self._plans.get(opcode)
+        plan = self._plans[opcode]
         if plan is None:
             raise cursor.error(f"this version has no operation with the opcode {opcode:#x}", start)
         result_types = self._result_types(cursor, plan)

@@ -29,7 +29,7 @@ from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
 from tileas_xdsl.frontend.bytecode.layout import V13_3, AttributeTag, FunctionFlag, Section, Version
 from tileas_xdsl.frontend.bytecode.limits import FREE_ARGUMENTS
 from tileas_xdsl.frontend.bytecode.operations import ENCODINGS, TOKEN_SINCE
-from tileas_xdsl.frontend.bytecode.plans import make_plan
+from tileas_xdsl.frontend.bytecode.plans import Plan, make_plan
 from tileas_xdsl.frontend.bytecode.sections import Sections, split_sections
 from tileas_xdsl.frontend.bytecode.strings import Strings
 from tileas_xdsl.frontend.bytecode.types import Types
@@ -62,7 +62,7 @@ class _Reader:
         self._types = Types(self._sections.table(Section.TYPE), self._version).all()
         self._constants = Constants(self._sections.table(Section.CONSTANT))
         self._attributes = Attributes(self._strings, self._types, self._constants)
-        self._heads = Heads(_plans(self._version, self._attributes), self._types)
+        self._heads = Heads(_Plans(self._version, self._attributes), self._types)
         self._locations = self._debug_info(first_column)
         self._last_hints: tuple[bytes, Attribute] = (_NO_HINTS, OptimizationHintsAttr({}))
         self._arguments_left = FREE_ARGUMENTS + sections.size
@@ -190,11 +190,19 @@ def _alignment(cursor: Cursor) -> Attribute:
     return IntegerAttr(alignment, i64)
 
 
-def _plans(version: Version, attributes: Attributes):
-    return {
-        opcode: make_plan(
-            encoding, version, DEFINITIONS[f"cuda_tile.{encoding.name}"], attributes.decoder
-        )
-        for opcode, encoding in ENCODINGS.items()
-        if encoding.since <= version
-    }
+class _Plans(dict[int, Plan | None]):
+    """By opcode, the plans of a version, made when they are needed; None if there is none."""
+
+    def __init__(self, version: Version, attributes: Attributes) -> None:
+        super().__init__()
+        self._version = version
+        self._attributes = attributes
+
+    def __missing__(self, opcode: int) -> Plan | None:
+        encoding = ENCODINGS.get(opcode)
+        if encoding is None or encoding.since > self._version:
+            return None
+        definition = DEFINITIONS[f"cuda_tile.{encoding.name}"]
+        plan = make_plan(encoding, self._version, definition, self._attributes.decoder)
+        self[opcode] = plan
+        return plan
