@@ -87,7 +87,7 @@ def integers(x, y, z):
     a = ct.abs(a) + (a // 3) * (a % 5) - ct.minimum(a, 7)
     a = (a & 0xFF | 3) ^ (a << 2) ^ (a >> 1) ^ ~a
     b = ct.maximum(b & 3, b % 7) + (b >> 2)
-    ct.store(x, (i,), -a)
+    ct.store(x, (i,), -a + ct.astype(ct.astype(a, ct.int16), ct.int32))
     ct.store(y, (i,), b)
     wide = ct.astype(a, ct.int64) * ct.arange(64, dtype=ct.int64)
     ct.store(z, (i,), wide + ct.cdiv(ct.num_blocks(0), 4))
@@ -197,7 +197,7 @@ def debugging(x):
 @ct.kernel
 def views(x, y, rows):
     view = x.tiled_view((16, 16), padding_mode=ct.PaddingMode.NAN)
-    t = view.load((ct.bid(0), 0))
+    t = view.load((ct.bid(0), 0)) + x.tiled_view((16, 16), traversal_steps=(8, 8)).load((1, 2))
     view.atomic_store_add((0, 0), t)
     picked = ct.load_advanced_indexing(x, (ct.load(rows, (0,), (16,)), ct.Slice(0, 16)))
     ct.store(y, (0, 0), t + picked)

@@ -51,6 +51,12 @@ def encoders() -> dict[str, Callable[..., Any]]:
     return {name: f for name, f in found.items() if name not in NOT_IN_FUNCTIONS}
 
 
+def opcode_of(name: str) -> int:
+    """The number that stands in the source of what writes an operation."""
+    code = getattr(encodings, f"encode_{name}").__code__
+    return next(value for value in code.co_consts if isinstance(value, int))
+
+
 def write_file(
     text: str, seed: int, each: int = 1, without: Collection[str] = ()
 ) -> tuple[bytes, list[Said]]:

@@ -32,7 +32,8 @@ cuda_tile.module @kernels {
     %sum, %last = for %i in (%low to %high, step %step) : tile<i32>
         iter_values(%acc = %zero, %before = %token) -> (tile<8x16xf32>, token) {
       %t, %after = load_view_tko weak %tiles[%i, %low] token = %before
-        : partition_view<tile=(8x16), padding_value = zero, tensor_view<?x16xf32, strides=[16,1]>>, tile<i32>
+        : partition_view<tile=(8x16), padding_value = zero,
+          tensor_view<?x16xf32, strides=[16,1]>>, tile<i32>
         -> tile<8x16xf32>, token
       %next = addf %acc, %t rounding<nearest_even> : tile<8x16xf32>
       continue %next, %after : tile<8x16xf32>, token

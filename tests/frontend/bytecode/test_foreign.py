@@ -33,19 +33,13 @@ from tileas_xdsl.frontend.bytecode.writer import write_bytecode
 
 pytest.importorskip("cuda.tile")
 
-from support.foreign_bytecode import Said, encoders, write_file
+from support.foreign_bytecode import Said, encoders, opcode_of, write_file
 
 NUMBERS = {
     member: number for members in ENUMERATIONS.values() for number, member in enumerate(members)
 }
 PREVIEWS = (0x7B, 0x7C, 0x7D)
 """Opcodes of 13.5, which is not out."""
-
-
-def opcode_of(name: str) -> int:
-    """The number that stands in the source of what writes an operation."""
-    code = encoders()[name].__code__
-    return next(value for value in code.co_consts if isinstance(value, int))
 
 
 OPCODES = {name: opcode_of(name) for name in encoders()}

@@ -12,7 +12,6 @@ from itertools import repeat
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
@@ -36,6 +35,10 @@ from tileas_xdsl.frontend.bytecode.strings import Strings
 from tileas_xdsl.frontend.bytecode.tables import Entries, read_table, unsigned_array
 
 _A = TypeVar("_A", bound=Attribute)
+
+NOWHERE: LocationAttr = UnknownLoc()
+"""What a file says is unknown.  It is not xDSL's own object, so that passes leave it as it is: a
+neighbour's scope would be wrong for a global or another function."""
 
 _LOCATION = (FusedLoc, CallSiteLoc, UnknownLoc)
 
@@ -64,7 +67,7 @@ class DebugInfo:
         start = cursor.position
         index = cursor.varint("the function's debug data") - FIRST_DEBUG_ID
         if index < 0:
-            return repeat(UNKNOWN_LOC)
+            return repeat(NOWHERE)
         if index >= len(self._bounds) - 1:
             there_are = f"there are debug data for {len(self._bounds) - 1} functions"
             raise cursor.error(f"{there_are}, not for number {index + FIRST_DEBUG_ID}", start)
@@ -83,7 +86,7 @@ class DebugInfo:
 def no_debug_info(cursor: Cursor) -> Iterator[LocationAttr]:
     """What `DebugInfo.of_function` says for a file without the section."""
     cursor.varint("the function's debug data")
-    return repeat(UNKNOWN_LOC)
+    return repeat(NOWHERE)
 
 
 def _bounds(cursor: Cursor, offsets: array[int], total: int, place: int) -> list[int]:
@@ -107,7 +110,7 @@ class _Attributes(Entries[Attribute]):
 
     def locations(self) -> list[LocationAttr | None]:
         """By number, from 0 on; None for files, compile units and scopes."""
-        found: list[LocationAttr | None] = [UNKNOWN_LOC]
+        found: list[LocationAttr | None] = [NOWHERE]
         for index in range(len(self)):
             entry = self.entry(self._cursor, index)
             found.append(entry if isinstance(entry, _LOCATION) else None)
@@ -130,7 +133,7 @@ class _Attributes(Entries[Attribute]):
         start = cursor.position
         number = cursor.varint(f"the number of {what}")
         if number < FIRST_DEBUG_ID:
-            found: Attribute = UNKNOWN_LOC
+            found: Attribute = NOWHERE
         elif number - FIRST_DEBUG_ID >= len(self):
             raise cursor.error(f"{what} is debug attribute {number} of {len(self)}", start)
         else:
@@ -141,7 +144,7 @@ class _Attributes(Entries[Attribute]):
         return found
 
     def unknown(self, cursor: Cursor, index: int) -> Attribute:
-        return UNKNOWN_LOC
+        return NOWHERE
 
     def file(self, cursor: Cursor, index: int) -> Attribute:
         name = self._strings.attribute(cursor, "the name of a file")

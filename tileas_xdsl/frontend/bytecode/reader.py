@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
+    FileLineColLoc,
     FunctionType,
+    IntAttr,
     IntegerAttr,
     LocationAttr,
     ModuleOp,
@@ -24,7 +25,7 @@ from tileas_xdsl.frontend.bytecode.attributes import Attributes
 from tileas_xdsl.frontend.bytecode.bodies import Body, Heads
 from tileas_xdsl.frontend.bytecode.constants import Constants
 from tileas_xdsl.frontend.bytecode.cursor import Cursor
-from tileas_xdsl.frontend.bytecode.debug import DebugInfo, no_debug_info
+from tileas_xdsl.frontend.bytecode.debug import NOWHERE, DebugInfo, no_debug_info
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
 from tileas_xdsl.frontend.bytecode.layout import V13_3, AttributeTag, FunctionFlag, Section, Version
 from tileas_xdsl.frontend.bytecode.limits import FREE_ARGUMENTS
@@ -84,7 +85,10 @@ class _Reader:
         inner = DEFINITIONS["cuda_tile.module"].create(
             properties=properties, regions=[Region(block)]
         )
-        return ModuleOp([inner])
+        inner.location = NOWHERE
+        outer = ModuleOp([inner])
+        outer.location = FileLineColLoc(StringAttr(self._sections.file), IntAttr(1), IntAttr(1))
+        return outer
 
     def _globals(self) -> Iterator[Operation]:
         cursor = self._sections.table(Section.GLOBAL)
@@ -108,7 +112,9 @@ class _Reader:
             if cursor.boolean("whether a global is constant"):
                 properties["constant"] = UnitAttr()
         properties["symbol_visibility"] = _VISIBILITIES[visibility]
-        return DEFINITIONS["cuda_tile.global"].create(properties=properties)
+        made = DEFINITIONS["cuda_tile.global"].create(properties=properties)
+        made.location = NOWHERE
+        return made
 
     def _functions(self) -> Iterator[Operation]:
         cursor = self._sections.table(Section.FUNC)
@@ -123,7 +129,7 @@ class _Reader:
         type_ = self._function_type(cursor)
         flags = self._flags(cursor)
         locations = self._locations(cursor)
-        location = next(locations, UNKNOWN_LOC)
+        location = next(locations, NOWHERE)
         properties: dict[str, Attribute] = {"sym_name": name, "function_type": type_}
         if FunctionFlag.HINTS in flags:
             properties["optimization_hints"] = self._hints(cursor)

@@ -25,6 +25,7 @@ class Sections:
 
     version: Version
     payloads: Mapping[Section, Cursor]
+    file: str
     size: int
     """Bytes of the file."""
 
@@ -37,8 +38,7 @@ class Sections:
         """As `get`; a table without entries if the file does not have this section."""
         if (payload := self.get(section)) is not None:
             return payload
-        file = next(iter(self.payloads.values())).file
-        return Cursor(b"\0", 0, 1, f"section {section.title}, which is missing", file)
+        return Cursor(b"\0", 0, 1, f"section {section.title}, which is missing", self.file)
 
 
 def split_sections(data: bytes, file: str) -> Sections:
@@ -56,7 +56,7 @@ def split_sections(data: bytes, file: str) -> Sections:
     for section in MANDATORY:
         if section not in payloads:
             raise cursor.error(f"there is no section {section.title}, which every file has")
-    return Sections(version, payloads, len(data))
+    return Sections(version, payloads, file, len(data))
 
 
 def _read_version(cursor: Cursor) -> Version:
