@@ -74,7 +74,10 @@ class _Writer:
         globals_ = self._globals([op for op in ops if op.name == "cuda_tile.global"])
         functions = self._functions([op for op in ops if op.name == "cuda_tile.entry"])
         _refuse_others(ops)
-        producer = self._producer(kernels)
+        try:
+            producer = self._producer(kernels)
+        except UnwritableError as error:
+            raise op_error(kernels, f"cannot be written as bytecode: {error}") from error
         output = Output(MAGIC)
         output += bytes([self._version.major, self._version.minor, 0, 0])
         output.section(Section.FUNC, functions)
@@ -92,12 +95,14 @@ class _Writer:
 
     def _producer(self, kernels: Operation) -> Output:
         output = Output()
-        producer = kernels.properties.get("producer")
+        attributes = {**kernels.attributes, **kernels.properties}
+        attributes.pop("sym_name", None)
+        producer = attributes.pop("producer", None)
+        _refuse_attributes(attributes)
         if not isinstance(producer, StringAttr):
             return output
         if self._version < V13_3:
-            message = f"'producer' needs version {V13_3}, not {self._version}"
-            raise op_error(kernels, f"cannot be written as bytecode: {message}")
+            raise UnwritableError(f"'producer' needs version {V13_3}, not {self._version}")
         output.varint(self._strings[producer.data])
         return output
 
