@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from support.tile_programs import parsed, printed
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp
 from xdsl.ir import Operation
+from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.verify import verify_module
@@ -87,6 +89,14 @@ def test_bytecode_is_read_printed_and_written_back(name: str, version: Version) 
 
 def places(module: ModuleOp) -> Iterator[object]:
     return (op.location for op in module.walk())
+
+
+@pytest.mark.parametrize("name", ["softmax", "pointers", "debugging"])
+def test_text_with_places_says_all_that_bytecode_does(name: str) -> None:
+    module = read_bytecode(bytecode(name, VERSIONS[-1]))
+    stream = StringIO()
+    Printer(stream, print_debuginfo=True).print_op(module)
+    assert write_bytecode(parsed(stream.getvalue())) == write_bytecode(module)
 
 
 def operations() -> Iterator[Operation]:
