@@ -1,4 +1,4 @@
-"""Making operations quickly: the fields of xDSL's classes, set one by one.
+"""Making operations and locations quickly: the fields of xDSL's classes, set one by one.
 
 `Operation.create` and `Block.add_op` check what a reader knows already, and `__init__` sets what
 has a default: together they take five times as long.  Only this file touches what xDSL keeps
@@ -12,13 +12,22 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue, Use
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 
-_NO_VALUES: SSAValues[OpResult] = SSAValues()
+NO_VALUES: SSAValues[Any] = SSAValues()
 _new = object.__new__
+_set = object.__setattr__
 
 
 def append_operation(
@@ -44,7 +53,7 @@ def append_operation(
         operand.first_use = use
         uses.append(use)
     op._operand_uses = tuple(uses)
-    op.results = _results(op, result_types) if result_types else _NO_VALUES
+    op.results = _results(op, result_types) if result_types else NO_VALUES
     op.properties = properties
     op.attributes = {}
     op.location = location
@@ -74,9 +83,17 @@ def _results(op: Operation, types: Sequence[Attribute]) -> SSAValues[OpResult]:
     return SSAValues(results)
 
 
-def new_block(types: Sequence[Attribute], location: LocationAttr) -> Block:
-    """A block without operations, whose arguments have these types and this location."""
-    block = Block()
+def append_region(op: Operation) -> Region:
+    """A new region without blocks, the last one of `op`."""
+    region = _new(Region)
+    region.parent = op
+    op.regions += (region,)
+    return region
+
+
+def append_block(region: Region, types: Sequence[Attribute], location: LocationAttr) -> Block:
+    """A block without operations, the last one of `region`, whose arguments are of these types."""
+    block = _new(Block)
     arguments: list[BlockArgument] = []
     for type_ in types:
         argument = _new(BlockArgument)
@@ -86,7 +103,27 @@ def new_block(types: Sequence[Attribute], location: LocationAttr) -> Block:
         argument.location = location
         arguments.append(argument)
     block._args = tuple(arguments)
+    block._first_op = block._last_op = None
+    block.parent = region
+    block._prev_block = last = region._last_block
+    if last is None:
+        region._first_block = block
+    else:
+        last._next_block = block
+    region._last_block = block
     return block
+
+
+def place_in_scope(file: StringAttr, line: int, column: int, scope: Attribute) -> FusedLoc:
+    """A position fused with its scope; the constructors check what the types here say."""
+    place = _new(FileLineColLoc)
+    _set(place, "filename", file)
+    _set(place, "line", IntAttr(line))
+    _set(place, "column", IntAttr(column))
+    fused = _new(FusedLoc)
+    _set(fused, "locations", ArrayAttr([place]))
+    _set(fused, "metadata", scope)
+    return fused
 
 
 @contextmanager

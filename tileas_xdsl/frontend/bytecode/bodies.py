@@ -7,37 +7,43 @@ bytes as the last head with the same opcode had.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.core import SSAValues
 
-from tileas_xdsl.frontend.bytecode.assembly import append_operation, new_block
+from tileas_xdsl.frontend.bytecode.assembly import (
+    NO_VALUES,
+    append_block,
+    append_operation,
+    append_region,
+)
 from tileas_xdsl.frontend.bytecode.cursor import Cursor
 from tileas_xdsl.frontend.bytecode.limits import MAX_NESTING
 from tileas_xdsl.frontend.bytecode.operations import SEGMENT_SIZES, Arity
 from tileas_xdsl.frontend.bytecode.plans import Plan
 
 _COUNT_FOLLOWS = -1
-_ONE_BYTE = 0x7F
-"""The largest number that takes one byte."""
 _LENGTHS = 6
-"""Lengths that are looked up for one opcode; most have one or two."""
+"""Lengths that are looked up for one opcode, and forms of operands; most have one or two."""
 
 
-class Variant(NamedTuple):
-    """What a number of operands makes of an operation."""
+class Pattern(NamedTuple):
+    """Operands with numbers among them, as they were met: each took one byte."""
 
     length: int
-    """Of the operands and the number, if each takes one byte."""
+    counts: int | tuple[int, ...]
+    counts_of: Callable[[bytes], int | tuple[int, ...]]
+    """What stands where the numbers stood; one of them is no tuple."""
+    operands_of: Callable[[bytes], tuple[int, ...]]
+    """What stands where the operands stood, of which there were two or more."""
     properties: dict[str, Attribute]
 
 
-@dataclass(frozen=True, eq=False)
-class Head:
+class Head(NamedTuple):
     """What stands before the operands of an operation."""
 
     definition: type[Operation]
@@ -46,12 +52,23 @@ class Head:
     operands: int
     """How many follow; -1 if a number among them says it."""
     regions: int
-    flags: int
+    counted: Counted
+
+
+class Counted(NamedTuple):
+    """What else there is to know of operands among which numbers stand."""
+
     plan: Plan
-    before: int = 0
-    """How many operands stand before that number, if there is only one such."""
-    variants: dict[int, Variant] = field(default_factory=dict[int, Variant])
-    """What that number makes of the operation, as far as it was met."""
+    flags: int
+    patterns: list[Pattern]
+    """How the operands stood so far."""
+
+
+class BlockHead(NamedTuple):
+    """What stands before the operations of a block."""
+
+    types: list[Attribute]
+    operations: int
 
 
 class Heads:
@@ -66,6 +83,8 @@ class Heads:
         self._types = types
         self._sizes: dict[tuple[int, ...], Attribute] = {}
         self._false: dict[int, Attribute] = {}
+        self._blocks: dict[bytes, BlockHead] = {}
+        self._block_lengths: list[int] = []
 
     def read(self, cursor: Cursor) -> Head:
         """Read a head, and know it from now on."""
@@ -89,10 +108,8 @@ class Heads:
             properties[SEGMENT_SIZES] = self.segment_sizes(tuple(sizes))
         operands = _operand_count(cursor, plan, flags)
         regions = plan.encoding.regions
-        before = _operands_before(plan, flags)
-        head = Head(
-            plan.definition, result_types, properties, operands, regions, flags, plan, before
-        )
+        counted = Counted(plan, flags, [])
+        head = Head(plan.definition, result_types, properties, operands, regions, counted)
         piece = cursor.data[start : cursor.position]
         self.known[piece] = head
         lengths = self.lengths[piece[0]]
@@ -115,6 +132,23 @@ class Heads:
             name = plan.encoding.name
             raise cursor.error(f"'{name}' has no flags {flags & ~plan.all_flags:#x}", start)
         return flags
+
+    def block(self, cursor: Cursor) -> BlockHead:
+        """The types of the arguments of a block, and how many operations it has."""
+        start = cursor.position
+        for length in self._block_lengths:
+            found = self._blocks.get(cursor.data[start : start + length])
+            if found is not None and found.operations <= cursor.end - start - length:
+                cursor.position = start + length
+                return found
+        number = cursor.count("arguments of a block")
+        types = [self.type(cursor, "the type of an argument") for _ in range(number)]
+        found = BlockHead(types, cursor.count("operations of a block"))
+        piece = cursor.data[start : cursor.position]
+        self._blocks[piece] = found
+        if len(piece) not in self._block_lengths and len(self._block_lengths) < _LENGTHS:
+            self._block_lengths.append(len(piece))
+        return found
 
     def type(self, cursor: Cursor, what: str) -> Attribute:
         """The type whose number comes next."""
@@ -143,12 +177,12 @@ def _operand_count(cursor: Cursor, plan: Plan, flags: int) -> int:
     return plan.operand_count + (flags & plan.operand_flags).bit_count()
 
 
-def _operands_before(plan: Plan, flags: int) -> int:
-    """How many operands stand before the only name that stands for many."""
-    if plan.counted_segment is None or plan.segments is None:
-        return 0
-    before = plan.segments[: plan.counted_segment]
-    return sum(_size(segment.arity, flags & segment.mask) for segment in before)
+def _pattern(piece: bytes, places: list[int], properties: dict[str, Attribute]) -> Pattern:
+    """What was met, to be met again: `places` are those of numbers in the bytes."""
+    counts_of: Callable[[bytes], int | tuple[int, ...]] = itemgetter(*places)
+    others = (place for place in range(len(piece)) if place not in places)
+    operands_of: Callable[[bytes], tuple[int, ...]] = itemgetter(*others)
+    return Pattern(len(piece), counts_of(piece), counts_of, operands_of, properties.copy())
 
 
 def _size(arity: Arity, present: int) -> int:
@@ -197,26 +231,27 @@ class Body:
                     cursor.position = position
                     head = self._heads.read(cursor)
                     position = cursor.position
-                if head.operands < 0:
+                definition, types, properties, count, regions, counted = head
+                if count < 0:
                     cursor.position = position
-                    operands, properties = self._counted_operands(head, position)
+                    operands, properties = self._counted_operands(counted, properties, position)
                     position = cursor.position
                 else:
-                    piece = data[position : position + head.operands]
-                    if piece.isascii() and position + head.operands <= end:
-                        operands = SSAValues(map(value_of, piece))
-                        position += head.operands
+                    properties = properties.copy()
+                    piece = data[position : position + count]
+                    if piece.isascii() and position + count <= end:
+                        operands = SSAValues(map(value_of, piece)) if count else NO_VALUES
+                        position += count
                     else:
                         cursor.position = position
-                        operands = SSAValues(self._operands(head.operands))
+                        operands = SSAValues(self._operands(count))
                         position = cursor.position
-                    properties = head.properties.copy()
                 op = append_operation(
-                    block, head.definition, operands, head.result_types, properties, next_location()
+                    block, definition, operands, types, properties, next_location()
                 )
-                if head.regions:
+                if regions:
                     cursor.position = position
-                    self._regions(op, head.regions)
+                    self._regions(op, regions)
                     position = cursor.position
                 values += op.results
         except IndexError:
@@ -232,45 +267,46 @@ class Body:
         return self._cursor.error(f"an operand is value {value} of {there_are}", at)
 
     def _counted_operands(
-        self, head: Head, start: int
+        self, counted: Counted, properties: dict[str, Attribute], start: int
     ) -> tuple[SSAValues[SSAValue], dict[str, Attribute]]:
         """Operands where the numbers for each name are read, and the properties with them."""
-        cursor, before = self._cursor, head.before
-        data = cursor.data
-        variant = head.variants.get(data[start + before]) if start + before < cursor.end else None
-        if variant is None:
-            return self._read_segments(head, start)
-        piece = data[start : start + variant.length]
-        if not piece.isascii() or start + variant.length > cursor.end:
-            return self._read_segments(head, start)
-        cursor.position = start + variant.length
-        numbers = piece[:before] + piece[before + 1 :]
-        if numbers and max(numbers) >= len(self._values):
-            raise self._no_value(max(numbers), start)
-        return SSAValues(map(self._values.__getitem__, numbers)), variant.properties.copy()
+        cursor = self._cursor
+        for pattern in counted.patterns:
+            piece = cursor.data[start : start + pattern.length]
+            if not piece.isascii() or len(piece) < pattern.length:
+                continue
+            if pattern.counts_of(piece) != pattern.counts:
+                continue
+            numbers = pattern.operands_of(piece)
+            try:
+                operands = SSAValues(map(self._values.__getitem__, numbers))
+            except IndexError:
+                raise self._no_value(max(numbers), start) from None
+            cursor.position = start + pattern.length
+            return operands, pattern.properties.copy()
+        return self._read_segments(counted, properties.copy(), start)
 
     def _read_segments(
-        self, head: Head, start: int
+        self, counted: Counted, properties: dict[str, Attribute], start: int
     ) -> tuple[SSAValues[SSAValue], dict[str, Attribute]]:
         """The same, one by one."""
         operands: list[SSAValue] = []
-        properties = head.properties.copy()
-        segments = head.plan.segments or ()
+        plan = counted.plan
         sizes: list[int] = []
-        for segment in segments:
+        places: list[int] = []
+        for segment in plan.segments or ():
             if segment.arity is Arity.MANY:
+                places.append(self._cursor.position - start)
                 sizes.append(self._cursor.count(f"operands '{segment.name}'"))
             else:
-                sizes.append(_size(segment.arity, head.flags & segment.mask))
+                sizes.append(_size(segment.arity, counted.flags & segment.mask))
             operands += self._operands(sizes[-1])
-            if head.plan.all_false and segment.name == "index":
-                properties[head.plan.all_false] = self._heads.all_false(sizes[-1])
+            if plan.all_false and segment.name == "index":
+                properties[plan.all_false] = self._heads.all_false(sizes[-1])
         properties[SEGMENT_SIZES] = self._heads.segment_sizes(tuple(sizes))
-        if head.plan.counted_segment is not None:
-            length = len(operands) + 1
-            count = sizes[head.plan.counted_segment]
-            if count <= _ONE_BYTE and self._cursor.position == start + length:
-                head.variants[count] = Variant(length, properties.copy())
+        piece = self._cursor.data[start : self._cursor.position]
+        if piece.isascii() and len(operands) > 1 and len(counted.patterns) < _LENGTHS:
+            counted.patterns.append(_pattern(piece, places, properties))
         return SSAValues(operands), properties
 
     def _operands(self, number: int) -> Iterator[SSAValue]:
@@ -292,8 +328,7 @@ class Body:
             raise cursor.error(f"more than {MAX_NESTING} regions inside one another", start)
         self._depth += 1
         for _ in range(number):
-            region = Region()
-            op.add_region(region)
+            region = append_region(op)
             for _ in range(cursor.count("blocks")):
                 self._block(region, op.location)
         self._depth -= 1
@@ -301,11 +336,9 @@ class Body:
     def _block(self, region: Region, location: LocationAttr) -> None:
         cursor, values = self._cursor, self._values
         outside = len(values)
-        number = cursor.count("arguments of a block")
-        types = [self._heads.type(cursor, "the type of an argument") for _ in range(number)]
-        block = new_block(types, location)
-        region.add_block(block)
+        types, number = self._heads.block(cursor)
+        block = append_block(region, types, location)
         values += block.args
-        if number := cursor.count("operations of a block", 1):
+        if number:
             self._operations(block, number)
         del values[outside:]

@@ -13,7 +13,6 @@ from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
     CallSiteLoc,
-    FileLineColLoc,
     FusedLoc,
     IntAttr,
     LocationAttr,
@@ -28,6 +27,7 @@ from tileas_xdsl.dialects.cuda_tile.debug_info import (
     DILexicalBlockAttr,
     DISubprogramAttr,
 )
+from tileas_xdsl.frontend.bytecode.assembly import place_in_scope
 from tileas_xdsl.frontend.bytecode.cursor import Cursor
 from tileas_xdsl.frontend.bytecode.layout import FIRST_DEBUG_ID, DebugTag
 from tileas_xdsl.frontend.bytecode.limits import MAX_LOCATION
@@ -73,10 +73,11 @@ class DebugInfo:
             raise cursor.error(f"{there_are}, not for number {index + FIRST_DEBUG_ID}", start)
         numbers = self._numbers[self._bounds[index] : self._bounds[index + 1]]
         known = self._locations
-        if max(numbers, default=0) >= len(known):
+        try:
+            found = list(map(known.__getitem__, numbers))
+        except IndexError:
             message = f"debug attribute {max(numbers)} of {len(known) - 1}"
-            raise cursor.error(f"the function refers to {message}", start)
-        found = [known[number] for number in numbers]
+            raise cursor.error(f"the function refers to {message}", start) from None
         if None in found:
             message = f"debug attribute {numbers[found.index(None)]}, which is no location"
             raise cursor.error(f"an operation of the function is at {message}", start)
@@ -172,10 +173,9 @@ class _Attributes(Entries[Attribute]):
     def position(self, cursor: Cursor, index: int) -> Attribute:
         scope = self._part(cursor, index, "the scope of a position", LOCAL_SCOPES)
         file = self._strings.attribute(cursor, "the file of a position")
-        line = IntAttr(cursor.varint("a line"))
-        column = IntAttr(cursor.varint("a column") + self._shift)
-        position = FileLineColLoc(file, line, column)
-        return FusedLoc((position,), scope)
+        line = cursor.varint("a line")
+        column = cursor.varint("a column") + self._shift
+        return place_in_scope(file, line, column, scope)
 
     def call_site(self, cursor: Cursor, index: int) -> Attribute:
         callee = self._part(cursor, index, "the place of a callee", _LOCATION)

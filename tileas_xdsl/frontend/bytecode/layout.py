@@ -6,7 +6,7 @@ from the `_bytecode` package of cuda-tile, which also has what 13.4 added.
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 from typing import NamedTuple
 
 MAGIC = b"\x7fTileIR\x00"
@@ -78,7 +78,7 @@ ALIGNMENT = {
 SECTION_SINCE = {Section.PRODUCER: V13_3}
 
 
-class FunctionFlag(IntFlag):
+class FunctionFlag(IntEnum):
     """The flags of a function."""
 
     PRIVATE = 1

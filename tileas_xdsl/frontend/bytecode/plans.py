@@ -60,8 +60,6 @@ class Plan:
     """Their number stands before them."""
     counts_segments: bool
     """The numbers of operands of some names stand before these."""
-    counted_segment: int | None
-    """Which name that is, if there is only one."""
 
 
 def make_plan(
@@ -88,7 +86,6 @@ def make_plan(
         Segment(operand.name, operand.arity, masks.get(operand.name, 0))
         for operand in encoding.operands
     )
-    many = [index for index, s in enumerate(segments) if s.arity is Arity.MANY]
     fixed = sum(segment.arity is Arity.ONE for segment in segments)
     return Plan(
         encoding,
@@ -102,8 +99,7 @@ def make_plan(
         fixed,
         sum(segment.mask for segment in segments),
         encoding.counts_operands,
-        encoding.segments and bool(many),
-        many[0] if encoding.segments and len(many) == 1 else None,
+        encoding.segments and any(s.arity is Arity.MANY for s in segments),
     )
 
 

@@ -15,12 +15,19 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Region
 
 from tileas_xdsl.dialects.cuda_tile import CudaTile
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.types import TokenType
-from tileas_xdsl.frontend.bytecode.assembly import give_result, new_block, without_collection
+from tileas_xdsl.frontend.bytecode.assembly import (
+    NO_VALUES,
+    append_block,
+    append_operation,
+    append_region,
+    give_result,
+    without_collection,
+)
 from tileas_xdsl.frontend.bytecode.attributes import Attributes
 from tileas_xdsl.frontend.bytecode.bodies import Body, Heads
 from tileas_xdsl.frontend.bytecode.constants import Constants
@@ -40,6 +47,9 @@ MODULE_NAME = "kernels"
 
 DEFINITIONS = {definition.name: definition for definition in CudaTile.operations}
 """The operations of the dialect by their names."""
+
+_ENTRY = DEFINITIONS["cuda_tile.entry"]
+_GLOBAL = DEFINITIONS["cuda_tile.global"]
 
 
 def read_bytecode(data: bytes, file: str = "<bytecode>", *, first_column: int = 1) -> ModuleOp:
@@ -65,6 +75,7 @@ class _Reader:
         self._attributes = Attributes(self._strings, self._types, self._constants)
         self._heads = Heads(_Plans(self._version, self._attributes), self._types)
         self._locations = self._debug_info(first_column)
+        self._lacks_tokens = any(self._version < since for since in TOKEN_SINCE.values())
         self._last_hints: tuple[bytes, Attribute] = (_NO_HINTS, OptimizationHintsAttr({}))
         self._arguments_left = FREE_ARGUMENTS + sections.size
 
@@ -76,7 +87,9 @@ class _Reader:
 
     def module(self) -> ModuleOp:
         """The module, with the globals before the functions."""
-        block = Block([*self._globals(), *self._functions()])
+        block = Block()
+        self._read_globals(block)
+        self._read_functions(block)
         properties: dict[str, Attribute] = {"sym_name": StringAttr(MODULE_NAME)}
         cursor = self._sections.get(Section.PRODUCER)
         if cursor is not None:
@@ -90,13 +103,14 @@ class _Reader:
         outer.location = FileLineColLoc(StringAttr(self._sections.file), IntAttr(1), IntAttr(1))
         return outer
 
-    def _globals(self) -> Iterator[Operation]:
+    def _read_globals(self, block: Block) -> None:
         cursor = self._sections.table(Section.GLOBAL)
         for _ in range(cursor.count("globals", 4)):
-            yield self._global(cursor)
+            properties = self._global(cursor)
+            append_operation(block, _GLOBAL, NO_VALUES, (), properties, NOWHERE)
         cursor.finished("the globals")
 
-    def _global(self, cursor: Cursor) -> Operation:
+    def _global(self, cursor: Cursor) -> dict[str, Attribute]:
         properties: dict[str, Attribute] = {
             "sym_name": self._strings.attribute(cursor, "the name of a global")
         }
@@ -112,44 +126,37 @@ class _Reader:
             if cursor.boolean("whether a global is constant"):
                 properties["constant"] = UnitAttr()
         properties["symbol_visibility"] = _VISIBILITIES[visibility]
-        made = DEFINITIONS["cuda_tile.global"].create(properties=properties)
-        made.location = NOWHERE
-        return made
+        return properties
 
-    def _functions(self) -> Iterator[Operation]:
+    def _read_functions(self, block: Block) -> None:
         cursor = self._sections.table(Section.FUNC)
         for _ in range(cursor.count("functions", 5)):
-            yield self._function(cursor)
+            self._function(cursor, block)
         if cursor.remaining >= 8:
             cursor.finished("the functions")
 
-    def _function(self, cursor: Cursor) -> Operation:
+    def _function(self, cursor: Cursor, functions: Block) -> None:
         start = cursor.position
         name = self._strings.attribute(cursor, "the name of a function")
         type_ = self._function_type(cursor)
-        flags = self._flags(cursor)
+        has_hints = self._has_hints(cursor)
         locations = self._locations(cursor)
         location = next(locations, NOWHERE)
         properties: dict[str, Attribute] = {"sym_name": name, "function_type": type_}
-        if FunctionFlag.HINTS in flags:
+        if has_hints:
             properties["optimization_hints"] = self._hints(cursor)
         body = cursor.cut(cursor.varint("the length of a function"), "a function")
-        block = new_block(tuple(type_.inputs), location)
-        self._arguments_left -= len(block.args)
+        self._arguments_left -= len(type_.inputs)
         if self._arguments_left < 0:
             raise cursor.error("more parameters in all than the file has bytes", start)
+        entry = append_operation(functions, _ENTRY, NO_VALUES, (), properties, location)
+        block = append_block(append_region(entry), type_.inputs.data, location)
         Body(self._heads, body, block.args, locations).read(block)
-        self._complete(block)
-        entry = DEFINITIONS["cuda_tile.entry"].create(
-            properties=properties, regions=[Region(block)]
-        )
-        entry.location = location
-        return entry
+        if self._lacks_tokens:
+            self._complete(block)
 
     def _complete(self, block: Block) -> None:
-        """Give tokens to operations of a version in which they had none."""
-        if all(since <= self._version for since in TOKEN_SINCE.values()):
-            return
+        """Give tokens to operations that had none in this version."""
         for op in block.walk():
             since = TOKEN_SINCE.get(op.name, self._version)
             if self._version < since and not op.results:
@@ -162,13 +169,12 @@ class _Reader:
             raise cursor.error(f"a function has the type {type_}", start)
         return type_
 
-    def _flags(self, cursor: Cursor) -> FunctionFlag:
+    def _has_hints(self, cursor: Cursor) -> bool:
         start = cursor.position
-        number = cursor.byte("the flags of a function")
-        flags = FunctionFlag(number)
-        if number >= 8 or FunctionFlag.PRIVATE in flags or FunctionFlag.ENTRY not in flags:
-            raise cursor.error(f"only public entries are supported, not the flags {number}", start)
-        return flags
+        flags = cursor.byte("the flags of a function")
+        if flags & ~FunctionFlag.HINTS != FunctionFlag.ENTRY:
+            raise cursor.error(f"only public entries are supported, not the flags {flags}", start)
+        return flags & FunctionFlag.HINTS != 0
 
     def _hints(self, cursor: Cursor) -> Attribute:
         """The hints of a function; most have the same as the one before."""
