@@ -47,6 +47,7 @@ bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/simulator.py
 	@$(BIN)/python benchmarks/compiler.py
 	@$(BIN)/python benchmarks/assignment.py
+	@$(BIN)/python benchmarks/bytecode.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)
