@@ -250,6 +250,41 @@ def test_wrong_functions(payload: bytes, message: str) -> None:
     assert message in message_with(Section.FUNC, payload)
 
 
+@pytest.mark.parametrize(
+    ("tag", "data", "message"),
+    [
+        (TypeTag.F32, bytes(4), None),
+        (TypeTag.F32, bytes(16), None),
+        (TypeTag.F32, bytes(8), "constant 0 of 8 bytes has the type !cuda_tile.tile<4xf32>"),
+        (TypeTag.F32, b"", "constant 0 of 0 bytes has the type"),
+        (TypeTag.TF32, b"\xff\xff\x07", None),
+        (TypeTag.TF32, b"\xff\xff\x08", "constant 0 of 3 bytes has the type"),
+        (TypeTag.F4E2M1FN, b"\x0f\x01\x02\x03", None),
+        (TypeTag.F4E2M1FN, b"\x0f\x10\x02\x03", "constant 0 of 4 bytes has the type"),
+        (TypeTag.I1, b"\x05", None),
+        (TypeTag.I1, b"\x05\x05", "constant 0 of 2 bytes has the type"),
+        (TypeTag.I4, b"\x05", "no tile of numbers"),
+        (TypeTag.F8E5M3FNU, b"\x05", "there are no constants of !cuda_tile.f8E5M3FNU"),
+    ],
+)
+def test_constants_have_the_bytes_of_their_type(
+    tag: TypeTag, data: bytes, message: str | None
+) -> None:
+    first = NUMBER_OF_TYPES
+    tile = type_bytes(TypeTag.TILE, first, 1) + (4).to_bytes(8, "little")
+    said = outcome(
+        with_sections(
+            {
+                Section.TYPE: types(type_bytes(tag), tile),
+                Section.CONSTANT: table([type_bytes(len(data)) + data], 8),
+                Section.FUNC: function(b"\x10" + type_bytes(first + 1, 0)),
+                Section.GLOBAL: b"\x00",
+            }
+        )
+    )
+    assert said is None if message is None else message in (said or "")
+
+
 def test_attributes_nest_only_so_deep() -> None:
     hints = bytes([AttributeTag.ARRAY, 1]) * 5000 + bytes([AttributeTag.BOOL, 1])
     said = message_with(Section.FUNC, function(b"", hints=hints, flags=6))

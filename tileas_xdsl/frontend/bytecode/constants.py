@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, i1
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.cuda_tile.scalars import bit_width
 from tileas_xdsl.dialects.cuda_tile.types import TileType, is_number
@@ -50,7 +51,12 @@ class Constants:
         if elements is None:
             raise part.error(f"constant {index} of {len(data)} bytes has the type {type_}")
         tensor: Any = TensorType(type_.element_type, type_.get_shape())
-        made = self._known[index, type_] = DenseIntOrFPElementsAttr(tensor, BytesAttr(elements))
+        try:
+            made = DenseIntOrFPElementsAttr(tensor, BytesAttr(elements))
+        except VerifyException as error:
+            message = f"there are no constants of {type_.element_type}"
+            raise cursor.error(message, start) from error
+        self._known[index, type_] = made
         return made
 
 
@@ -59,13 +65,20 @@ def _bytes_each(type_: TileType) -> int:
 
 
 def _unpacked(type_: TileType, data: bytes) -> bytes | None:
-    """All elements as xDSL has them; None if there are too many or too few bytes."""
+    """All elements as xDSL has them; None if these are not the bytes of such elements."""
     if type_.element_type == i1 and data not in (_FALSE, _TRUE):
         return _unpacked_bits(type_.size, data)
     each = _bytes_each(type_)
-    if len(data) == each:
-        return data * type_.size
-    return data if len(data) == each * type_.size else None
+    if len(data) not in (each, each * type_.size) or _has_excess_bits(type_, data):
+        return None
+    return data * type_.size if len(data) == each else data
+
+
+def _has_excess_bits(type_: TileType, data: bytes) -> bool:
+    """Are there bits in the last byte of an element that its type does not have?"""
+    each, width = _bytes_each(type_), bit_width(type_.element_type)
+    used = width - 8 * (each - 1)
+    return width > 1 and max(data[each - 1 :: each]) >> used > 0
 
 
 def _unpacked_bits(size: int, data: bytes) -> bytes | None:
