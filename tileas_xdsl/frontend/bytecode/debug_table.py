@@ -42,7 +42,8 @@ class DebugTable:
         self._entries = Numbering[bytes](FIRST_DEBUG_ID)
         self._numbers: dict[Attribute, int] = {}
         self._known: dict[tuple[int, int], int] = {}
-        """By the identity of a location and of the function's scope, which both stay alive."""
+        """By the identity of a location and of the function's scope, 0 if the location has its own;
+        both stay alive."""
         self._scopes: list[Attribute] = []
         self._functions: list[list[int]] = []
 
@@ -55,7 +56,8 @@ class DebugTable:
     def add(self, location: Attribute) -> None:
         """The location of the function that was begun, or of its next operation."""
         scope = self._scopes[-1]
-        key = (id(location), id(scope))
+        has_scope = isinstance(location, FusedLoc) and isinstance(location.metadata, LOCAL_SCOPES)
+        key = (id(location), 0 if has_scope else id(scope))
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._location(location, scope)

@@ -45,12 +45,22 @@ class TypeTable:
     def __init__(self, version: Version) -> None:
         self.entries: list[bytes] = []
         self._numbers: dict[Attribute, int] = {}
+        self._objects: dict[int, tuple[Attribute, int]] = {}
+        """The same by identity, since types are slow to compare; they are kept alive for it."""
         self._version = version
         for type_ in _FIRST:
             self.number(type_)
 
     def number(self, type_: Attribute) -> int:
         """The number of a type; raises `UnwritableError` if the version does not have it."""
+        known = self._objects.get(id(type_))
+        if known is not None:
+            return known[1]
+        number = self._number(type_)
+        self._objects[id(type_)] = type_, number
+        return number
+
+    def _number(self, type_: Attribute) -> int:
         found = self._numbers.get(type_)
         if found is None:
             entry = self._entry(type_)
