@@ -156,6 +156,19 @@ def type_bytes(tag: int, *numbers: int) -> bytes:
             "the type of a parameter is a function",
         ),
         ([type_bytes(TypeTag.PARTITION_VIEW, 0, 0, 0)], "i1 is no tensor view"),
+        ([type_bytes(TypeTag.PARTITION_VIEW, 0, 1, 0, 0, 0, 0)], "extents of a tile are positive"),
+        (
+            [type_bytes(TypeTag.TENSOR_VIEW, 0, 0, 1, *[0] * 8, 1, *[0] * 8)],
+            "extents of a view are positive, not 0",
+        ),
+        (
+            [type_bytes(TypeTag.TENSOR_VIEW, 0, 0, 1, 4, *[0] * 7, 1, *[0] * 8)],
+            "strides of a view are positive, not 0",
+        ),
+        (
+            [type_bytes(TypeTag.STRIDED_VIEW, 0, 1, 4, 0, 0, 0, 1, 0, 0, 0, 0)],
+            "strides of tiles are positive, not 0",
+        ),
     ],
 )
 def test_wrong_types(more: list[bytes], message: str) -> None:
@@ -242,6 +255,8 @@ def function(body: bytes, *, hints: bytes = b"", flags: int = 2) -> Output:
         (function(b"", flags=3), "only public entries are supported, not the flags 3"),
         (function(b"", flags=10), "only public entries are supported, not the flags 10"),
         (function(b"", hints=b"\x03\x01", flags=6), "the hints of a function are"),
+        (function(b"", hints=b"\x08\x10\x01\x04", flags=6), "come together"),
+        (function(b"", hints=b"\x08\x10\x05\x04", flags=6), "an attribute has no flags 0x4"),
         (function(b"", hints=b"\x0d", flags=6), "there is no attribute with the tag 13"),
         (function(b"", hints=b"\x0b\x01\x00\x03\x01", flags=6), "hints are wrong"),
     ],

@@ -137,6 +137,9 @@ class Attributes:
     def div_by(self, cursor: Cursor) -> Attribute:
         divisor = cursor.varint("a divisor")
         flags = _flags(cursor)
+        if flags not in (0, _EVERY | _ALONG):
+            message = "a distance and a dimension come together"
+            raise cursor.error(message, cursor.position - 1)
         every = cursor.signed("a distance") if flags & _EVERY else None
         return DivByAttr(divisor, every, cursor.signed("a dimension") if flags & _ALONG else None)
 

@@ -105,7 +105,7 @@ class Types(Entries[Attribute]):
 
     def partition_view(self, cursor: Cursor) -> Attribute:
         flags = self._flags(cursor, V13_3)
-        tile = cursor.integers(4, "extents of a tile", MAX_RANK)
+        tile = _positive(cursor, "extents of a tile")
         tensor = self._tensor_view(cursor)
         dimensions = cursor.integers(4, "dimensions", MAX_RANK)
         if self._version < V13_3:
@@ -114,15 +114,15 @@ class Types(Entries[Attribute]):
 
     def strided_view(self, cursor: Cursor) -> Attribute:
         flags = self._flags(cursor, V13_3)
-        tile = cursor.integers(4, "extents of a tile", MAX_RANK)
-        steps = cursor.integers(4, "strides of tiles", MAX_RANK)
+        tile = _positive(cursor, "extents of a tile")
+        steps = _positive(cursor, "strides of tiles")
         tensor = self._tensor_view(cursor)
         dimensions = cursor.integers(4, "dimensions", MAX_RANK)
         return StridedViewType(tile, steps, tensor, dimensions, _padding(cursor, flags))
 
     def gather_scatter_view(self, cursor: Cursor) -> Attribute:
         flags = self._flags(cursor, V13_3)
-        tile = cursor.integers(4, "extents of a tile", MAX_RANK)
+        tile = _positive(cursor, "extents of a tile")
         tensor = self._tensor_view(cursor)
         dimension = cursor.varint("a dimension")
         return GatherScatterViewType(tile, tensor, dimension, _padding(cursor, flags))
@@ -190,6 +190,14 @@ def _sizes(cursor: Cursor, what: str) -> list[int]:
         if size <= 0 and size != DYNAMIC:
             raise cursor.error(f"{what} of a view are positive, not {size}", start)
     return [DYNAMIC_INDEX if size == DYNAMIC else size for size in found]
+
+
+def _positive(cursor: Cursor, what: str) -> list[int]:
+    start = cursor.position
+    found = cursor.integers(4, what, MAX_RANK)
+    if any(size <= 0 for size in found):
+        raise cursor.error(f"{what} are positive, not {min(found)}", start)
+    return found
 
 
 def _padding(cursor: Cursor, flags: int) -> PaddingValueAttr | None:
