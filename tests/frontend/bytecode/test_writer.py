@@ -201,6 +201,18 @@ def test_a_name_leads_to_the_place_inside_it() -> None:
     assert file_location(negation.location) == Location("other.py", 7, 3)
 
 
+def test_a_function_without_a_place_takes_that_of_its_operations() -> None:
+    text = entry("%r = negf %x : tile<f32>").replace(
+        "    return\n  }", "    return\n  } loc(unknown)"
+    )
+    again = read_bytecode(write_bytecode(parsed(text)))
+    negation = next(op for op in again.walk() if op.name == "cuda_tile.negf")
+    assert file_location(negation.location) == Location("program.mlir", 3, 10)
+    assert isinstance(negation.location, FusedLoc)
+    assert isinstance(negation.location.metadata, DISubprogramAttr)
+    assert negation.location.metadata.line.data == 3
+
+
 def test_unknown_places_stay_unknown() -> None:
     module = parsed(entry("%r = negf %x : tile<f32> loc(unknown)"))
     again = read_bytecode(write_bytecode(module))

@@ -19,8 +19,9 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.dialects.cuda_tile.debug_info import (
     LOCAL_SCOPES,
     DICompileUnitAttr,
@@ -153,13 +154,22 @@ def _number(value: IntAttr | NoneAttr) -> int:
     return value.data if isinstance(value, IntAttr) else 0
 
 
-def scope_of(name: str, location: FileLineColLoc | None) -> Attribute:
-    """A scope for the operations of a function that are in none: the function itself."""
-    if location is None:
+def scope_of(function: Operation, name: str) -> Attribute:
+    """A scope for the operations of a function that are in none: the function itself.
+
+    It is that of the function, or made from the first place in the function; without one it is
+    `NoneAttr`, which nobody needs.
+    """
+    location = function.location
+    if isinstance(location, FusedLoc) and isinstance(location.metadata, LOCAL_SCOPES):
+        return location.metadata
+    places = (file_location(op.location) for op in function.walk())
+    place = next((place for place in places if place is not None), None)
+    if place is None:
         return NoneAttr()
-    path = PurePath(location.filename.data)
+    path = PurePath(place.file)
     folder = "" if str(path.parent) == "." else str(path.parent)
     file = DIFileAttr(StringAttr(path.name), StringAttr(folder))
     text = StringAttr(name)
-    line = location.line
+    line = IntAttr(place.line)
     return DISubprogramAttr(file, line, text, text, DICompileUnitAttr(file), line)

@@ -11,7 +11,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    FileLineColLoc,
     IntegerAttr,
     ModuleOp,
     StringAttr,
@@ -153,7 +152,7 @@ class _Writer:
             if _says_nothing(attributes.get(key)):
                 attributes.pop(key, None)
         _refuse_attributes(attributes)
-        scope = scope_of(name.data, _position(op.location))
+        scope = scope_of(op, name.data)
         place = self._debug.begin_function(scope)
         self._debug.add(op.location)
         output.varint(self._strings[name.data])
@@ -195,8 +194,3 @@ def _refuse_others(ops: Sequence[Operation]) -> None:
     for op in ops:
         if op.name not in ("cuda_tile.entry", "cuda_tile.global"):
             raise op_error(op, "cannot be written as bytecode: it is no entry and no global")
-
-
-def _position(location: Attribute) -> FileLineColLoc | None:
-    """The position that a scope is made of; a location that has a scope needs none."""
-    return location if isinstance(location, FileLineColLoc) else None
