@@ -16,6 +16,7 @@ from kernels.copy import Copy
 from kernels.gemm import Gemm
 from kernels.kernel import Deviation, Grid, Kernel, Reference, Sizes
 from kernels.permute import Permute
+from kernels.scaled_gemm import GemmMxf4, GemmMxf8, GemmNvf4, ScaledGemm
 from kernels.softmax import Softmax
 from kernels.unroll import Unroll
 from kernels.vector_add import VectorAdd
@@ -28,10 +29,14 @@ __all__ = [
     "Copy",
     "Deviation",
     "Gemm",
+    "GemmMxf4",
+    "GemmMxf8",
+    "GemmNvf4",
     "Grid",
     "Kernel",
     "Permute",
     "Reference",
+    "ScaledGemm",
     "Sizes",
     "Softmax",
     "Unroll",
@@ -43,7 +48,10 @@ __all__ = [
 
 KERNELS: Mapping[str, type[Kernel]] = {
     kind.name: kind
-    for kind in (VectorAdd, Copy, BulkCopy, Windows, Permute, Unroll, Combine, Softmax, Gemm)
+    for kind in (
+        *(VectorAdd, Copy, BulkCopy, Windows, Permute, Unroll, Combine, Softmax, Gemm),
+        *(GemmMxf8, GemmMxf4, GemmNvf4),
+    )
 }
 """The kernels by name."""
 

@@ -30,8 +30,10 @@ class Element:
 
     @property
     def bits(self) -> int:
-        """The bits of an element."""
-        return self.dtype.itemsize * 8
+        """The bits of an element; numpy stores one of 4 bits in a byte."""
+        if not self.unit:
+            return self.dtype.itemsize * 8
+        return int(cast("Any", ml_dtypes).finfo(self.dtype).bits)
 
     @property
     def zero(self) -> str:
@@ -67,6 +69,8 @@ ELEMENTS: Mapping[str, Element] = {
     "f16": _float("f16", "f16", np.float16),
     "bf16": _float("bf16", "bf16", ml_dtypes.bfloat16),
     "e4m3": _float("f8E4M3FN", "e4m3", ml_dtypes.float8_e4m3fn),
+    "e2m1": _float("f4E2M1FN", "e2m1", ml_dtypes.float4_e2m1fn),
+    "ue8m0": _float("f8E8M0FNU", "ue8m0", ml_dtypes.float8_e8m0fnu),
     "i32": Element("i32", "s32", np.dtype(np.int32)),
     "i64": Element("i64", "s64", np.dtype(np.int64)),
 }

@@ -10,24 +10,24 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 
 from kernels import Kernel, Sizes
+from kernels.compiled import compiled
 from kernels.ptx_mutations import NUMBERS, REFUSED, Call, PtxFault
 from kernels.ptx_wrong_data import COPIES, PRODUCTS
 from kernels.ptx_wrong_order import FENCES, PIPELINES
+from kernels.ptx_wrong_scales import SCALES
 from tileas_xdsl.backend.ptx.abi import KernelAbi
-from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.interpreters.ptx import Finding
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.state import Order
 from tileas_xdsl.runtime.emulation import emulate
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
-PTX_FAULTS: Sequence[PtxFault] = (*FENCES, *PIPELINES, *COPIES, *PRODUCTS)
+PTX_FAULTS: Sequence[PtxFault] = (*FENCES, *PIPELINES, *COPIES, *PRODUCTS, *SCALES)
 """All faults, in the order of the table."""
 
 Ordering: TypeAlias = tuple[Order, int]
@@ -78,12 +78,6 @@ def _reasons(deadlock: Finding) -> Sequence[str]:
     short = [line for line in story if " registers; " in line]
     hints = [line for line in story if line.startswith("hint: ")]
     return [*dict.fromkeys(short or hints or story[:1])]
-
-
-@cache
-def compiled(kernel: Kernel) -> CompiledKernel:
-    """The kernel as PTX; the same object every time."""
-    return compile(kernel.text())
 
 
 def judge(kernel: Kernel, sizes: Sizes, order: Ordering, ptx: str, abi: KernelAbi) -> Verdict:

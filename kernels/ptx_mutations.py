@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from kernels import Gemm, Sizes
+from kernels import Gemm, ScaledGemm, Sizes
 from kernels.mutations import Edit, EditError
 from tileas_xdsl.backend.ptx.abi import KernelAbi
 
@@ -31,12 +31,15 @@ RAGGED: Sizes = {"m": 100, "n": 40, "k": 200}
 """One block whose tiles are not full."""
 
 
+AnyGemm: TypeAlias = Gemm | ScaledGemm
+
+
 @dataclass(frozen=True)
 class PtxFault:
     """A compiled GEMM with an edit that breaks a rule."""
 
     name: str
-    kernel: Gemm
+    kernel: AnyGemm
     edit: Edit
     kinds: Sequence[str]
     """Kinds of findings; each order of asynchronous operations that finds it reports one."""
@@ -53,7 +56,7 @@ class PtxFault:
         return RAGGED if self.ragged else small_problem(self.kernel)
 
 
-def small_problem(kernel: Gemm) -> Sizes:
+def small_problem(kernel: AnyGemm) -> Sizes:
     """The problem of one cluster with full tiles, and one step more than there are stages."""
     return {
         "m": kernel.bm,

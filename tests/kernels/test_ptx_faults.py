@@ -37,6 +37,7 @@ from kernels.ptx_mutations import (
     with_less_shared_memory,
     with_swizzle,
 )
+from kernels.ptx_wrong_scales import MXF4, MXF8, NVF4
 
 RANDOM: Ordering = ("random", 1)
 BY_NAME = {fault.name: fault for fault in PTX_FAULTS}
@@ -71,6 +72,7 @@ def test_names_are_unique() -> None:
 
 RIGHT: Sequence[tuple[Kernel, Sizes]] = (
     *((kernel, small_problem(kernel)) for kernel in (STORED, STEPS, CLUSTER, WIDE, HALVES)),
+    *((kernel, small_problem(kernel)) for kernel in (MXF8, MXF4, NVF4)),
     (PLAIN, RAGGED),
     (STORED, RAGGED),
     (CLUSTER, {"m": 100, "n": 104, "k": 200}),
@@ -81,7 +83,7 @@ RIGHT: Sequence[tuple[Kernel, Sizes]] = (
     (VectorAdd(), VectorAdd.sizes),
 )
 MANY: Sequence[Ordering] = (*ORDERS, *(("random", k) for k in range(5, 9)))
-"""Ten orders of each of the kernels: 130 in all."""
+"""Ten orders of each of the kernels: 160 in all."""
 
 
 def _assert_right(kernel: Kernel, sizes: Sizes, order: Ordering) -> None:

@@ -18,6 +18,22 @@ def _gemm(bm: int = 128, bn: int = 128, bk: int = 64, **parameters: Any) -> Kern
     return Gemm(bm=bm, bn=bn, bk=bk, **parameters)
 
 
+def _tcgen05(consumers: int = 1, **parameters: Any) -> Kernel:
+    return _gemm(instruction="tcgen05", consumers=consumers, **parameters)
+
+
+BLACKWELL = [
+    _tcgen05(),
+    _tcgen05(bn=256, stages=4, element="bf16", output="bf16", epilogue="tma"),
+    _tcgen05(2, element="e4m3", b="nk", bk=128, output="f16", epilogue="tma"),
+    _tcgen05(2, bn=256, persistent=2, form="scalar"),
+    _tcgen05(element="e4m3", cluster=2),
+    _tcgen05(pair=2, b="nk"),
+    _tcgen05(2, bm=256, stages=2, pair=2, b="nk", element="e4m3", form="scalar"),
+    _tcgen05(
+        bn=256, pair=2, b="nk", element="bf16", output="bf16", epilogue="tma", persistent=4, group=2
+    ),
+]
 KERNELS = [
     _gemm(),
     _gemm(element="bf16", output="f16", epilogue="tma"),
@@ -27,6 +43,7 @@ KERNELS = [
     VectorAdd(),
     Copy("f32"),
     Softmax("f16", rows=4, columns=256),
+    *BLACKWELL,
 ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.assembling import needs_ptxas
 
-from kernels.compiled import ORDERS
+from kernels.compiled import ORDERS, TWO_ORDERS
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
@@ -94,6 +94,25 @@ BODIES: Mapping[str, str] = {
     }
     scf.yield %g : !c
   }""",
+    "written again": """  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    nv_tileas.copy %ra, %x {atom = #nv_tileas<atom unknown_copy>} : !a, !as
+    %e = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %e : !c
+  }""",
+    "written behind": """  %e = nv_tileas.dot %x, %y, %nothing {atom = #mma} : !as, !bs, !c -> !c
+  nv_tileas.copy %rb, %y {atom = #nv_tileas<atom unknown_copy>} : !b, !bs
+  %d = nv_tileas.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !c""",
+    "made again": """  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %again = nv_tileas.convert_layout %ra : !a -> !as
+    %g = scf.for %j = %zero to %count step %one
+      iter_args(%u = %s) -> (!c) {
+      %e = nv_tileas.dot %again, %y, %u {atom = #mma} : !as, !bs, !c -> !c
+      scf.yield %e : !c
+    }
+    scf.yield %g : !c
+  }""",
     "read twice": """  %f = scf.for %k = %zero to %count step %one
       iter_args(%s = %nothing) -> (!c) {
     %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
@@ -103,7 +122,42 @@ BODIES: Mapping[str, str] = {
   %h = nv_tileas.convert_layout %f : !c -> !rows
   %i = arith.addf %e, %h : !rows
   %d = nv_tileas.convert_layout %i : !rows -> !c""",
+    "loop after loop": """  %fewer = arith.shrui %count, %one : index
+  %f = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g : !c
+  }
+  %d = scf.for %k = %zero to %fewer step %one
+      iter_args(%s = %f) -> (!c) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g : !c
+  }""",
+    "C of registers": """LOAD_C
+  %d = nv_tileas.dot %x, %y, %given {atom = #mma} : !as, !bs, !c -> !c""",
+    "a loop from C of registers": """LOAD_C
+  %d = scf.for %j = %zero to %count step %one
+      iter_args(%u = %given) -> (!c) {
+    %g = scf.for %k = %zero to %count step %one
+        iter_args(%s = %u) -> (!c) {
+      %t = nv_tileas.async.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !sum
+      %e = nv_tileas.async.wait %t : !sum -> !c
+      scf.yield %e : !c
+    }
+    scf.yield %g : !c
+  }""",
+    "scaled each round": """  %two = arith.constant dense<2.0> : !c
+  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %e = arith.mulf %s, %two : !c
+    %t = nv_tileas.async.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !sum
+    %g = nv_tileas.async.wait %t : !sum -> !c
+    scf.yield %g : !c
+  }""",
 }
+
+LOAD_C = """  %given = nv_tileas.tiled_load %vc[%zero, %zero]
+      {atom = #nv_tileas<atom ldg>} : !wc -> !c"""
 
 PRODUCTS: Mapping[str, Callable[[int], int]] = {
     "once": lambda n: 1,
@@ -113,32 +167,131 @@ PRODUCTS: Mapping[str, Callable[[int], int]] = {
     "nested": lambda n: n * n,
     "two": lambda n: n - 1,
     "in a branch": lambda n: 3 * (n < 3),
+    "written again": lambda n: n,
+    "written behind": lambda n: 2,
+    "made again": lambda n: n * n,
     "read twice": lambda n: 2 * n,
+    "loop after loop": lambda n: n + n // 2,
+    "C of registers": lambda n: 1,
+    "a loop from C of registers": lambda n: n * n,
+    "scaled each round": lambda n: 2**n - 1,
 }
 """How often the result has A * B in it."""
+
+BEGIN_WITH_C = ("C of registers", "a loop from C of registers")
 
 
 def _text(name: str, warps: int) -> str:
     rows = f"(({warps},{128 // warps}),(2,32)):((32@thread,2@value),(1@value,1@thread))"
-    text = HEAD.replace("BODY", BODIES[name]).replace("WARPS", str(warps))
+    text = HEAD.replace("BODY", BODIES[name].replace("LOAD_C", LOAD_C)).replace("WARPS", str(warps))
     return text.replace("ROWS", rows)
 
 
-@pytest.mark.parametrize("warps", [4, 8])
-@pytest.mark.parametrize("name", BODIES)
+ONE_GROUP = ("loop after loop", *BEGIN_WITH_C, "scaled each round")
+CASES = [
+    (name, warps) for name in BODIES for warps in (4, 8) if warps == 4 or name not in ONE_GROUP
+]
+
+
+@pytest.mark.parametrize(("name", "warps"), CASES)
 def test_every_level_adds_up_the_same(name: str, warps: int) -> None:
     """Small integers are exact; a loop that never runs leaves zeros."""
     rng = np.random.default_rng(0)
     a = rng.integers(-3, 4, (128, 64)).astype(np.float16)
     b = rng.integers(-3, 4, (64, 64)).astype(np.float16)
-    c = rng.standard_normal((128, 64)).astype(np.float32)
+    c = rng.integers(-3, 4, (128, 64)).astype(np.float32)
     kernel = compile(_text(name, warps), "sm_100a")
-    for rounds in (0, 1, 3):
+    cheap = name in ONE_GROUP
+    for rounds in (0, 1, 2 if cheap else 3):
         wanted = PRODUCTS[name](rounds) * (a.astype(np.float32) @ b.astype(np.float32))
+        wanted += c * (name in BEGIN_WITH_C)
         np.testing.assert_array_equal(kernel.simulate(a, b, c, rounds, grid=1).arrays[2], wanted)
-        for order, seed in ORDERS:
+        for order, seed in TWO_ORDERS if cheap else ORDERS:
             run = kernel.emulate(a, b, c, rounds, grid=1, order=order, seed=seed)
             assert [str(finding) for finding in run.findings] == [], (rounds, order)
+            np.testing.assert_array_equal(run.arrays[2], wanted)
+
+
+SLICES = """  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g : !c
+  }
+  %two = arith.constant 2 : index
+  %half = arith.constant 32 : index
+  scf.for %q = %zero to %two step %one {
+    %column = arith.muli %q, %half : index
+    %part = nv_tileas.extract_slice %d[0, %column][128, 32][1, 1] : !c -> tensor<128x32xf32>
+    %vp = nv_tileas.view %c[%zero, %column] : !mc -> !wp
+    nv_tileas.tiled_store %part, %vp[%zero, %zero]
+        {atom = #nv_tileas<atom stg>} : tensor<128x32xf32>, !wp
+  }"""
+
+
+def test_sums_are_read_in_slices() -> None:
+    """Eight warps share the columns of a slice otherwise than those that one of them clears."""
+    text = _text("once", 8).replace(BODIES["once"], SLICES)
+    text = text.replace("!wc =", "!wp = !nv_tileas.tiled_view<128x32xf32, gmem>\n!wc =")
+    lines = [line for line in text.splitlines() if "tiled_store %d" not in line]
+    kernel = compile("\n".join(lines), "sm_100a")
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((128, 64), (64, 64)))
+    c = np.full((128, 64), np.nan, np.float32)
+    for rounds in (0, 1):
+        wanted = rounds * (a.astype(np.float32) @ b.astype(np.float32))
+        for order, seed in TWO_ORDERS:
+            run = kernel.emulate(a, b, c, rounds, grid=1, order=order, seed=seed)
+            assert [str(finding) for finding in run.findings] == []
+            np.testing.assert_array_equal(run.arrays[2], wanted)
+
+
+COUNTING = """  %d, %last = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing, %row = %one) -> (!c, index) {
+    %g = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    scf.yield %g, %zero : !c, index
+  }"""
+
+
+def test_loops_that_give_numbers_are_run_by_all_warps() -> None:
+    """All know the row in which sums are stored, not only the warp that issues products."""
+    text = _text("once", 4).replace(BODIES["once"], COUNTING)
+    text = text.replace("tiled_store %d, %vc[%zero,", "tiled_store %d, %vc[%last,")
+    kernel = compile(text, "sm_100a")
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((128, 64), (64, 64)))
+    run = kernel.emulate(a, b, np.full((128, 64), np.nan, np.float32), 1, grid=1)
+    assert [str(finding) for finding in run.findings] == []
+    np.testing.assert_array_equal(run.arrays[2], a.astype(np.float32) @ b.astype(np.float32))
+
+
+ATTENTION = """  %half = arith.constant dense<0.5> : !c
+  %ps = nv_tileas.alloc_tensor : !as
+  %d = scf.for %k = %zero to %count step %one
+      iter_args(%o = %nothing) -> (!c) {
+    %s = nv_tileas.dot %x, %y, %nothing : !as, !bs, !c -> !c
+    %p = arith.truncf %s : !c to !a
+    nv_tileas.copy %p, %ps {atom = #nv_tileas<atom unknown_copy>} : !a, !as
+    %scaled = arith.mulf %o, %half : !c
+    %t = nv_tileas.async.dot %ps, %y, %scaled : !as, !bs, !c -> !sum
+    %e = nv_tileas.async.wait %t : !sum -> !c
+    scf.yield %e : !c
+  }"""
+
+
+def test_rounds_of_attention() -> None:
+    """Scores, their product with a second operand, and the sum so far, scaled, in each round."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-1, 2, shape).astype(np.float16) for shape in ((128, 64), (64, 64)))
+    text = HEAD.replace("BODY", ATTENTION).replace("WARPS", "4")
+    kernel = compile(text.replace("ROWS", "(128,64):(1@thread,1@value)"), "sm_100a")
+    once = (a.astype(np.float32) @ b.astype(np.float32)) @ b.astype(np.float32)
+    for rounds in (0, 2):
+        wanted = sum((0.5**n * once for n in range(rounds)), np.zeros_like(once))
+        c = np.full((128, 64), np.nan, np.float32)
+        np.testing.assert_array_equal(kernel.simulate(a, b, c, rounds, grid=1).arrays[2], wanted)
+        for order, seed in TWO_ORDERS:
+            run = kernel.emulate(a, b, c, rounds, grid=1, order=order, seed=seed)
+            assert [str(finding) for finding in run.findings] == []
             np.testing.assert_array_equal(run.arrays[2], wanted)
 
 
@@ -149,10 +302,28 @@ def test_ptxas_is_content(name: str) -> None:
     assert (made.messages, made.spills) == ((), 0)
 
 
+WRITTEN_TOO_SOON = {"written again", "written behind", "made again"}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_products_are_waited_for_where_their_operands_are_written(name: str) -> None:
+    """They have a barrier of their own then; who reads the sums has waited for all others."""
+    places = compile(_text(name, 4), "sm_100a").abi.shared_map
+    assert ("product 0" in places) == (name in WRITTEN_TOO_SOON)
+
+
 ONCE = BODIES["once"]
 REFUSED = {
     "sums that begin with numbers": (
-        ONCE.replace("%nothing", "%ones"),
+        "  %some = arith.constant dense<1.0> : !tm\n"
+        "  %e = nv_tileas.dot %x, %y, %some {atom = #mma} : !as, !bs, !tm -> !tm\n"
+        "  %d = nv_tileas.convert_layout %e : !tm -> !c",
+        "begins sums in tensor memory with something else than zeros",
+    ),
+    "sums that begin with the other zero": (
+        "  %some = arith.constant dense<-0.0> : !tm\n"
+        "  %e = nv_tileas.dot %x, %y, %some {atom = #mma} : !as, !bs, !tm -> !tm\n"
+        "  %d = nv_tileas.convert_layout %e : !tm -> !c",
         "begins sums in tensor memory with something else than zeros",
     ),
     "sums that begin elsewhere": (
@@ -168,6 +339,13 @@ REFUSED = {
         "  %d = arith.addf %f, %g : !c",
         "reads sums in tensor memory that",
     ),
+    "sums of 16 bits": (
+        "  %z = arith.constant dense<0.0> : !a\n"
+        "  %e = nv_tileas.dot %x, %y, %z {atom = #nv_tileas<atom tcgen05_f16_f16_f16>}"
+        " : !as, !bs, !a -> !a\n"
+        "  %d = arith.extf %e : !a to !c",
+        "failed to query target spec for convert_layout",
+    ),
     "sums that nobody reads": (
         ONCE.replace("%d =", "%e =") + "\n  %d = arith.addf %nothing, %nothing : !c",
         "multiplies into tensor memory, and nobody reads what it gives",
@@ -178,10 +356,32 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name: str) -> None:
     body, message = REFUSED[name]
-    text = HEAD.replace("BODY", "  %ones = arith.constant dense<1.0> : !c\n" + body)
+    text = HEAD.replace("BODY", body)
     text = text.replace("WARPS", "4").replace("ROWS", "(128,64):(1@thread,1@value)")
     with pytest.raises(DiagnosticError, match=message):
         compile(text, "sm_100a")
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(32, 64), (256, 64)])
+def test_other_extents_are_refused(rows: int, columns: int) -> None:
+    """They get the atom of all targets, which is executed and not lowered."""
+    text = _text("once", 4).replace(" {atom = #mma}", "")
+    types = (("128x64xf16", f"{rows}x128xf16"), ("64x64xf16", f"128x{columns}xf16"))
+    for old, new in (*types, ("128x64xf32", f"{rows}x{columns}xf32")):
+        text = text.replace(old, new)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith(("!tm", "!rows")))
+    message = "atom 'mma_f16_f16_f32' is not lowered to threads yet; tcgen05 is, with 64 or 128"
+    with pytest.raises(DiagnosticError, match=message):
+        compile(text, "sm_100a")
+
+
+@pytest.mark.parametrize("name", ["once", "chain", "loop after loop", "scaled each round"])
+def test_atoms_are_found(name: str) -> None:
+    """A product without an atom is one of tcgen05, wherever it is."""
+    text = _text(name, 4)
+    bare = text.replace(" {atom = #mma}", "")
+    assert bare != text
+    assert compile(bare, "sm_100a").ptx == compile(text, "sm_100a").ptx
 
 
 def test_two_warps_do_not_reach_all_lanes() -> None:

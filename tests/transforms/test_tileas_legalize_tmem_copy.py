@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from support.assembling import needs_ptxas
@@ -114,6 +116,8 @@ def test_matrices_are_moved_where_they_can_be() -> None:
     for mnemonic in ("stmatrix.sync", "ldmatrix.sync", "tcgen05.wait::ld", "tcgen05.wait::st"):
         assert mnemonic in text, mnemonic
     assert text.count("tcgen05.alloc") == text.count("tcgen05.dealloc") == 1
+    order = r"wait::st\S+;\s+tcgen05.fence::before\S+;\s+bar\S+ \S+;\s+tcgen05.fence::after"
+    assert len(re.findall(order, text)) == text.count("tcgen05.wait::st") == 2
 
 
 def test_a_copy_that_fails_leaves_the_others() -> None:

@@ -17,8 +17,8 @@ from xdsl.ir import OpResult, SSAValue
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.carried import Carried, is_inside
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _step_of(value: SSAValue) -> tuple[SSAValue, Offset] | None:
     if not isinstance(value, OpResult) or not isinstance(value.op, ViewOp):
         return None
     view = value.op
-    if is_transposed(view.result.type) and not is_transposed(view.source.type):
+    if is_rearranged(view.result.type) and not is_rearranged(view.source.type):
         return None
     if view.offset is not None:
         return view.source, Offset(view.offset.value.data)

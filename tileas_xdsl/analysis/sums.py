@@ -18,7 +18,7 @@ from tileas_xdsl.analysis.tile_groups import placed_tile
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
@@ -47,7 +47,7 @@ class Sums:
     """The last one; `opens`, `ready_at` and `closes_at` are in one block, or `opens` in its ops."""
     final: SSAValue
     """What is read, as a whole or in slices."""
-    products: Sequence[DotOp | AsyncDotOp]
+    products: Sequence[MatrixProduct]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,13 +66,15 @@ class KernelSums:
 
 def is_tensor_product(op: Operation) -> bool:
     """Whether an operation multiplies into tensor memory."""
-    atom = atom_of(op.atom) if isinstance(op, DotOp | AsyncDotOp) else None
+    atom = atom_of(op.atom) if isinstance(op, MatrixProduct) else None
     return isinstance(atom, MmaAtom) and atom.instruction == "tcgen05"
 
 
 def is_of_two_blocks(op: Operation) -> bool:
     """Whether two blocks of a cluster multiply together into the tensor memory of both."""
-    atom = atom_of(op.atom) if isinstance(op, DotOp | AsyncDotOp) else None
+    if isinstance(op, BlockScaledMmaOp):
+        return op.ctas == PAIR
+    atom = atom_of(op.atom) if isinstance(op, MatrixProduct) else None
     return isinstance(atom, MmaAtom) and atom.cta_group == PAIR
 
 
@@ -98,7 +100,7 @@ def sums_of(kernel: func.FuncOp) -> KernelSums:
     found = KernelSums([])
     places: list[Sums] = []
     for values in groups.all():
-        products = [v.owner for v in values if isinstance(v.owner, DotOp | AsyncDotOp)]
+        products = [v.owner for v in values if isinstance(v.owner, MatrixProduct)]
         if not products:
             continue
         place = _place(values, products)
@@ -117,7 +119,7 @@ class _Groups:
     def note(self, op: Operation) -> None:
         """Join what an operation passes on in place."""
         match op:
-            case DotOp() | AsyncDotOp() if is_tensor_product(op):
+            case op if isinstance(op, MatrixProduct) and is_tensor_product(op):
                 self.join(op.result, op.c)
             case WaitOp() | FutureWaitOp():
                 for value in op.values:
@@ -152,7 +154,7 @@ def is_constant(value: SSAValue) -> bool:
     return isinstance(value.owner, CONSTANTS)
 
 
-def _place(values: Sequence[SSAValue], products: Sequence[DotOp | AsyncDotOp]) -> Sums:
+def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> Sums:
     mine = set(values)
     first = products[0]
     opens = _opening(first, mine)
@@ -162,7 +164,7 @@ def _place(values: Sequence[SSAValue], products: Sequence[DotOp | AsyncDotOp]) -
     finals = {root for root, _ in reads}
     if len(finals) > 1:
         raise op_error(reads[-1][1], "reads sums in tensor memory that were read before they end")
-    block = _common_block([opens, *(op for _, op in reads)])
+    block = common_block([opens, *(op for _, op in reads)])
     if block is None or _repeats_inside(opens, block):
         raise op_error(opens, "begins sums in tensor memory again before the last ones are read")
     order = {op: k for k, op in enumerate(block.ops)}
@@ -197,7 +199,7 @@ def _opening(first: Operation, mine: set[SSAValue]) -> Operation:
 def _inputs(value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:
     """What comes in where a value is: C of a product, or the first value of a loop."""
     owner = value.owner
-    if isinstance(owner, DotOp | AsyncDotOp):
+    if isinstance(owner, MatrixProduct):
         yield owner, owner.c
     elif isinstance(owner, scf.ForOp):
         yield owner, owner.iter_args[owner.results.index(value)]
@@ -212,7 +214,7 @@ def _reads(value: SSAValue) -> Iterator[tuple[SSAValue, Operation]]:
                 yield value, op
             case ExtractSliceOp():
                 yield from ((value, reader) for _, reader in _reads(op.result))
-            case DotOp() | AsyncDotOp() if use.index == 2:
+            case op if isinstance(op, MatrixProduct) and use.index == 2:
                 continue
             case WaitOp() | FutureWaitOp() | scf.ForOp() | scf.YieldOp() | PipelineYieldOp():
                 continue
@@ -227,7 +229,7 @@ def _ancestor(op: Operation, block: Block) -> Operation:
     return found
 
 
-def _common_block(ops: Sequence[Operation]) -> Block | None:
+def common_block(ops: Sequence[Operation]) -> Block | None:
     """The innermost block that all operations are in."""
     block = ops[0].parent
     while block is not None:

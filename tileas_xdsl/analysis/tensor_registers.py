@@ -60,6 +60,14 @@ class TensorMove:
         """Instructions for the lanes of a warp that hold rows."""
         return self.rows // 4 // self.lanes
 
+    def cycles(self, columns: int) -> float:
+        """Cycles of tensor memory for each row of a tile of so many columns.
+
+        A cycle moves 32 bits of each lane of an instruction: those of 16 lanes leave half of a
+        quarter idle (CUTLASS, `sm100_get_tmem_load_op`: 32 lanes "have higher throughput").
+        """
+        return columns / self.lanes
+
     def layout(self, columns: int, groups: int) -> RegisterLayout | None:
         """The registers of an agent of warpgroups; None where they cannot share the columns."""
         if groups < 1 or columns % (STEP * groups):
@@ -103,10 +111,14 @@ _DIGITS: Mapping[str, tuple[list[_Digit], list[_Digit]]] = {
 MOVES = (
     TensorMove(128, "32x32b"),
     TensorMove(64, "16x256b"),
+    TensorMove(128, "16x256b"),
     TensorMove(128, "16x128b"),
     TensorMove(64, "16x128b"),
 )
-"""By the rows of a tile the first one is the usual one; 16x128b moves what stmatrix does."""
+"""By the rows of a tile the first one is the usual one; 16x128b moves what stmatrix does.
+
+With 16x256b four threads have 8 adjacent columns of a row: a sector of 32 bytes.
+"""
 
 
 def loaded_layout(rows: int, columns: int, groups: int) -> RegisterLayout | None:

@@ -18,19 +18,19 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, inflows, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
 
 FREE_TILES = (arith.ConstantOp, tensor.SplatOp)
@@ -78,7 +78,7 @@ class TileGroups:
         """Operations that are `apart` join nothing."""
         self._nodes: dict[Node, TileGroup | None] = {}
         self.parts: dict[SSAValue, ExtractSliceOp | ViewOp] = {}
-        """Slices and transposes, by the operation that cuts them out of another tile."""
+        """Slices, transposes and scales, by the operation that cuts them out of another tile."""
         joins: list[tuple[Node, Node]] = []
         for op in root.walk():
             self._nodes.update(dict.fromkeys(_placed_values(op)))
@@ -150,7 +150,7 @@ def _placed_values(op: Operation) -> Iterator[SSAValue]:
 def _part(op: Operation) -> ExtractSliceOp | ViewOp | None:
     if isinstance(op, ExtractSliceOp):
         return op
-    if isinstance(op, ViewOp) and is_transposed(op.result.type):
+    if isinstance(op, ViewOp) and is_rearranged(op.result.type):
         return op
     return None
 
@@ -162,7 +162,7 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
     match op:
         case StageOp():
             yield from _of_stage(op)
-        case DotOp() | AsyncDotOp():
+        case DotOp() | AsyncDotOp() | BlockScaledMmaOp():
             yield from _pairs([op.c, op.result])
         case WaitOp() | FutureWaitOp():
             yield from _pairs([op.token, *op.values])
@@ -212,5 +212,5 @@ def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, N
 def _of_view(op: ViewOp) -> Iterator[tuple[Node, Node]]:
     """A view of the whole of a buffer is the buffer."""
     whole = op.is_whole and placed_shape(op.source.type) == placed_shape(op.result.type)
-    if whole and not is_transposed(op.result.type):
+    if whole and not is_rearranged(op.result.type):
         yield from _pairs([op.source, op.result])

@@ -24,6 +24,7 @@ from tileas_xdsl.interpreters.ptx import (
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.ptx.state import Order
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
+from tileas_xdsl.runtime.packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 
@@ -60,13 +61,14 @@ def emulate(
 ) -> Emulation:
     """Run PTX that was compiled from a kernel of tiles; the arrays stay as they are.
 
-    Each argument has memory of its own, also where one array is given twice.  `order` says when
-    asynchronous operations complete: eager, lazy, or random by `seed`.  A run is given up when a
-    cluster has executed `limit` instructions.  With `host_code`, an object, that encodes the tensor
-    maps, told where the arrays are.  Raises `LaunchError` for what does not fit, `PtxError` for
-    instructions the emulator does not know, `HostCodeError` where host code cannot be loaded.
+    Each argument has memory of its own, also where one array is given twice; elements of 4 bits
+    lie two in a byte there.  `order` says when asynchronous operations complete: eager, lazy, or
+    random by `seed`.  A run is given up when a cluster has executed `limit` instructions.  With
+    `host_code`, an object, that encodes the tensor maps, told where the arrays are.  Raises
+    `LaunchError` for what does not fit, `PtxError` for instructions the emulator does not know,
+    `HostCodeError` where host code cannot be loaded.
     """
-    own = _apart(args)
+    own = _Arguments.of(args)
     values = _values(abi, own, None if host_code is None else HostCode(host_code, abi.name))
     if ARENA in abi.parameters:
         values[abi.parameters.index(ARENA)] = _arena(abi, grid)
@@ -87,6 +89,25 @@ def emulate(
     return Emulation(arrays, report.findings, report.instructions, report.finished)
 
 
+@dataclass(frozen=True)
+class _Arguments:
+    """The arguments as the kernel of tiles has them, and as memory does."""
+
+    tiles: Sequence[Any]
+    memory: Sequence[Any]
+
+    @staticmethod
+    def of(args: Sequence[Any]) -> _Arguments:
+        """Contiguous arrays, each its own."""
+        own = _apart(args)
+        return _Arguments(own, [packed(a, f"argument {n}") for n, a in enumerate(own)])
+
+    def in_memory(self, value: Any) -> Any:
+        """An array as memory has it; what is none of the arguments is itself."""
+        pairs = zip(self.tiles, self.memory, strict=True)
+        return next((memory for tile, memory in pairs if tile is value), value)
+
+
 def _apart(args: Sequence[Any]) -> list[Any]:
     """Contiguous arrays, each its own: an array that is given twice becomes two."""
     found: list[Any] = []
@@ -105,11 +126,11 @@ def _arena(abi: KernelAbi, grid: Shape) -> Array:
     return np.zeros(blocks * abi.device_maps * SIZE, np.uint8)
 
 
-def _values(abi: KernelAbi, args: Sequence[Any], host: HostCode | None) -> list[Any]:
+def _values(abi: KernelAbi, args: _Arguments, host: HostCode | None) -> list[Any]:
     """What a launch passes for each parameter."""
     if host is None:
         try:
-            return [_argument(value, args) for value in abi.bind(args)]
+            return [_argument(value, args) for value in abi.bind(args.tiles)]
         except TargetError as error:
             raise LaunchError(str(error)) from error
     maps = _MapsOfHost(abi, args, host)
@@ -119,18 +140,18 @@ def _values(abi: KernelAbi, args: Sequence[Any], host: HostCode | None) -> list[
     ]
 
 
-def _argument(value: Any, args: Sequence[Any]) -> Any:
+def _argument(value: Any, args: _Arguments) -> Any:
     if isinstance(value, BoundTensorMap):
-        return TensorMapArg(value.tensor_map, args[value.argument])
-    return value
+        return TensorMapArg(value.tensor_map, args.memory[value.argument])
+    return args.in_memory(value)
 
 
 class _MapsOfHost:
     """The tensor maps that host code encodes, once the arrays have their places."""
 
-    def __init__(self, abi: KernelAbi, args: Sequence[Any], host: HostCode) -> None:
+    def __init__(self, abi: KernelAbi, args: _Arguments, host: HostCode) -> None:
         names = [name for name in abi.parameters if not name.startswith(TENSOR_MAP)]
-        self.plain = {name: abi.value(name, args) for name in names}
+        self.plain = {name: args.in_memory(abi.value(name, args.tiles)) for name in names}
         self._words = {name: value for name, value in self.plain.items() if name != ARENA}
         self._host = host
         self._arrays = [value for name, value in self.plain.items() if name.startswith("ptr")]
@@ -154,11 +175,12 @@ class _MapsOfHost:
         return self._encoded
 
 
-def _arrays(report: Report, abi: KernelAbi, args: Sequence[Any]) -> Sequence[Any]:
+def _arrays(report: Report, abi: KernelAbi, args: _Arguments) -> Sequence[Any]:
     """What the parameters hold, by the arguments they came from."""
-    found = list(args)
+    found = list(args.tiles)
     for name, array in zip(abi.parameters, report.arrays, strict=True):
         kind, position, *_ = [*name.split(), ""]
         if kind == "ptr" and array is not None:
-            found[int(position)] = array
+            is_packed = args.memory[int(position)] is not args.tiles[int(position)]
+            found[int(position)] = unpacked(array) if is_packed else array
     return found

@@ -29,8 +29,28 @@ ATOM_SCALES = 4
 ATOM_BYTES = ATOM_ROWS * ATOM_SCALES
 """What one copy to tensor memory brings: rows, scales of each, bytes."""
 
+ATOM_COLUMNS = ATOM_ROWS // ROWS
+"""The columns of tensor memory that an atom is copied to."""
+
+CORE_ROW_BYTES = 16
+CORE_BYTES = 8 * CORE_ROW_BYTES
+"""An atom is 32 rows of 16 bytes to its copy; matrix descriptors count 8 rows after one another."""
+
+SCALE_FORMATS: Mapping[str, str] = {"f8e8m0": "ue8m0", "f8e4m3": "ue4m3"}
+"""What instructions call scales that tiles have as these elements."""
+
 SCALE_ATOM = Layout(((ROWS, ATOM_ROWS // ROWS), ATOM_SCALES), ((16, ATOM_SCALES), 1))
 """`(row, scale)` of an atom to its byte in shared memory."""
+
+
+def atoms_layout(rows: int, scales: int) -> Layout:
+    """`(row, scale)` to bytes: whole atoms, those along K one after another, then further rows."""
+    across, along = rows // ATOM_ROWS, scales // ATOM_SCALES
+    row, scale = SCALE_ATOM
+    return make_layout(
+        make_layout(row, Layout(across, along * ATOM_BYTES)),
+        make_layout(scale, Layout(along, ATOM_BYTES)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,22 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |
 | tensor memory | `AllocTmemOp(ptr, columns, num_cta=1) RelinquishTmemOp(num_cta=1) RetrieveTmemPtrOp(ptr) DeallocTmemOp(address, columns, num_cta=1) TmemLoadOp(address, element, shape, repeat) TmemStoreOp(address, value, shape, repeat) TmemWaitOp(access, values=()) TmemFenceOp(side)` |
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
+| block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.cute_nvgpu import barriers, ids, tcgen05, tma, tma_updates, warp, wgmma
+from tileas_xdsl.dialects.cute_nvgpu import (
+    barriers,
+    ids,
+    tcgen05,
+    tcgen05_scaled,
+    tma,
+    tma_updates,
+    warp,
+    wgmma,
+)
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
     BarrierOp,
@@ -60,6 +70,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
     UmmaCommitOp,
     UmmaOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.tcgen05_scaled import CopyToTmemOp, UmmaBlockScaledOp
 from tileas_xdsl.dialects.cute_nvgpu.tma import (
     BulkCommitOp,
     BulkWaitOp,
@@ -90,7 +101,7 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (barriers, ids, tcgen05, tma, tma_updates, warp, wgmma)
+FAMILIES = (barriers, ids, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
 
 __all__ = [
     "AcquireTmaDescOp",
@@ -104,6 +115,7 @@ __all__ = [
     "ClusterRankOp",
     "ClusterWaitOp",
     "CopyTmaDescOp",
+    "CopyToTmemOp",
     "CuteNvgpu",
     "DeallocTmemOp",
     "ElectOneOp",
@@ -142,6 +154,7 @@ __all__ = [
     "TmemLoadOp",
     "TmemStoreOp",
     "TmemWaitOp",
+    "UmmaBlockScaledOp",
     "UmmaCommitOp",
     "UmmaOp",
     "UpdateTmaDescOp",

@@ -70,7 +70,8 @@ ELEMENT_BITS = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8}
 SIDES = ("before", "after")
 
 
-def _check_blocks(op: Operation, blocks: IntegerAttr) -> None:
+def check_blocks(op: Operation, blocks: IntegerAttr) -> None:
+    """Refuse what is of another number of blocks than one or two."""
     if value_of(blocks) not in (1, 2):
         raise op_error(op, f"is of 1 or 2 blocks, not {value_of(blocks)}")
 
@@ -95,7 +96,7 @@ class AllocTmemOp(IRDLOperation):
     def verify_(self) -> None:
         pointer_to(self, self.ptr, "place of the address", AddressSpace.SMEM, 4)
         _check_columns(self, self.columns)
-        _check_blocks(self, self.num_cta)
+        check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition
@@ -117,7 +118,7 @@ class DeallocTmemOp(IRDLOperation):
 
     def verify_(self) -> None:
         _check_columns(self, self.columns)
-        _check_blocks(self, self.num_cta)
+        check_blocks(self, self.num_cta)
 
 
 def _check_columns(op: Operation, columns: IntegerAttr) -> None:
@@ -140,7 +141,7 @@ class RelinquishTmemOp(IRDLOperation):
         super().__init__(properties={"num_cta": number(num_cta)})
 
     def verify_(self) -> None:
-        _check_blocks(self, self.num_cta)
+        check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition
@@ -355,7 +356,7 @@ class UmmaOp(IRDLOperation):
         ).encode()
 
     def verify_(self) -> None:
-        _check_blocks(self, self.num_cta)
+        check_blocks(self, self.num_cta)
         if not self.kind:
             raise op_error(self, f"multiplies {', '.join(KINDS)}, not {self.a_type.data}")
         shape, k = tuple(self.shape.get_values()), INSTRUCTION_K_BITS // ELEMENT_BITS[self.kind]
@@ -398,7 +399,7 @@ class UmmaCommitOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
-        _check_blocks(self, self.num_cta)
+        check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition

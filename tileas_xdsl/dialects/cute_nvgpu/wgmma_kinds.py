@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
     Float8E4M3FNType,
     Float8E5M2Type,
     Float16Type,
@@ -74,6 +77,9 @@ _NAMES: Mapping[Attribute, str] = {
     Float32Type(): "f32",
     Float8E4M3FNType(): "e4m3",
     Float8E5M2Type(): "e5m2",
+    Float6E2M3FNType(): "e2m3",
+    Float6E3M2FNType(): "e3m2",
+    Float4E2M1FNType(): "e2m1",
     IntegerType(8): "s8",
     IntegerType(8, Signedness.SIGNED): "s8",
     IntegerType(8, Signedness.UNSIGNED): "u8",

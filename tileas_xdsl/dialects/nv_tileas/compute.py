@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -317,6 +319,10 @@ class BlockScaledMmaOp(TileasOp):
         if k % step:
             raise op_error(self, f"K is {k}, no multiple of the {step} of {configuration.kind}")
         check_spaces(self, atom, self.a.type, self.b.type, self.c.type)
+
+
+MatrixProduct: TypeAlias = AsyncDotOp | BlockScaledMmaOp | DotOp
+"""Products of matrices: operands 0, 1, 2 are A, B and C."""
 
 
 def _type(value: SSAValue[Tile] | None) -> Tile | None:

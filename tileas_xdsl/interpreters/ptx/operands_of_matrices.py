@@ -185,13 +185,14 @@ def values_of(matrix: Array, element: str) -> Array:
     return np.ascontiguousarray(singles(np.ascontiguousarray(matrix), element))
 
 
-CHUNK = 64
-"""Rows that are multiplied at once: the library behind numpy starts threads for larger products,
-which costs more than these products do."""
+LARGEST = 1 << 18
+"""Multiplications at once: the library behind numpy starts threads for larger products, which costs
+more than these products do (OpenBLAS, GEMM_MULTITHREAD_THRESHOLD)."""
 
 
 def product(a: Array, b: Array) -> Array:
     """`a` (M, K) times the transpose of `b` (N, K)."""
-    if a.shape[0] <= CHUNK:
+    rows = max(LARGEST // b.size, 1)
+    if a.shape[0] <= rows:
         return a @ b.T
-    return np.concatenate([a[i : i + CHUNK] @ b.T for i in range(0, a.shape[0], CHUNK)])
+    return np.concatenate([a[i : i + rows] @ b.T for i in range(0, a.shape[0], rows)])

@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import (
     ShuffleOp,
     ViewOp,
 )
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged, scale_numbers
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp, SlicingOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
@@ -83,9 +84,12 @@ def view(op: ViewOp, operands: Sequence[Value]) -> tuple[Array]:
     if start < 0 or end > source.size:
         raise fault(op, f"shows elements {start} to {end - 1} of a tile of {source.size} elements")
     elements = source.reshape(-1)[start:end]
-    if is_transposed(op.result.type) and not is_transposed(op.source.type):
+    if is_rearranged(op.source.type):
+        return (elements.reshape(shape),)
+    if is_transposed(op.result.type):
         return (elements.reshape(shape[::-1]).T,)
-    return (elements.reshape(shape),)
+    numbers = scale_numbers(op.result.type)
+    return (elements.reshape(shape) if numbers is None else elements[numbers],)
 
 
 def _start(op: ViewOp, source: Array, indices: Sequence[int]) -> int:

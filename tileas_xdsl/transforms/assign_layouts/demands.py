@@ -18,7 +18,14 @@ from tileas_xdsl.analysis.tile_groups import (
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute import (
+    AsyncDotOp,
+    BlockScaledMmaOp,
+    DotOp,
+    MatrixProduct,
+    ReduceOp,
+    ScanOp,
+)
 from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, GenerateOp
@@ -114,12 +121,14 @@ def _may_stay_in_memory(op: TiledLoadBase) -> bool:
     return all(isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
 
 
-def _of_product(op: DotOp | AsyncDotOp) -> Iterator[Demand]:
+def _of_product(op: MatrixProduct) -> Iterator[Demand]:
     atom = atom_of(op.atom)
     if not isinstance(atom, MmaAtom):
         return
     a, b, c = (frozenset(spaces) for spaces in OPERAND_SPACES[atom.instruction])
     yield from ((op.a, a), (op.b, b), (op.c, c), (op.result, c))
+    if isinstance(op, BlockScaledMmaOp):
+        yield from ((scales, _SHARED) for scales in (op.sfa, op.sfb) if scales is not None)
 
 
 def _of_copy(op: CopyBase) -> Iterator[Demand]:
@@ -169,7 +178,7 @@ def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[Demand]:
 _Table: TypeAlias = Sequence[tuple[tuple[type[Operation], ...], Callable[[Any], Iterator[Demand]]]]
 
 _BY_TYPE: _Table = (
-    ((DotOp, AsyncDotOp), _of_product),
+    ((DotOp, AsyncDotOp, BlockScaledMmaOp), _of_product),
     ((TmaTransferOp,), _of_transfer),
     ((TiledLoadBase,), _of_load),
     ((TiledStoreOp, TiledAtomicRmwOp), _of_access),

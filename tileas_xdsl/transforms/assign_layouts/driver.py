@@ -15,6 +15,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
 from tileas_xdsl.transforms.assign_layouts.kinds import common_kinds
 from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
+from tileas_xdsl.transforms.assign_layouts.outside_sums import add_outside
 from tileas_xdsl.transforms.assign_layouts.products import choose_instructions
 from tileas_xdsl.transforms.assign_layouts.registers import register_candidates
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
@@ -35,6 +36,7 @@ def assign_layouts(
     """Lay out the tiles of a function; what was compared and chosen for each group."""
     plan = KernelPlan.of(function, target)
     choose_instructions(function, plan)
+    add_outside(function)
     if preferences.prefer_tma:
         prefer_tma(function)
     separate_agents(function)

@@ -15,7 +15,7 @@ from tileas_xdsl.analysis.tile_groups import (
     payload_results,
     placed_tile,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import (
     PipelineYieldOp,
     StageOp,
@@ -86,7 +86,7 @@ def _flows(op: Operation, index: int) -> Iterator[SSAValue]:
     """Where control flow or an operation carries an operand."""
     parent = op.parent_op()
     match op:
-        case DotOp() | AsyncDotOp() if index == 2:
+        case DotOp() | AsyncDotOp() | BlockScaledMmaOp() if index == 2:
             yield op.result
         case InsertSliceOp() if index == 1:
             yield op.result

@@ -17,10 +17,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
@@ -82,14 +83,24 @@ def memory_layout(shared: SharedLayout) -> MemoryLayout:
 
 
 def _layouts(a: Assignment, group: TileGroup) -> Iterator[SharedLayout]:
-    """The widest swizzle first; those that types have already are the only ones."""
+    """The widest swizzle first; those that types have already are the only ones, or plain atoms."""
     found = shared_layouts(group.shape, bits_of(_element(group)))
     if (written := _written(group)) is not None:
         yield from (shared for shared in found if memory_layout(shared) == written)
+    elif any(map(_is_seen_as_scales, group.values)):
+        yield from found[-1:]
     elif a.preferences.always_swizzle and len(found) > 1:
         yield from found[:-1]
     else:
         yield from found
+
+
+def _is_seen_as_scales(value: SSAValue) -> bool:
+    """Whether a view shows a tile as scales in atoms, which no swizzle permutes."""
+    return any(
+        isinstance(use.operation, ViewOp) and scale_tile(use.operation.result.type) is not None
+        for use in value.uses
+    )
 
 
 def shared_layouts(shape: tuple[int, ...], bits: int) -> Sequence[SharedLayout]:
@@ -133,7 +144,7 @@ def _uses(a: Assignment, group: TileGroup) -> Iterator[Use]:
             op = use.operation
             if op in a.groups.parts.values() and op.results[0] in a.groups.parts:
                 pending.append(op.results[0])
-            elif isinstance(op, DotOp | AsyncDotOp) and use.index < len(_OPERANDS):
+            elif isinstance(op, MatrixProduct) and use.index < len(_OPERANDS):
                 axis = _OPERANDS[use.index]
                 seen.setdefault((op, axis), Use(op, value, axis))
             elif isinstance(op, _ACCESSES):
@@ -159,7 +170,7 @@ def _candidates(
     rows = shared.panels * max(shared.row_bytes // _span(shared), 1)
     if isinstance(op, TmaTransferOp) or _is_moved_by_tma(op, use.value):
         yield made(BULK, 128, rows, _refused_by_tma(op, shared))
-    elif isinstance(op, DotOp | AsyncDotOp):
+    elif isinstance(op, MatrixProduct):
         refused = _refused_by_product(a, op, use, shared)
         yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
     elif (fragment := _fragment(a, op, use.value)) is not None:
@@ -192,9 +203,7 @@ def _refused_by_tma(op: Operation, shared: SharedLayout) -> str:
     return f"the descriptor swizzles by {descriptor.swizzle.value}"
 
 
-def _refused_by_product(
-    a: Assignment, op: DotOp | AsyncDotOp, use: Use, shared: SharedLayout
-) -> str:
+def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: SharedLayout) -> str:
     """What the tensor core has against an operand that lies so."""
     is_k_major = use.axis is SubAxis.A or is_transposed(use.value.type)
     if not is_k_major and shared.bits != 16:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.analysis.sums import PAIR, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
@@ -14,6 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.transforms.assign_layouts.pairs import are_of_pairs
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 
 TENSOR_CORES: Mapping[str, str] = {"sm_90a": "wgmma", "sm_100a": "tcgen05"}
@@ -28,10 +30,14 @@ LARGEST_N = 256
 
 
 def choose_instructions(root: Operation, plan: KernelPlan) -> None:
-    """Give an atom to every product that has none."""
-    for op in root.walk():
-        if isinstance(op, DotOp | AsyncDotOp) and op.atom is None:
-            op.atom = AtomAttr.of(_word(op, plan))
+    """Give an atom to every product that has none; of two blocks where the program shares B so."""
+    chosen = [op for op in root.walk() if isinstance(op, DotOp | AsyncDotOp) and op.atom is None]
+    for op in chosen:
+        op.atom = AtomAttr.of(_word(op, plan))
+    if are_of_pairs(plan, chosen):
+        for op in filter(is_tensor_product, chosen):
+            assert op.atom is not None
+            op.atom = AtomAttr.of(op.atom.data.word, cta_group=PAIR)
 
 
 def _word(op: DotOp | AsyncDotOp, plan: KernelPlan) -> str:

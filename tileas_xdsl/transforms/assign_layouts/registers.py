@@ -8,7 +8,7 @@ thread, of any width that alignment permits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
@@ -28,7 +28,7 @@ from tileas_xdsl.analysis.register_tiles import (
     operand_layout,
     rows_layout,
 )
-from tileas_xdsl.analysis.tensor_registers import loaded_layout
+from tileas_xdsl.analysis.tensor_registers import TensorMove
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -67,9 +67,14 @@ from tileas_xdsl.transforms.assign_layouts.memory import (
     shared_layouts,
 )
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.tensor_memory import (
+    loads_tensor_memory,
+    tensor_loads,
+)
 from tileas_xdsl.transforms.assign_layouts.threads import (
     registers_of,
     row_steps,
+    store_steps,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
@@ -89,6 +94,8 @@ class Option:
     layout: Layout
     vector: int = 0
     """Adjacent elements of a piece; 0 where accesses have to be found from the layout."""
+    move: TensorMove | None = None
+    """How it is loaded from tensor memory."""
 
 
 def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
@@ -100,7 +107,7 @@ def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
         found
         for op, axis in operations
         for option in options
-        for found in _candidates(Place(op, axis, group, agent), option)
+        for found in _candidates(_place(a, op, axis, group), option)
     ]
 
 
@@ -141,8 +148,9 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
             return fixed
     if (sums := _accumulators(a, group, agent)) is not None:
         return [_option(sums, Family.DOT_OPERAND, agent)]
-    if (loaded := _from_tensor_memory(a, group, agent)) is not None:
-        return [_option(loaded, Family.LINEAR, agent)]
+    if loads := tensor_loads(a, group, agent.groups):
+        options = [(_option(layout, Family.LINEAR, agent), move) for move, layout in loads]
+        return [replace(option, move=move) for option, move in options]
     if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
         return []
     if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
@@ -195,17 +203,6 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> AccumulatorL
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
                 return AccumulatorLayout(rows, columns, agent.groups)
-    return None
-
-
-def _from_tensor_memory(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
-    """What tcgen05.ld leaves, for a tile that comes from tensor memory."""
-    for value in group.values:
-        op = value.owner
-        if isinstance(op, ConvertLayoutOp) and len(group.shape) == 2:
-            source = a.groups.of(a.groups.whole_of(op.source))
-            if source is not None and a.kind(source) <= frozenset({Space.TMEM}):
-                return loaded_layout(group.shape[0], group.shape[1], agent.groups)
     return None
 
 
@@ -290,6 +287,7 @@ class Place:
     axis: SubAxis
     group: TileGroup
     agent: Agent
+    loads_tensor_memory: bool
 
     @property
     def bits(self) -> int:
@@ -299,13 +297,20 @@ class Place:
         return bits_of(tile.element_type)
 
 
+def _place(a: Assignment, op: Operation, axis: SubAxis, group: TileGroup) -> Place:
+    loads = op in {value.owner for value in group.values} and loads_tensor_memory(a, op)
+    return Place(op, axis, group, a.agent(_first(group)), loads)
+
+
 def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
     bits, memory = place.bits, _memory_of(place.op)
+    move = option.move if place.loads_tensor_memory else None
 
     def made(
         atom: str, alignment: int, transactions: float, registers: float, refused: str = ""
     ) -> Candidate:
-        cost = Cost(transactions, None, registers)
+        cycles = None if move is None else move.cycles(place.group.shape[1])
+        cost = Cost(transactions, cycles, registers)
         rest = (place.axis, option.family, max(alignment, 1), option.layout, cost, refused)
         return Candidate(place.op, atom, Space.RMEM, *rest)
 
@@ -315,7 +320,9 @@ def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
     except LayoutError as error:
         yield made("-", 1, 0, 0, str(error))
         return
-    if memory is None:
+    if move is not None:
+        yield made(f"tcgen05_ld_{move.shape}", 1, 0, registers_of(fragment, bits))
+    elif memory is None:
         yield made(_instruction_of_value(place.op), 1, 0, registers_of(fragment, bits))
     elif memory is Space.SMEM:
         stores = isinstance(place.op, TiledStoreOp)
@@ -325,13 +332,13 @@ def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
             facts = (access.alignment, access.transactions, access.registers, access.refused)
             yield made(access.atom, *facts)
     else:
-        width = _width(option, fragment, bits)
+        width, stores = _width(option, fragment, bits), isinstance(place.op, TiledStoreOp)
         alignment, known = width * bits // 8, row_alignment(place.op, bits)
         refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
         yield made(
-            "stg" if isinstance(place.op, TiledStoreOp) else "ldg",
+            "stg" if stores else "ldg",
             alignment,
-            row_steps(fragment, width),
+            store_steps(fragment, width, bits) if stores else row_steps(fragment, width),
             registers_of(fragment, bits),
             refused if known % max(alignment, 1) else "",
         )

@@ -1,48 +1,71 @@
-"""Layouts of tensor memory: accumulators of tcgen05, as the instruction puts them there."""
+"""Layouts of tensor memory: accumulators of tcgen05, as the instruction puts them there.
+
+What reads them is a group in registers, whose layouts are those that tcgen05.ld leaves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation
-
-from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.analysis.tensor_registers import TensorMove, moves_of
+from tileas_xdsl.analysis.tile_groups import TileGroup
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import accumulator
-from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Cost, Family, SubAxis
-
-COLUMN_BITS = 32
-"""A cycle moves a column of 32 bits of all lanes of a warp (an estimate)."""
+from tileas_xdsl.transforms.assign_layouts.candidates import (
+    NOTHING,
+    Candidate,
+    Cost,
+    Family,
+    SubAxis,
+)
+from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 
 def tensor_candidates(group: TileGroup) -> Sequence[Candidate]:
-    """The products that write a tile and the conversions that read it."""
-    products = [v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp)]
-    readers = [
-        use.operation
-        for value in group.values
-        for use in value.uses
-        if isinstance(use.operation, ConvertLayoutOp)
-    ]
+    """The products that write a tile and the conversions that read it.
+
+    What these cost is decided, and counted, with the registers that they fill.
+    """
     if len(group.shape) != 2:
         return []
     try:
         layout = accumulator(*group.shape)
     except TargetError:
         return []
-    tile = placed_tile(group.values[0].type)
-    bits = COLUMN_BITS if tile is None else bits_of(tile.element_type)
-    cycles = group.shape[1] * bits / COLUMN_BITS
-
-    def made(op: Operation, atom: str, axis: SubAxis, tmem: float) -> Candidate:
-        cost = Cost(0, tmem, 0)
-        return Candidate(op, atom, Space.TMEM, axis, Family.LINEAR, 4, layout, cost)
-
     written = [
-        made(op, "-" if op.atom is None else op.atom.data.word, SubAxis.D, 0) for op in products
+        (v.owner, "-" if v.owner.atom is None else v.owner.atom.data.word, SubAxis.D, Cost(0, 0, 0))
+        for v in group.values
+        if isinstance(v.owner, MatrixProduct)
     ]
-    return [*written, *(made(op, "tcgen05_ld", SubAxis.NONE, cycles) for op in readers)]
+    read = [
+        (use.operation, "tcgen05_ld", SubAxis.NONE, NOTHING)
+        for value in group.values
+        for use in value.uses
+        if isinstance(use.operation, ConvertLayoutOp)
+    ]
+    return [
+        Candidate(op, atom, Space.TMEM, axis, Family.LINEAR, 4, layout, cost)
+        for op, atom, axis, cost in (*written, *read)
+    ]
+
+
+def tensor_loads(
+    a: Assignment, group: TileGroup, groups: int
+) -> Sequence[tuple[TensorMove, RegisterLayout]]:
+    """How a group in registers can be loaded from tensor memory by so many warpgroups."""
+    loads = (v.owner for v in group.values if loads_tensor_memory(a, v.owner))
+    if next(loads, None) is None or len(group.shape) != 2:
+        return ()
+    return tuple(moves_of(*group.shape, groups))
+
+
+def loads_tensor_memory(a: Assignment, op: object) -> bool:
+    """Whether an operation brings a tile from tensor memory into registers."""
+    if not isinstance(op, ConvertLayoutOp):
+        return False
+    source = a.groups.of(a.groups.whole_of(op.source))
+    return source is not None and a.kind(source) == frozenset({Space.TMEM})

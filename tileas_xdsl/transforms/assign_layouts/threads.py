@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.layout.access import vector_addresses, vector_width
+from tileas_xdsl.layout.access import (
+    SECTOR_BYTES,
+    bit_addresses,
+    by_warp,
+    coalescing,
+    vector_addresses,
+    vector_starts,
+    vector_width,
+)
 from tileas_xdsl.layout.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment
@@ -27,6 +36,9 @@ LANES = 32
 
 MATRIX_ALIGNMENT = 16
 """Bytes that the rows of ldmatrix and stmatrix are aligned to (PTX ISA)."""
+
+WIDEST = 16
+"""Bytes of the widest vector."""
 
 M816_FACTOR = 2
 """`ldmatrix.m8n16` reads elements packed into half of the bytes that it leaves in registers."""
@@ -76,6 +88,27 @@ def row_steps(fragment: Fragment, elements: int) -> int:
     return -(-fragment.tile[-1] // covered)
 
 
+@lru_cache(maxsize=1024)
+def store_steps(fragment: Fragment, elements: int, bits: int) -> float:
+    """Stores of the first warp to one row of a tile in global memory, of so many elements each.
+
+    They count as often as they touch more sectors of 32 bytes than their bytes would fill: the L1
+    cache keeps what a load leaves over for the next one, and writes every store through.  Rows
+    begin at sectors.
+    """
+    steps = row_steps(fragment, elements)
+    lanes = fragment.held[:LANES]
+    pitch = -(-fragment.tile[-1] * bits // (8 * SECTOR_BYTES)) * SECTOR_BYTES
+    rows = prod(fragment.tile[:-1])
+    index = np.arange(fragment.elements, dtype=np.int64)
+    addresses = index % rows * pitch + index // rows * bits // 8
+    try:
+        starts = vector_starts(lanes, bit_addresses(addresses, bits), bits, elements)
+    except LayoutError:
+        return steps
+    return steps / coalescing(by_warp(starts), elements * bits // 8)
+
+
 def _by_vectors(fragment: Fragment, addresses: Ints, bits: int, *, stores: bool) -> ThreadAccess:
     atom, registers = "sts" if stores else "lds", registers_of(fragment, bits)
     try:
@@ -87,7 +120,15 @@ def _by_vectors(fragment: Fragment, addresses: Ints, bits: int, *, stores: bool)
         return ThreadAccess(atom, 1, 0, registers, str(error))
     size = width * bits // 8
     conflicts = _ratio(wavefronts(lanes, size), ideal_wavefronts(lanes, size))
-    return ThreadAccess(atom, size, row_steps(fragment, width) * conflicts, registers)
+    steps = _transactions(fragment, width, size)
+    return ThreadAccess(atom, size, steps * conflicts, registers)
+
+
+def _transactions(fragment: Fragment, width: int, size: int) -> float:
+    """Accesses to one row, of 32 bytes at least where vectors of 16 bytes are alone in theirs."""
+    steps = row_steps(fragment, width)
+    is_alone = size == WIDEST and steps * width == fragment.tile[-1]
+    return steps * WIDEST / SECTOR_BYTES if is_alone else steps
 
 
 def _by_matrices(fragment: Fragment, addresses: Ints, bits: int, *, stores: bool) -> ThreadAccess:

@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
@@ -87,7 +88,7 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
     """
     for use in value.uses:
         part = next((r for r in use.operation.results if r in a.groups.parts), None)
-        if part is None:
+        if part is None or scale_tile(part.type) is not None:
             continue
         cut = a.groups.parts[part]
         mine = _rows_of(layout, cut) if isinstance(cut, ExtractSliceOp) else _turned(layout)

@@ -12,6 +12,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.sums import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
@@ -82,6 +83,24 @@ def reserve_barriers(e: Emitter) -> None:
     e.insert(BarrierOp(0))
 
 
+def own_barrier(e: Emitter, op: Operation) -> SSAValue:
+    """The barrier of an operation that has one of its own."""
+    return _barrier(e, e.barriers[op])
+
+
+def await_phase(e: Emitter, op: Operation) -> None:
+    """Wait until an operation has completed the phase of its own barrier; then for the next."""
+    parity = parity_of(e, op)
+    e.insert(MbarrierWaitOp(own_barrier(e, op), parity))
+    go_on(e, op, parity)
+
+
+def go_on(e: Emitter, op: Operation, parity: SSAValue) -> None:
+    """The next phase has the other parity, where there is one."""
+    if runs_again(op):
+        e.parities[op] = e.insert(arith.XOrIOp(parity, e.int32(1))).result
+
+
 def _barrier(e: Emitter, offset: int) -> SSAValue:
     return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
 
@@ -103,7 +122,7 @@ def begin_load(e: Emitter, op: BulkLoad, copies: Copies) -> BulkToken:
     """
     _check_waited(op)
     _check_readers(op)
-    _check_place(op)
+    check_place(op, "loads")
     _check_announced(op)
     found = e.get(op.destination)
     is_new = isinstance(found, PendingTile) and found.seen_by is None and not runs_again(op)
@@ -115,8 +134,7 @@ def begin_load(e: Emitter, op: BulkLoad, copies: Copies) -> BulkToken:
     barrier, elected = _barrier(e, offset), e.elected()
     e.insert(MbarrierArriveExpectTxOp(barrier, _bytes(op), elected))
     copies(barrier, elected)
-    if runs_again(op):
-        e.parities[op] = e.insert(arith.XOrIOp(parity, e.int32(1))).result
+    go_on(e, op, parity)
     return BulkToken(offset, parity, found if isinstance(found, PendingTile) else None)
 
 
@@ -196,6 +214,7 @@ def _check_readers(op: BulkLoad) -> None:
             if isinstance(user, ViewOp | ExtractSliceOp):
                 pending += user.results
             is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and user is not op
+            is_late = is_late and not is_tensor_product(user)
             if is_late and not _waits(user.results[0], op.parent):
                 raise op_error(
                     user,
@@ -204,9 +223,10 @@ def _check_readers(op: BulkLoad) -> None:
                 )
 
 
-def _check_place(op: BulkLoad) -> None:
+def check_place(op: Operation, does: str) -> None:
+    """Refuse what has a barrier of its own where its parity cannot be carried."""
     agents = next((p for p in _parents(op) if isinstance(p, AgentSwitchOp)), None)
     if agents is not None and runs_again(agents):
         raise op_error(
-            op, "loads in an agent that a loop around all agents runs again, which is not lowered"
+            op, f"{does} in an agent that a loop around all agents runs again, which is not lowered"
         )

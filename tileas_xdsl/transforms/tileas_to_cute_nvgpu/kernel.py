@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
     StringAttr,
     UnitAttr,
+    i8,
     i32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -61,6 +62,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     Scalar,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import is_packed
 
 _HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
@@ -184,7 +186,8 @@ def _array(
     names: list[str],
 ) -> Lowered:
     shape = type_.get_shape()
-    pointer = _add(block, PtrType(type_.element_type, "gmem", 16), names, f"ptr {position}")
+    element = i8 if is_packed(type_.element_type) else type_.element_type
+    pointer = _add(block, PtrType(element, "gmem", 16), names, f"ptr {position}")
     extents: list[SSAValue | int] = [
         _add(block, IndexType(), names, f"size {position} {axis}") if n == DYNAMIC_INDEX else n
         for axis, n in enumerate(shape)

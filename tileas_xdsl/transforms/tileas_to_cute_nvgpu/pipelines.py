@@ -258,6 +258,8 @@ def _fill_by_threads(
         raise op_error(op, "fills a stage by TMA and by copies of threads, only one is lowered")
     if not isinstance(op, ProduceOneOp):
         raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
+    if stages.is_of_pair:
+        raise op_error(op, "fills a stage by threads, for products of two blocks; only TMA does")
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     e.insert(FenceProxyAsyncOp("shared::cta"))

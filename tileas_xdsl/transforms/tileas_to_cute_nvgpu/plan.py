@@ -56,6 +56,8 @@ class KernelPlan:
     """The argument that points to places for the tensor maps that blocks make."""
     device_maps: int = 0
     """How many maps each block makes."""
+    waited: Sequence[Operation] = ()
+    """Products into tensor memory that are waited for where they are."""
 
     @staticmethod
     def of(kernel: func.FuncOp, target: Target) -> KernelPlan:

@@ -54,7 +54,8 @@ class Issuer:
 
 def only_multiplies(plan: KernelPlan, op: scf.ForOp) -> bool:
     """Whether one warp can run a loop: it waits for stages, multiplies them and releases them."""
-    if not any(is_tensor_product(inner) for inner in op.walk()):
+    products = [inner for inner in op.walk() if is_tensor_product(inner)]
+    if not products or any(product in plan.waited for product in products):
         return False
     return all(_is_of_products(plan, inner) for inner in op.body.walk()) and all(
         not any(value.uses) or _is_known_outside(value) for value in op.results

@@ -23,8 +23,14 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import (
+    AsyncDotOp,
+    BlockScaledMmaOp,
+    DotOp,
+    MatrixProduct,
+)
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
@@ -36,8 +42,10 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import wait_for_load
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scaled_products import block_scaled_mma
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_products import issue
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_scales import view_of_scales
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     BulkToken,
@@ -57,6 +65,12 @@ INSTRUCTION_ROWS = 64
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
+LOWERED: Mapping[str, str] = {
+    "sm_90a": "wgmma is",
+    "sm_100a": "tcgen05 is, with 64 or 128 rows and 8 to 256 columns in steps of 8",
+}
+"""By target, the products that are lowered."""
+
 MOST_COLUMNS = 256
 REGISTER_BITS = 32
 
@@ -72,10 +86,12 @@ def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
 
 
 def operand(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
-    """A tile whose rows are the columns of B, or a view of any other kind.
+    """A tile whose rows are the columns of B, scales in atoms, or a view of any other kind.
 
     The tile stays as it is: its type tells the product, and nothing else may use it.
     """
+    if scale_tile(op.result.type) is not None:
+        return [view_of_scales(e, op)]
     if not is_transposed(op.result.type):
         return view(e, op)
     source = e.shared_tile(op.source)
@@ -87,7 +103,7 @@ def operand(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
 
 
 def _is_b(use: Use) -> bool:
-    return isinstance(use.operation, DotOp | AsyncDotOp) and use.index == 1
+    return isinstance(use.operation, MatrixProduct) and use.index == 1
 
 
 def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
@@ -178,7 +194,8 @@ def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
     if not isinstance(atom, MmaAtom) or atom.instruction != "wgmma":
-        raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; wgmma is")
+        others = LOWERED[e.plan.target.name]
+        raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; {others}")
     if e.plan.target.name != HOPPER.name:
         raise op_error(
             op,
@@ -246,7 +263,14 @@ def _make(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:
     )
 
 
-_TABLE: Any = {AsyncDotOp: async_dot, DotOp: dot, FutureWaitOp: wait, ViewOp: operand, WaitOp: wait}
+_TABLE: Any = {
+    AsyncDotOp: async_dot,
+    BlockScaledMmaOp: block_scaled_mma,
+    DotOp: dot,
+    FutureWaitOp: wait,
+    ViewOp: operand,
+    WaitOp: wait,
+}
 
 PRODUCTS: Mapping[type[Operation], Handler] = _TABLE
 """Products, their transposed operands, and waits."""

@@ -13,11 +13,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr, SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.layout.layout import make_ordered_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import (
     SharedLayout,
@@ -76,6 +78,10 @@ def _claims_of_users(value: SSAValue, shape: tuple[int, ...]) -> Iterator[Claim]
         if isinstance(attribute, LayoutAttr):
             yield user, attribute.data
         if not isinstance(user, ViewOp) or is_transposed(user.result.type):
+            continue
+        if scale_tile(user.result.type) is not None:
+            order = tuple(reversed(range(len(shape))))
+            yield user, MemoryLayout(make_ordered_layout(shape, order))
             continue
         if user.is_whole and shape_of(user.result.type) == shape:
             yield from _claims_of_type(user, user.result.type)

@@ -9,7 +9,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.sums import is_of_two_blocks, is_tensor_product
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
@@ -71,7 +71,7 @@ def is_read_by_threads(tile: SSAValue) -> bool:
     """Whether anything but products, which are waited for, reads a tile or a slice of it."""
     for use in tile.uses:
         match use.operation:
-            case DotOp() | AsyncDotOp():
+            case op if isinstance(op, MatrixProduct):
                 continue
             case ExtractSliceOp() | ViewOp():
                 if any(map(is_read_by_threads, use.operation.results)):

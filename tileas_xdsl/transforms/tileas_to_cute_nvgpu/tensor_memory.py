@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.rewritten_operands import waited_products
 from tileas_xdsl.analysis.sums import KernelSums, in_tensor_memory
 from tileas_xdsl.analysis.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
@@ -20,6 +21,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     RetrieveTmemPtrOp,
     TmemFenceOp,
 )
+from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import TARGETS
@@ -28,7 +30,13 @@ from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import BARRIER_BYTES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import Place, TensorMemory
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import blocks_of, copies_of, turns_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_scales import columns_of_scales
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import (
+    blocks_of,
+    copies_of,
+    reserve_own_barriers,
+    turns_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import TensorTile
 
 BLACKWELL = TARGETS["sm_100a"]
@@ -39,10 +47,14 @@ def allocate(e: Emitter, sums: KernelSums) -> None:
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
     if not sums.places and not tiles:
         return
+    e.plan.waited = waited_products(sums)
+    reserve_own_barriers(e, e.plan.waited)
+    scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
+    scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
     of_value: dict[SSAValue, Place] = {}
     places: list[Place] = []
-    for one, copies in copies_of(e, sums):
+    for one, copies in copies_of(e, sums, COLUMNS - sum(scales.values())):
         columns = one.shape[1]
         places.append(Place(used, columns, turns_of(e, one, copies, len(places))))
         of_value.update({value: places[-1] for value, s in sums.of_value.items() if s is one})
@@ -53,9 +65,23 @@ def allocate(e: Emitter, sums: KernelSums) -> None:
         of_value[op.results[0]] = Place(used, columns)
         used += columns
         _check_size(op, used)
+    first_of_scales: dict[Operation, int] = {}
+    for op, columns in scales.items():
+        first_of_scales[op] = used
+        used += columns
+        _check_size(op, used)
     first = sums.places[0].opens if sums.places else tiles[0]
     columns = next(count for count in TMEM_COLUMNS if count >= used)
-    e.tensor = TensorMemory(_take(e, first, columns), columns, places, of_value)
+    base = _take(e, first, columns)
+    e.tensor = TensorMemory(base, columns, places, of_value, first_of_scales)
+
+
+def _columns_of_scales(e: Emitter, op: BlockScaledMmaOp) -> int:
+    """The columns that the scales of a product take, on a target that has such products."""
+    if e.plan.target.name != BLACKWELL.name:
+        key = "mma-block-scale-is-not-supported-by-compute-capability-sm100"
+        raise op_error(op, message(key))
+    return columns_of_scales(op)
 
 
 def _is_tile(op: Operation) -> bool:

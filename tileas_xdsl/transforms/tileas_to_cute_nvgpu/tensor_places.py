@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.sums import Sums
 
@@ -44,3 +44,5 @@ class TensorMemory:
     sums: Sequence[Place]
     of_value: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     """Places of sums by all values that they are, others by the tile that was asked for."""
+    scales: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """The first column of the scales of each block-scaled product."""

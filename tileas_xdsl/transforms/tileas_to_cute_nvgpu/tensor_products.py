@@ -10,14 +10,18 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import MakeUmmaSmemDescOp, SmemDescAddOp, UmmaOp
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
-from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, parts_of, rebuilt
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pair_checks import check_pair
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import address
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import begin_sums, blocks_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import (
+    await_own,
+    begin_sums,
+    blocks_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     SharedTile,
@@ -33,23 +37,23 @@ Product = AsyncDotOp | DotOp
 
 def issue(e: Emitter, op: Product) -> TensorTile:
     """The instructions of a product, one for each 32 bytes of K."""
-    _check_target(e, op)
+    check_target(e, op)
     a, b = e.shared_tile(op.a), e.shared_tile(op.b)
-    sums = _sums(e, op)
+    sums = sums_of_product(e, op)
     is_mn_major = not is_transposed(op.b.type)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
     blocks = blocks_of(e)
-    _check_pair(e, op, sums, is_mn_major=is_mn_major)
+    check_pair(e.plan, op, sums.shape[0], is_mn_major=is_mn_major)
     right = b.layout.canonical(op, b.height // blocks, e.plan.target, transposed=is_mn_major)
-    first, other = _descriptor(e, a, left), _descriptor(e, b, right)
+    first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
     place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
     rows, columns = sums.shape
     with e.only(e.issuer()):
         for k in range(steps):
             product = UmmaOp(
                 place,
-                e.insert(SmemDescAddOp(first, _start(left, k))).result,
-                e.insert(SmemDescAddOp(other, _start(right, k))).result,
+                e.insert(SmemDescAddOp(first, start_of(left, k))).result,
+                e.insert(SmemDescAddOp(other, start_of(right, k))).result,
                 e.boolean(True) if k else sums.full,
                 shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
                 a_type=a.element,
@@ -60,10 +64,12 @@ def issue(e: Emitter, op: Product) -> TensorTile:
                 num_cta=blocks,
             )
             e.insert(product)
+    await_own(e, op)
     return sums.of([e.boolean(True)])
 
 
-def _check_target(e: Emitter, op: Product) -> None:
+def check_target(e: Emitter, op: MatrixProduct) -> None:
+    """Refuse products of tcgen05 on a target that has none."""
     assert op.atom is not None
     if e.plan.target.name != BLACKWELL.name:
         raise op_error(
@@ -73,17 +79,7 @@ def _check_target(e: Emitter, op: Product) -> None:
         )
 
 
-def _check_pair(e: Emitter, op: Product, sums: TensorTile, *, is_mn_major: bool) -> None:
-    """Each of two blocks has its rows of A, in all lanes, and half of the rows that B lies in."""
-    if not e.plan.is_of_pair:
-        return
-    if sums.shape[0] != LANES:
-        raise op_error(op, f"of two blocks has {LANES} rows in each, not {sums.shape[0]}")
-    if is_mn_major:
-        raise op_error(op, "of two blocks takes B as N x K, of which each has half of the rows")
-
-
-def _sums(e: Emitter, op: Product) -> TensorTile:
+def sums_of_product(e: Emitter, op: MatrixProduct) -> TensorTile:
     """Where a product adds to."""
     found = e.get(op.c)
     if isinstance(found, Splat):
@@ -93,11 +89,13 @@ def _sums(e: Emitter, op: Product) -> TensorTile:
     return found
 
 
-def _start(canonical: CanonicalLayout, k: int) -> int:
+def start_of(canonical: CanonicalLayout, k: int) -> int:
+    """Bytes from the first start address to that of instruction `k`."""
     return int(canonical.starts(k))
 
 
-def _descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
+def operand_descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
+    """The descriptor of the first instruction's part of an operand in shared memory."""
     pointer = e.advance(e.tile_pointer(tile), tile.first_row * tile.layout.row_bytes)
     return e.insert(
         MakeUmmaSmemDescOp(

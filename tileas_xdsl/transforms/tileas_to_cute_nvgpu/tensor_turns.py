@@ -27,7 +27,11 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.target.tensor_memory import COLUMNS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import (
+    await_phase,
+    check_place,
+    own_barrier,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.product_roles import issuers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import BARRIER_BYTES
@@ -42,11 +46,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
 )
 
 
-def copies_of(e: Emitter, sums: KernelSums) -> Sequence[tuple[Sums, int]]:
-    """Two for sums that other warps read while the next ones are added up, if there is room."""
+def copies_of(e: Emitter, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
+    """Two for sums that other warps read while the next ones are added up, if columns are left."""
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
     wanted = [(one, _wanted_copies(e, one, beside)) for one in sums.places]
-    if sum(copies * one.shape[1] for one, copies in wanted) <= COLUMNS:
+    if sum(copies * one.shape[1] for one, copies in wanted) <= room:
         return wanted
     return [(one, 1) for one in sums.places]
 
@@ -103,6 +107,25 @@ def _check(e: Emitter, sums: Sums) -> None:
             f"reads {rows}x{columns} sums in tensor memory with {agent.warps} warps; whole "
             f"warpgroups reach all of its lanes, and share columns in groups of {STEP}",
         )
+
+
+def reserve_own_barriers(e: Emitter, products: Sequence[Operation]) -> None:
+    """A barrier for each product that is waited for where it is."""
+    for number, op in enumerate(products):
+        check_place(op, "multiplies a tile that is written again")
+        name = f"product {number}"
+        offset = e.plan.shared.allocate(op, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
+        e.barriers[op] = offset
+        with e.only(e.is_equal(e.thread, 0)):
+            e.insert(MbarrierInitOp(own_barrier(e, op), 1))
+            e.insert(FenceMbarrierInitOp())
+
+
+def await_own(e: Emitter, op: Operation) -> None:
+    """All threads wait for a product whose operands are written again before its sums are read."""
+    if op in e.plan.waited:
+        commit(e, own_barrier(e, op))
+        await_phase(e, op)
 
 
 def _barriers(e: Emitter, sums: Sums, name: str, count: int) -> SSAValue:

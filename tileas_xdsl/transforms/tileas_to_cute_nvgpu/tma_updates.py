@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Descriptor, GlobalView
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import check_whole_bytes
 
 ARENA = "tma arena"
 """The name of the parameter that points to a place for the maps of each block."""
@@ -40,6 +41,7 @@ def made_on_device(e: Emitter, op: MakeTiledTmaDescOp, template: Descriptor) -> 
     view = e.get(op.view)
     if not isinstance(view, GlobalView):
         raise op_error(op, f"describes {op.view.type}, not a window of an array argument")
+    check_whole_bytes(op, view)
     name = f"%{op.result.name_hint or 'descriptor'}"
     place = e.plan.shared.allocate(op, name, SIZE, "a tensor map", SIZE)
     smem = e.insert(GetDynSmemOp(place, i8, SIZE)).result

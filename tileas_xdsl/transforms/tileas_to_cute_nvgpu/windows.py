@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
@@ -18,6 +19,17 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
 TiledOp = TiledLoadBase | TiledStoreOp
 
 Number = SSAValue | int
+
+
+def is_packed(element: Attribute) -> bool:
+    """Whether two elements lie in each byte of global memory, the first one in the low bits."""
+    return element_name(element) == FP4
+
+
+def check_whole_bytes(op: Operation, view: GlobalView) -> None:
+    """Refuse what counts bytes of an array whose elements have less than one."""
+    if is_packed(view.element):
+        raise op_error(op, f"elements {view.element} lie two in a byte; TMA alone moves them")
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,7 @@ class Window:
         semantic = op.mem_semantic
         if semantic is not None and semantic.data is not MemSemantic.WEAK:
             raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
+        check_whole_bytes(op, view)
         if not shape or len(shape) != len(view.extents):
             raise op_error(
                 op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"

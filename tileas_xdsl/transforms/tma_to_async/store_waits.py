@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, is_side_effect_free
 
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
@@ -24,6 +24,7 @@ DELAYED = "nv_tileas.delay_store_wait"
 _FREE = (
     AllocTensorOp,
     AsyncDotOp,
+    BlockScaledMmaOp,
     ConvertLayoutOp,
     CreateNoneOp,
     DotOp,

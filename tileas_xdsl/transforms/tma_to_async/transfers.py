@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp
@@ -225,7 +225,7 @@ class Transfer:
 
 def _reads_memory(op: Operation, index: int) -> bool:
     """Whether an operation reads an operand where it is in shared memory."""
-    if not isinstance(op, DotOp | AsyncDotOp) or index > 1:
+    if not isinstance(op, MatrixProduct) or index > 1:
         return False
     atom = atom_of(op.atom)
     return not isinstance(atom, MmaAtom) or Space.SMEM in OPERAND_SPACES[atom.instruction][index]
@@ -237,7 +237,7 @@ def _in_memory(value: SSAValue) -> SSAValue:
     if not isinstance(read, ConvertLayoutOp) or not isinstance(read.source.owner, AllocTensorOp):
         return value
     users = {use.operation for use in read.source.uses} - {read}
-    stays = all(isinstance(user, TmaTransferOp | DotOp | AsyncDotOp) for user in users)
+    stays = all(isinstance(user, TmaTransferOp | MatrixProduct) for user in users)
     loads = sum(isinstance(user, TmaLoadBase) for user in users)
     return read.source if stays and loads == 1 else value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.products import always, make_descriptor
@@ -79,21 +79,53 @@ def _descriptor(op: nvgpu.MakeUmmaSmemDescOp, low: Lowering) -> None:
     make_descriptor(op, low, BLACKWELL)
 
 
+def _predicate(low: Lowering, accumulate: SSAValue) -> SSAValue:
+    """Whether D is added to, in a register: the instruction takes no literal."""
+    found = low.value(accumulate)
+    return always(low) if found is low.constant(1, "pred") else found
+
+
 def _product(op: nvgpu.UmmaOp, low: Lowering) -> None:
     _needs_blackwell(low)
-    descriptor = low.constant(op.descriptor())
-    accumulate = low.value(op.accumulate)
-    if accumulate is low.constant(1, "pred"):
-        accumulate = always(low)
     low.act(
         ptx.Tcgen05MmaOp(
             low.value(op.d),
             low.value(op.a),
             low.value(op.b),
-            descriptor,
-            accumulate,
+            low.constant(op.descriptor()),
+            _predicate(low, op.accumulate),
             op.kind,
             cta_group=op.num_cta.value.data,
+        )
+    )
+
+
+def _copy(op: nvgpu.CopyToTmemOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    low.act(
+        ptx.Tcgen05CpOp(
+            low.value(op.address),
+            low.value(op.source),
+            op.shape,
+            multicast=op.multicast or None,
+            cta_group=op.num_cta.value.data,
+        )
+    )
+
+
+def _scaled_product(op: nvgpu.UmmaBlockScaledOp, low: Lowering) -> None:
+    _needs_blackwell(low)
+    low.act(
+        ptx.Tcgen05MmaOp(
+            low.value(op.d),
+            low.value(op.a),
+            low.value(op.b),
+            low.constant(op.descriptor()),
+            _predicate(low, op.accumulate),
+            op.kind.data,
+            cta_group=op.num_cta.value.data,
+            scales=[low.value(op.sf_a), low.value(op.sf_b)],
+            scale_vector=op.scale_vec.data,
         )
     )
 
@@ -135,6 +167,7 @@ def _pair_load(op: nvgpu.PairTmaLoadOp, low: Lowering) -> None:
 
 HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.AllocTmemOp: _alloc,
+    nvgpu.CopyToTmemOp: _copy,
     nvgpu.DeallocTmemOp: _dealloc,
     nvgpu.MakeUmmaSmemDescOp: _descriptor,
     nvgpu.PairTmaLoadOp: _pair_load,
@@ -144,6 +177,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.TmemLoadOp: _load,
     nvgpu.TmemStoreOp: _store,
     nvgpu.TmemWaitOp: _wait,
+    nvgpu.UmmaBlockScaledOp: _scaled_product,
     nvgpu.UmmaCommitOp: _commit,
     nvgpu.UmmaOp: _product,
 }

@@ -7,12 +7,15 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_numbers
 from tileas_xdsl.dialects.nv_tileas.slices import (
     AllocTensorOp,
     AsyncExtractSliceOp,
@@ -30,6 +33,7 @@ from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.machine import TileAgent
 from tileas_xdsl.interpreters.tile.memory import Actor
 from tileas_xdsl.interpreters.tile.numerics import is_array
+from tileas_xdsl.interpreters.tile.scale_views import ScaleView
 from tileas_xdsl.interpreters.tile.sizes import bits_of_element
 from tileas_xdsl.interpreters.tile.tokens import AsyncToken
 from tileas_xdsl.interpreters.tile.views import View, ViewError, as_tile, contiguous
@@ -114,6 +118,11 @@ def view(agent: TileAgent, op: ViewOp, inputs: Sequence[Any]) -> tuple[Any]:
     """Another window onto the same memory."""
     if not isinstance(inputs[0], View):
         return reshaping.view(op, inputs)
+    if isinstance(inputs[0], ScaleView):
+        raise fault(op, "scales in atoms have no other view")
+    numbers = scale_numbers(op.result.type)
+    if numbers is not None and not is_transposed(op.source.type):
+        return (_scales(op, inputs[0], numbers),)
     shown = _shown(op, inputs)
     return (shown.cut() if isinstance(op.result.type, MemRefType) else shown,)
 
@@ -134,6 +143,13 @@ def _shown(op: ViewOp, inputs: Sequence[Any]) -> View:
     if not offset and len(shape) == len(source.shape):
         return _same_rank(source, shape)
     return _from_element(op, source, offset, shape)
+
+
+def _scales(op: ViewOp, source: View, numbers: NDArray[np.int64]) -> ScaleView:
+    """The matrix of the scales in atoms."""
+    if not op.is_whole or numbers.size != prod(source.shape):
+        raise fault(op, "a view of scales in atoms shows all of its source")
+    return ScaleView.of(source, numbers)
 
 
 def _transposed(op: ViewOp, source: View, shape: tuple[int, ...]) -> View:

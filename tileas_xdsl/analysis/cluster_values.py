@@ -1,0 +1,69 @@
+"""Values that all blocks of a cluster agree on, and where they do the same work."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, func, gpu, memref, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+_SAME = (gpu.GridDimOp, gpu.BlockDimOp, memref.DimOp, arith.ConstantOp)
+"""What is the same for all blocks of a launch."""
+
+
+def is_same_in_cluster(value: SSAValue, extents: tuple[int, int, int]) -> bool:
+    """Whether all blocks of a cluster of these extents (x, y, z) have a scalar alike.
+
+    Said only of arguments of the kernel, their sizes, ids along axes of extent 1, ids divided by
+    multiples of the extent, counters of loops that are alike, and arithmetic of such.
+    """
+    if isinstance(value, BlockArgument):
+        return _is_same_argument(value, extents)
+    op = value.owner
+    if isinstance(op, _SAME):
+        return True
+    if isinstance(op, gpu.BlockIdOp):
+        return extents[_AXES[str(op.dimension.data)]] == 1
+    if isinstance(op, arith.DivUIOp) and _is_of_cluster(op, extents):
+        return True
+    if not isinstance(op, Operation) or not op.name.startswith("arith."):
+        return False
+    return all(is_same_in_cluster(operand, extents) for operand in op.operands)
+
+
+def _is_same_argument(value: BlockArgument, extents: tuple[int, int, int]) -> bool:
+    parent = value.owner.parent_op()
+    if isinstance(parent, func.FuncOp):
+        return value.owner.prev_block is None
+    return isinstance(parent, scf.ForOp) and value.index == 0 and _has_same_rounds(parent, extents)
+
+
+def _has_same_rounds(op: scf.ForOp, extents: tuple[int, int, int]) -> bool:
+    return all(is_same_in_cluster(value, extents) for value in (op.lb, op.ub, op.step))
+
+
+def _is_of_cluster(op: arith.DivUIOp, extents: tuple[int, int, int]) -> bool:
+    """Whether an id is divided by a multiple of the blocks of a cluster along its axis."""
+    place, divisor = op.lhs.owner, op.rhs.owner
+    if not isinstance(place, gpu.BlockIdOp) or not isinstance(divisor, arith.ConstantOp):
+        return False
+    number = divisor.value
+    extent = extents[_AXES[str(place.dimension.data)]]
+    return isa(number, IntegerAttr) and number.value.data % extent == 0
+
+
+def runs_alike(op: Operation, extents: tuple[int, int, int]) -> bool:
+    """Whether all blocks of a cluster run an operation as often, and in the same order."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, func.FuncOp):
+        if isinstance(parent, scf.ForOp) and not _has_same_rounds(parent, extents):
+            return False
+        if not isinstance(parent, scf.ForOp | StageOp | AgentSwitchOp):
+            return False
+        parent = parent.parent_op()
+    return True
