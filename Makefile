@@ -47,6 +47,7 @@ bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/simulator.py
 	@$(BIN)/python benchmarks/compiler.py
 	@$(BIN)/python benchmarks/assignment.py
+	@$(BIN)/python benchmarks/bytecode.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)
@@ -61,7 +62,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileas-xdsl and its development tools into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,host,notebooks,ptxas]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cutile,dev,host,notebooks,ptxas]'
 	@touch $@ $(VENV)/.installed
 
 clean:

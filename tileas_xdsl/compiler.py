@@ -26,6 +26,7 @@ from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.frontend.inputs import parse_input
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import get_target
@@ -248,7 +249,7 @@ def _module(source: str | Path | ModuleOp, ctx: Context) -> ModuleOp:
     if isinstance(source, ModuleOp):
         return source
     if isinstance(source, Path) or "\n" not in source:
-        return parse_module(ctx, read_input(str(source)), str(source))
+        return parse_input(ctx, read_input(str(source)), str(source)).module
     return parse_module(ctx, source, "<text>")
 
 

@@ -91,25 +91,83 @@ def _finite(number: float) -> float:
     return number
 
 
-def _mlir_file(name: str) -> str:
+def _module_file(name: str) -> str:
     if not name:
         raise typer.BadParameter("the name of the file is empty")
-    if not name.endswith(".mlir"):
-        raise typer.BadParameter(f"'{name}' is no .mlir file")
+    if not name.endswith((".mlir", ".tileirbc")):
+        raise typer.BadParameter(f"'{name}' is no .mlir file and no .tileirbc file")
     return name
 
 
+def _compilable_file(name: str) -> str:
+    from tileas_xdsl.frontend.kernel_files import split_reference
+
+    return name if split_reference(name) is not None else _module_file(name)
+
+
 def _runnable_file(name: str) -> str:
-    return name if name.endswith(".ptx") else _mlir_file(name)
+    return name if name.endswith(".ptx") else _module_file(name)
+
+
+def _signature(text: str | None) -> str | None:
+    from tileas_xdsl.frontend.signature import SignatureError, parse_signature
+
+    try:
+        if text is not None:
+            parse_signature(text)
+    except SignatureError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def _bytecode_version(text: str | None) -> str | None:
+    from tileas_xdsl.frontend.bytecode.layout import version_named
+
+    try:
+        return None if text is None else str(version_named(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 Input = Annotated[
-    str, typer.Argument(metavar="INPUT", callback=_mlir_file, help="An .mlir file with a kernel.")
+    str,
+    typer.Argument(
+        metavar="INPUT", callback=_module_file, help="An .mlir or .tileirbc file with a kernel."
+    ),
+]
+CompilableInput = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT",
+        callback=_compilable_file,
+        help="An .mlir or .tileirbc file with a kernel, or FILE.py:NAME, a kernel of cuTile.",
+    ),
 ]
 RunnableInput = Annotated[
     str,
     typer.Argument(
-        metavar="INPUT", callback=_runnable_file, help="An .mlir or .ptx file with a kernel."
+        metavar="INPUT",
+        callback=_runnable_file,
+        help="An .mlir, .tileirbc or .ptx file with a kernel.",
+    ),
+]
+SignatureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sig",
+        metavar="SIGNATURE",
+        callback=_signature,
+        help="The types of the parameters of a cuTile kernel: 'A: f16[?, ?%8], n: i32, tile=64'. "
+        "? is any extent, ?%8 a multiple of 8; arrays are packed, unless strides follow a "
+        "semicolon.",
+    ),
+]
+BytecodeVersionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--bytecode-version",
+        callback=_bytecode_version,
+        help="The version of Tile IR bytecode, 13.1 to 13.4; by default the newest.",
     ),
 ]
 GridOption = Annotated[

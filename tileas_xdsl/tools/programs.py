@@ -13,10 +13,12 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.inputs import input_name, read_input
-from tileas_xdsl.diagnostics.located_parser import LocatedParser
 from tileas_xdsl.diagnostics.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
+from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
+from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.tools.arguments import BindingError
@@ -38,15 +40,53 @@ class Program:
 
 def load_program(path: str) -> Program:
     """The module in a file; raises `DiagnosticError` if it is unreadable or not valid."""
+    return program_of(read_input(path), input_name(path))
+
+
+def load_input(path: str, signature: str | None, target: str, version: str | None) -> Program:
+    """The module in a file, or that of a kernel of cuTile, `FILE.py:NAME`, with its signature.
+
+    Bytecode before 13.3, and only that, is for the target alone.
+
+    Raises as `load_program`, `UsageError` for a signature where none is needed or none where one
+    is.
+    """
+    if split_reference(path) is None:
+        if signature is not None:
+            raise UsageError(f"--sig is for kernels of cuTile, and '{path}' is none")
+        return load_program(path)
+    if signature is None:
+        raise UsageError("a kernel of cuTile needs --sig, the types of its parameters")
+    from tileas_xdsl.frontend.cutile import MissingPackageError, kernel_module, load_kernel
+
+    chosen = LATEST if version is None else version_named(version)
+    try:
+        gpu = None if chosen >= V13_3 else target.removesuffix("a")
+        module = kernel_module(load_kernel(path), signature, version=chosen, gpu=gpu)
+    except MissingPackageError as error:
+        fail(str(error))
+    verify_module(module)
+    ctx = _context()
+    load_tile_ir(ctx)
+    return Program(module, ctx, {})
+
+
+def program_of(content: bytes, name: str) -> Program:
+    """The module that text or bytecode contains; raises `DiagnosticError` if it is not valid."""
+    ctx = _context()
+    module, aliases = parse_input(ctx, content, name)
+    verify_module(module)
+    return Program(module, ctx, aliases)
+
+
+def _context() -> Context:
+    """A context that knows every dialect that is installed."""
     from xdsl.universe import Universe
 
     ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    parser = LocatedParser(ctx, read_input(path), input_name(path))
-    module = parser.parse_module()
-    verify_module(module)
-    return Program(module, ctx, parser.attribute_aliases)
+    for dialect, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(dialect, factory)
+    return ctx
 
 
 def print_diagnostics(reports: Iterable[Diagnostic]) -> None:

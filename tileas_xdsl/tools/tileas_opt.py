@@ -27,7 +27,6 @@ from tileas_xdsl.diagnostics.chunks import SEPARATOR, split_chunks
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.expected import check_expected
 from tileas_xdsl.diagnostics.inputs import input_name, read_input
-from tileas_xdsl.diagnostics.located_parser import LocatedParser
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
@@ -35,6 +34,8 @@ from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.pass_specs import UsageError, check_target, parse_passes
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.frontend.bytecode.layout import is_bytecode
+from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.failures import discard_stdout, end_of_failure
@@ -56,12 +57,17 @@ class TileasOptMain(xDSLOptMain):
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
-        self.available_frontends["mlir"] = self._parse_mlir
+        for extension in ("mlir", SUFFIX):
+            self.available_frontends[extension] = self._parse
 
-    def _parse_mlir(self, source: IO[bytes]) -> ModuleOp:
-        parser = LocatedParser(self.ctx, source.read(), self.get_input_name(), self._line_offset)
-        module = parser.parse_module(not self.args.no_implicit_module)
-        self._aliases = parser.attribute_aliases
+    def _parse(self, source: IO[bytes]) -> ModuleOp:
+        module, self._aliases = parse_input(
+            self.ctx,
+            source.read(),
+            self.get_input_name(),
+            line_offset=self._line_offset,
+            implicit_module=not self.args.no_implicit_module,
+        )
         return module
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
@@ -117,7 +123,7 @@ class TileasOptMain(xDSLOptMain):
         _check_file_name("-o/--output-file", self.args.output_file)
         extension = self._input_format()
         content = read_input(self.args.input_file)
-        if not self.args.split_input_file:
+        if not self.args.split_input_file or is_bytecode(content):
             return [(BytesIO(content), 0)], extension
         return [(BytesIO(text), offset) for text, offset in split_chunks(content)], extension
 

@@ -12,4 +12,4 @@
 //   TARGET: tileas-opt: error: unknown target 'mlri'; did you mean {{.*}}mlir{{.*}}?
 // ARGUMENT: tileas-opt: error: unrecognized arguments: --fast
 //  MISSING: missing.mlir:1:1: error: cannot read the file: No such file or directory
-//     TYPE: tileas-opt: error: unknown file extension '.cubin' of 'kernel.cubin'; -f takes mlir
+//     TYPE: tileas-opt: error: unknown file extension '.cubin' of 'kernel.cubin'; -f takes mlir, tileirbc

@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import Input, KernelOption, known_target
+from tileas_xdsl.tools.kernel_options import (
+    BytecodeVersionOption,
+    CompilableInput,
+    KernelOption,
+    SignatureOption,
+    known_target,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.utils.arg_spec import ArgSpec
 
     from tileas_xdsl.backend.ptxas import Assembled
     from tileas_xdsl.compiler import CompiledKernel, Stage
+    from tileas_xdsl.tools.programs import Program
 
 
 SPIN = 8
@@ -29,26 +36,40 @@ SPIN = 8
 class Emit(StrEnum):
     """What is written."""
 
+    CUDA_TILE = "cuda_tile"
+    BYTECODE = "bytecode"
     IR = "ir"
     PTX = "ptx"
     CUBIN = "cubin"
 
 
+_SOURCES = (Emit.CUDA_TILE, Emit.BYTECODE)
+"""What is written of the kernel as it was read."""
+_PASSES = "tileas-to-ptx"
+_BINARIES = (Emit.BYTECODE, Emit.CUBIN)
+
+
 def compile(
-    input_file: Input,
+    input_file: CompilableInput,
     kernel: KernelOption = None,
     target: Annotated[
         str, typer.Option(callback=known_target, help="The GPU that the kernel is for.")
     ] = "sm_90a",
     emit: Annotated[
-        Emit, typer.Option(help="The IR after the last pass, PTX, or what ptxas makes of it.")
+        Emit,
+        typer.Option(
+            help="The kernel as it is read, as text or as Tile IR bytecode; the IR after the last "
+            "pass, PTX, or what ptxas makes of it."
+        ),
     ] = Emit.PTX,
+    sig: SignatureOption = None,
+    bytecode_version: BytecodeVersionOption = None,
     out: Annotated[
         str, typer.Option("-o", "--out", metavar="FILE", help="The file to write; - is stdout.")
     ] = "-",
     passes: Annotated[
         str, typer.Option("-p", "--passes", metavar="PASSES", help="The passes, or a pipeline.")
-    ] = "tileas-to-ptx",
+    ] = _PASSES,
     facts: Annotated[
         bool,
         typer.Option("--facts", help="Say on stderr what ptxas and the machine code tell."),
@@ -71,14 +92,30 @@ def compile(
     """
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.programs import load_input, reported_errors
 
-    if emit is Emit.CUBIN and out == "-" and sys.stdout.isatty():
-        fail("a cubin is no text for a terminal: name a file with -o", 2)
+    if emit in _BINARIES and out == "-" and sys.stdout.isatty():
+        fail(f"a {emit} is no text for a terminal: name a file with -o", 2)
+    if emit in _SOURCES:
+        _refuse(
+            emit,
+            {
+                "--passes": passes != _PASSES,
+                "--facts": facts,
+                "--time-passes": time_passes,
+                "--print-ir-after-all": print_ir_after_all,
+                "--print-ir-after": bool(print_ir_after),
+            },
+        )
+        with reported_errors():
+            content = _source(input_file, emit, sig, target, bytecode_version)
+        _write(out, content)
+        return
     with reported_errors():
         specs = _specs(passes, print_ir_after)
         shown = None if print_ir_after_all else frozenset(print_ir_after)
-        compiled = with_deep_stack(lambda: _compile(input_file, target, kernel, specs, shown))
+        program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
+        compiled = with_deep_stack(lambda: _compile(program, target, kernel, specs, shown))
         if time_passes:
             _print_times(compiled)
         try:
@@ -89,6 +126,29 @@ def compile(
             fail(str(error))
         content = _content(compiled, emit, assembled)
     _write(out, content)
+
+
+def _refuse(emit: Emit, given: Mapping[str, bool]) -> None:
+    """No passes run for a kernel as it was read, so that options about them are a mistake."""
+    for option, is_given in given.items():
+        if is_given:
+            fail(f"{option} is of no use with --emit {emit}, for which no pass runs", 2)
+
+
+def _source(
+    input_file: str, emit: Emit, sig: str | None, target: str, bytecode_version: str | None
+) -> bytes:
+    """The kernel as it was read, in one of its two forms."""
+    from tileas_xdsl.frontend.bytecode.layout import LATEST, version_named
+    from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.tools.programs import load_input
+
+    program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
+    if emit is Emit.CUDA_TILE:
+        return with_deep_stack(program.text).encode()
+    version = LATEST if bytecode_version is None else version_named(bytecode_version)
+    return with_deep_stack(lambda: write_bytecode(program.module, version))
 
 
 def _specs(text: str, shown: list[str]) -> Sequence[ArgSpec]:
@@ -111,7 +171,7 @@ def _specs(text: str, shown: list[str]) -> Sequence[ArgSpec]:
 
 
 def _compile(
-    path: str,
+    program: Program,
     target: str,
     kernel: str | None,
     specs: Sequence[ArgSpec],
@@ -119,9 +179,7 @@ def _compile(
 ) -> CompiledKernel:
     """Compile, and print the IR after the passes of these names, or after all of them."""
     from tileas_xdsl.compiler import compile_module
-    from tileas_xdsl.tools.programs import Program, load_program
-
-    program = load_program(path)
+    from tileas_xdsl.tools.programs import Program
 
     def after(stage: Stage, module: ModuleOp) -> None:
         if shown is None or stage.name in shown:

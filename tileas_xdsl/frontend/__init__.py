@@ -1,0 +1,1 @@
+"""Ways in: Tile IR bytecode, and kernels of cuTile Python."""

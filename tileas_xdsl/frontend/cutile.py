@@ -1,0 +1,285 @@
+"""Kernels of cuTile Python as Tile IR, made by the package `cuda-tile` without a GPU.
+
+The package's own `KernelSignature.from_kernel_args` asks the driver about pointers; here signatures
+are made from text, or from arrays by the same rules.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from io import BytesIO
+from math import gcd
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
+from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
+from tileas_xdsl.frontend.bytecode.reader import read_bytecode
+from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
+from tileas_xdsl.frontend.signature import (
+    ArrayParameter,
+    ConstantParameter,
+    Extent,
+    Parameter,
+    ScalarParameter,
+    parse_signature,
+)
+
+INSTALL = "pip install 'tileas-xdsl[cutile]'"
+"""The command that installs the package."""
+
+_DIVISOR = 16
+"""The multiple, of elements or of bytes, that matters for the code."""
+
+_FIRST_COLUMN = 0
+"""The package counts columns from 0, also in bytecode."""
+
+_KERNEL_PARAMETERS = "the kernel's parameters are"
+
+
+class MissingPackageError(Exception):
+    """The package is not installed; the message says how to install it."""
+
+
+def need_cutile() -> Any:
+    """The module `cuda.tile`; raises `MissingPackageError` if it is not installed."""
+    try:
+        return import_module("cuda.tile")
+    except ImportError as error:
+        text = f"cuTile kernels need the package cuda-tile; install it with: {INSTALL}"
+        raise MissingPackageError(text) from error
+
+
+def is_kernel(value: object) -> bool:
+    """Is this a function under `cuda.tile.kernel`?  The package is not imported for it."""
+    return any(
+        base.__name__ == "kernel" and base.__module__.startswith("cuda.tile")
+        for base in type(value).__mro__
+    )
+
+
+def load_kernel(reference: str) -> Any:
+    """The kernel that `FILE.py:NAME` refers to; the name may be left out if there is only one.
+
+    Raises `MissingPackageError`; `DiagnosticError` at the place in the file that is wrong.
+    """
+    file, name = split_reference(reference) or (reference, "")
+    need_cutile()
+    module = run_file(file)
+    if not name:
+        return _only_kernel(file, vars(module))
+    value = find_name(module, file, name)
+    if not is_kernel(value):
+        raise _error(Location(file, 1, 1), f"'{name}' is no kernel: it has no '@ct.kernel'")
+    return value
+
+
+def _only_kernel(file: str, names: Mapping[str, object]) -> Any:
+    kernels = {name: value for name, value in names.items() if is_kernel(value)}
+    if len(kernels) == 1:
+        return next(iter(kernels.values()))
+    said = f"there are {', '.join(kernels)}" if kernels else "there is none"
+    raise _error(Location(file, 1, 1), f"which kernel is meant? say {file}:NAME; {said}")
+
+
+def export_bytecode(
+    kernel: Any,
+    signature: str | Sequence[Parameter],
+    *,
+    version: Version = LATEST,
+    gpu: str | None = None,
+) -> bytes:
+    """The bytecode of a kernel for arguments of these types.
+
+    The parameters of the signature are matched by name.  Without a GPU's name, `"sm_100"`, the
+    bytecode is for any; versions before 13.3 need one.  Raises `SignatureError` for a text that is
+    none, `MissingPackageError`, and `DiagnosticError` at the line of Python that is wrong.
+    """
+    ct = need_cutile()
+    place = _place(kernel)
+    if version < V13_3 and gpu is None:
+        raise _error(place, f"bytecode {version} is for one GPU: say which")
+    parameters = parse_signature(signature) if isinstance(signature, str) else signature
+    ordered = _in_order(_parameter_names(kernel), parameters, place)
+    output = BytesIO()
+    try:
+        exported = ct.compilation.KernelSignature(
+            [_constraint(ct, parameter) for parameter in ordered],
+            ct.compilation.CallingConvention.cutile_python_v2(),
+            symbol=_function(kernel).__name__,
+        )
+        ct.compilation.export_kernel(
+            kernel,
+            [exported],
+            output,
+            output_format="tileir_bytecode",
+            gpu_code=gpu,
+            bytecode_version=str(version),
+        )
+    except ct.TileError as error:
+        raise DiagnosticError(_tile_error(error, place)) from error
+    except Exception as error:
+        raise _error(place, f"cuda.tile refuses the kernel: {_one_line(str(error))}") from error
+    return output.getvalue()
+
+
+def kernel_module(
+    kernel: Any,
+    signature: str | Sequence[Parameter],
+    *,
+    version: Version = LATEST,
+    gpu: str | None = None,
+) -> ModuleOp:
+    """The `cuda_tile` module of a kernel, not verified; parameters and errors as `export_bytecode`.
+
+    Locations are places in the Python source.
+    """
+    content = export_bytecode(kernel, signature, version=version, gpu=gpu)
+    return read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
+
+
+def parameters_of(kernel: Any, arguments: Sequence[Any]) -> tuple[Parameter, ...]:
+    """What is known of the parameters of a launch with these arguments: arrays of numpy, numbers.
+
+    The powers of two up to 16 that divide extents, or up to 16 bytes strides and addresses, become
+    part of the types, and so do strides of 1: a superset of what the package's launcher looks at.
+    Numbers are constants if the kernel annotates them so.
+    Raises `DiagnosticError` for wrong numbers or types of arguments.
+    """
+    names = _parameter_names(kernel)
+    place = _place(kernel)
+    if len(names) != len(arguments):
+        raise _error(place, f"{len(arguments)} arguments; {_KERNEL_PARAMETERS} {', '.join(names)}")
+    constant = [_is_constant(node) for node in kernel._annotated_function.parameter_annotations]
+    return tuple(
+        _parameter_of(name, argument, constant, place)
+        for name, argument, constant in zip(names, arguments, constant, strict=True)
+    )
+
+
+def _is_constant(annotation: Any) -> bool:
+    return bool(getattr(annotation, "constant", False))
+
+
+def _parameter_of(name: str, argument: Any, constant: bool, place: Location) -> Parameter:
+    if hasattr(argument, "__array_interface__"):
+        return _array_parameter(name, argument, place)
+    if not isinstance(argument, bool | int | float):
+        text = f"the argument '{name}' is a {type(argument).__name__}: no array and no number"
+        raise _error(place, text)
+    if constant:
+        return ConstantParameter(name, argument)
+    if isinstance(argument, bool):
+        return ScalarParameter(name, "bool_")
+    return ScalarParameter(name, "int32" if isinstance(argument, int) else "float32")
+
+
+def _array_parameter(name: str, array: Any, place: Location) -> ArrayParameter:
+    size: int = array.dtype.itemsize
+    address: int = array.__array_interface__["data"][0]
+    if any(stride % size for stride in array.strides):
+        raise _error(place, f"the strides {array.strides} of '{name}' are no whole elements")
+    strides = [stride // size for stride in array.strides]
+    return ArrayParameter(
+        name,
+        "bool_" if array.dtype.name == "bool" else array.dtype.name,
+        tuple(Extent(None, gcd(extent, _DIVISOR)) for extent in array.shape),
+        tuple(_stride(stride, size) for stride in strides),
+        gcd(address, _DIVISOR),
+    )
+
+
+def _stride(stride: int, size: int) -> Extent:
+    if stride == 1:
+        return Extent(1)
+    return Extent(None, gcd(stride, max(_DIVISOR // size, 1)))
+
+
+def _in_order(
+    names: Sequence[str], parameters: Sequence[Parameter], place: Location
+) -> Iterator[Parameter]:
+    known = {parameter.name: parameter for parameter in parameters}
+    said = f"{_KERNEL_PARAMETERS} {', '.join(names)}"
+    for name in known:
+        if name not in names:
+            raise _error(place, f"the signature has '{name}'; {said}")
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise _error(place, f"the signature lacks {', '.join(missing)}; {said}")
+    return (known[name] for name in names)
+
+
+def _constraint(ct: Any, parameter: Parameter) -> Any:
+    """What the package calls a parameter."""
+    made = ct.compilation
+    match parameter:
+        case ConstantParameter(value=value):
+            return made.ConstantConstraint(value)
+        case ScalarParameter(element=element):
+            return made.ScalarConstraint(getattr(ct, element))
+        case ArrayParameter(element=element, shape=shape, strides=strides):
+            return made.ArrayConstraint(
+                getattr(ct, element),
+                len(shape),
+                index_dtype=ct.int32,
+                stride_lower_bound_incl=0,
+                alias_groups=(),
+                may_alias_internally=False,
+                shape_constant=[extent.constant for extent in shape],
+                shape_divisible_by=[_divisor(extent) for extent in shape],
+                stride_constant=[extent.constant for extent in strides],
+                stride_divisible_by=[_divisor(extent) for extent in strides],
+                base_addr_divisible_by=parameter.alignment,
+            )
+
+
+def _divisor(extent: Extent) -> int:
+    return extent.divisor if extent.constant is None else 1
+
+
+def _function(kernel: Any) -> Any:
+    return kernel._annotated_function.pyfunc
+
+
+def _parameter_names(kernel: Any) -> list[str]:
+    return list(inspect.signature(_function(kernel)).parameters)
+
+
+def _place(kernel: Any) -> Location:
+    code = _function(kernel).__code__
+    return Location(code.co_filename, code.co_firstlineno, 1)
+
+
+def _tile_error(error: Any, place: Location) -> Diagnostic:
+    """An error of the package where it says it is, with notes for the calls on the way there."""
+    location = _location(error.loc) or place
+    notes = [
+        diagnostic(Severity.NOTE, "called from here", caller)
+        for caller in map(_location, _callers(error.loc))
+        if caller is not None
+    ]
+    return diagnostic(Severity.ERROR, _one_line(error.message), location, notes=notes)
+
+
+def _callers(loc: Any) -> Iterator[Any]:
+    while loc is not None and (loc := loc.call_site) is not None:
+        yield loc
+
+
+def _location(loc: Any) -> Location | None:
+    """A place of the package, whose columns count from 0."""
+    if loc is None or loc.filename is None:
+        return None
+    return Location(loc.filename, loc.line, loc.col + 1 - _FIRST_COLUMN)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _error(place: Location, message: str) -> DiagnosticError:
+    return DiagnosticError(diagnostic(Severity.ERROR, message, place))

@@ -1,0 +1,246 @@
+"""The signature of a cuTile kernel as text: what its parameters are and what is known of them.
+
+    A: f16[?, ?], B: f16[?, ?%8], C: f32[?, 128], n: i32, tile=64
+
+Without strides an array lies in memory row by row without gaps, so that the strides follow from the
+shape.  `?` is any number, `?%8` a multiple of eight, `128` a constant, for shapes and for strides:
+`A: f16[?, ?; ?%8, 1]`.  Arrays begin at a multiple of 16 bytes unless `@N` says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import NoReturn, TypeAlias
+
+ALIGNMENT = 16
+"""Bytes of which the address of an array is a multiple: allocators see to it, TMA needs it."""
+
+ELEMENTS: Mapping[str, str] = {
+    "i1": "bool_",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "tf32": "tfloat32",
+    "f64": "float64",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+    "f8E8M0FNU": "float8_e8m0fnu",
+    "f4E2M1FN": "float4_e2m1fn",
+    "e4m3": "float8_e4m3fn",
+    "e5m2": "float8_e5m2",
+    "ue8m0": "float8_e8m0fnu",
+    "e2m1": "float4_e2m1fn",
+}
+"""Element types by our names, and what `cuda.tile` calls them."""
+
+
+class SignatureError(ValueError):
+    """A text that is no signature; `column` counts its characters from 1."""
+
+    def __init__(self, reason: str, text: str, column: int) -> None:
+        super().__init__(f"{reason} at column {column} of the signature '{text}'")
+        self.reason = reason
+        self.text = text
+        self.column = column
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What is known of a number: its value, or that it is a multiple of `divisor`."""
+
+    constant: int | None = None
+    divisor: int = 1
+
+    @property
+    def factor(self) -> int:
+        """A number that it is a multiple of; 0 if it is zero."""
+        return self.divisor if self.constant is None else self.constant
+
+
+@dataclass(frozen=True)
+class ArrayParameter:
+    """An array in global memory; shape and strides count elements, the alignment bytes."""
+
+    name: str
+    element: str
+    """As `cuda.tile` calls it."""
+    shape: tuple[Extent, ...]
+    strides: tuple[Extent, ...]
+    alignment: int = ALIGNMENT
+
+
+@dataclass(frozen=True)
+class ScalarParameter:
+    """A number that a launch gives."""
+
+    name: str
+    element: str
+
+
+@dataclass(frozen=True)
+class ConstantParameter:
+    """A number that is known when the kernel is compiled."""
+
+    name: str
+    value: bool | int | float
+
+
+Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
+
+
+def packed_strides(shape: tuple[Extent, ...]) -> tuple[Extent, ...]:
+    """The strides of an array that lies row by row without gaps."""
+    return tuple(_product(shape[index + 1 :]) for index in range(len(shape)))
+
+
+def _product(extents: tuple[Extent, ...]) -> Extent:
+    factors = prod(extent.factor for extent in extents)
+    if all(extent.constant is not None for extent in extents):
+        return Extent(factors)
+    return Extent(None, factors or 1)
+
+
+def parse_signature(text: str) -> tuple[Parameter, ...]:
+    """The parameters that a text declares, in its order; raises `SignatureError`."""
+    return _Parser(text).signature()
+
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+))"
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<mark>[][:;,=?%@]))"
+)
+_WORDS = {"True": True, "False": False}
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._position = 0
+        self._kind = self._token = ""
+        self._start = 0
+        self._advance()
+
+    def signature(self) -> tuple[Parameter, ...]:
+        parameters: dict[str, Parameter] = {}
+        while self._kind != "end":
+            start = self._start
+            parameter = self._parameter()
+            if parameter.name in parameters:
+                self._fail(f"a second parameter '{parameter.name}'", start)
+            parameters[parameter.name] = parameter
+            if self._kind != "end":
+                self._take(",")
+        return tuple(parameters.values())
+
+    def _parameter(self) -> Parameter:
+        name = self._name("the name of a parameter")
+        if self._optional("="):
+            return ConstantParameter(name, self._constant())
+        if not self._optional(":"):
+            self._fail(f"expected ':' and a type, or '=' and a value, after '{name}'")
+        start = self._start
+        element = self._name("an element type")
+        if element not in ELEMENTS:
+            self._fail(f"there is no type '{element}'; there are {', '.join(ELEMENTS)}", start)
+        if not self._optional("["):
+            return ScalarParameter(name, ELEMENTS[element])
+        return self._array(name, ELEMENTS[element])
+
+    def _array(self, name: str, element: str) -> ArrayParameter:
+        shape = self._extents()
+        strides = packed_strides(shape)
+        if self._optional(";"):
+            start = self._start
+            strides = self._extents()
+            if len(strides) != len(shape):
+                message = f"{len(strides)} strides for {len(shape)} dimensions"
+                self._fail(message, start)
+        self._take("]")
+        alignment = self._positive("an alignment") if self._optional("@") else ALIGNMENT
+        return ArrayParameter(name, element, shape, strides, alignment)
+
+    def _extents(self) -> tuple[Extent, ...]:
+        if self._token in ("]", ";"):
+            return ()
+        extents = [self._extent()]
+        while self._optional(","):
+            extents.append(self._extent())
+        return tuple(extents)
+
+    def _extent(self) -> Extent:
+        if self._kind == "number":
+            return Extent(self._integer("a dimension"))
+        if not self._optional("?"):
+            self._fail("expected '?', '?%N' or a number")
+        return Extent(None, self._positive("a divisor") if self._optional("%") else 1)
+
+    def _constant(self) -> bool | int | float:
+        if self._token in _WORDS:
+            value = _WORDS[self._token]
+            self._advance()
+            return value
+        if self._kind != "number":
+            self._fail("expected a number, True or False")
+        token = self._token
+        self._advance()
+        return int(token) if token.lstrip("+-").isdigit() else float(token)
+
+    def _positive(self, what: str) -> int:
+        start = self._start
+        value = self._integer(what)
+        if value == 0:
+            self._fail(f"{what} is positive", start)
+        return value
+
+    def _integer(self, what: str) -> int:
+        if not self._token.isdigit():
+            self._fail(f"expected {what}, a whole number that is not negative")
+        value = int(self._token)
+        self._advance()
+        return value
+
+    def _name(self, what: str) -> str:
+        if self._kind != "name":
+            self._fail(f"expected {what}")
+        name = self._token
+        self._advance()
+        return name
+
+    def _take(self, mark: str) -> None:
+        if not self._optional(mark):
+            self._fail(f"expected '{mark}'")
+
+    def _optional(self, mark: str) -> bool:
+        if self._kind != "mark" or self._token != mark:
+            return False
+        self._advance()
+        return True
+
+    def _advance(self) -> None:
+        found = _TOKEN.match(self._text, self._position)
+        if found is None:
+            rest = self._text[self._position :]
+            self._start = self._position + len(rest) - len(rest.lstrip())
+            if rest.strip():
+                self._fail(f"'{rest.lstrip()[0]}' is not expected")
+            self._kind, self._token = "end", ""
+            return
+        self._kind = found.lastgroup or ""
+        self._token = found[self._kind]
+        self._start = found.start(self._kind)
+        self._position = found.end()
+
+    def _fail(self, reason: str, position: int | None = None) -> NoReturn:
+        place = self._start if position is None else position
+        raise SignatureError(reason, self._text, place + 1)
