@@ -5,6 +5,7 @@
 | `PtrAddOp(ptr, offset, alignment=None)` | `cute.add_offset` | `offset` elements further on |
 | `RecastPtrOp(ptr, element, alignment=None)` | `cute.recast_iter` | same address, another element |
 | `PtrToIntOp(ptr)` | `cute.ptrtoint` | the address |
+| `IntToPtrOp(address, type)` | `cute.inttoptr` | the pointer with an address |
 | `LoadOp(ptr, result_type, pred=None, offset=0)` | `cute.ptr.load` | an element or a fragment |
 | `StoreOp(value, ptr, pred=None, offset=0)` | `cute.ptr.store` | an element or a fragment |
 | `MakeFragmentOp(parts)` | `cute.fragment.make` | elements and fragments in a row |
@@ -25,6 +26,7 @@ from tileas_xdsl.dialects.cute.fragments import (
     UndefFragmentOp,
 )
 from tileas_xdsl.dialects.cute.pointers import (
+    IntToPtrOp,
     LoadOp,
     PtrAddOp,
     PtrToIntOp,
@@ -40,6 +42,7 @@ __all__ = [
     "AddressSpace",
     "AddressSpaceAttr",
     "Cute",
+    "IntToPtrOp",
     "LoadOp",
     "MakeFragmentOp",
     "PtrAddOp",

@@ -155,6 +155,29 @@ class PtrToIntOp(IRDLOperation):
             )
 
 
+@irdl_op_definition
+class IntToPtrOp(IRDLOperation):
+    """The pointer with an address: 32 bits of shared memory, 64 bits of global memory."""
+
+    name = "cute.inttoptr"
+
+    address = operand_def(IntegerType)
+    result = result_def(PtrType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$address attr-dict `:` type($address) `->` type($result)"
+
+    def __init__(self, address: Value, result_type: PtrType) -> None:
+        super().__init__(operands=[address], result_types=[result_type])
+
+    def verify_(self) -> None:
+        result, address = self.result.type, SSAValue.get(self.address, type=IntegerType).type
+        if address.width.data != result.address_bits:
+            raise op_error(
+                self, f"takes an address of {result.space}, i{result.address_bits}, not {address}"
+            )
+
+
 def _check_access(op: Operation, ptr: SSAValue, value: Attribute) -> None:
     source = pointer(op, ptr, "address")
     if source.space is AddressSpace.RMEM:
@@ -271,4 +294,4 @@ class StoreOp(IRDLOperation):
         _check_cache(self, self.cache, STORE_CACHE_MODES)
 
 
-OPERATIONS = (PtrAddOp, RecastPtrOp, PtrToIntOp, LoadOp, StoreOp)
+OPERATIONS = (PtrAddOp, RecastPtrOp, PtrToIntOp, IntToPtrOp, LoadOp, StoreOp)

@@ -31,7 +31,6 @@ from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.integers import width_of, wrap
 from tileas_xdsl.interpreters.tile.machine import Block
 from tileas_xdsl.interpreters.tile.meaning.descriptors import Descriptor
-from tileas_xdsl.interpreters.tile.meaning.scattered_memory import Pointer
 from tileas_xdsl.interpreters.tile.memory import Memory
 from tileas_xdsl.interpreters.tile.numerics import (
     ElementError,
@@ -40,6 +39,7 @@ from tileas_xdsl.interpreters.tile.numerics import (
     float_format,
     is_array,
 )
+from tileas_xdsl.interpreters.tile.pointers import give_addresses
 from tileas_xdsl.interpreters.tile.tokens import finished
 from tileas_xdsl.interpreters.tile.views import View, row_major
 
@@ -95,15 +95,22 @@ def _parameter(kernel: func.FuncOp, name: str, type_: Attribute) -> Parameter:
         element = type_.pointee
     elif (inside := element_of(type_)) is not None:
         element = inside
-    try:
-        dtype_of(element)
-    except ElementError:
-        raise fault(kernel, f"takes {type_}, for which there is no argument") from None
+    if not _has_argument(element):
+        raise fault(kernel, f"takes {type_}, for which there is no argument")
     if isinstance(type_, PtrType):
         return Parameter(name, type_, element, (DYNAMIC_INDEX,), fixes_extents=False)
     shape = shape_of(type_)
     fixes = shape is None or not isinstance(type_, TiledViewType | AATiledViewType)
     return Parameter(name, type_, element, shape, fixes)
+
+
+def _has_argument(element: Attribute) -> bool:
+    """Whether there are arrays of such elements; addresses are not known before a launch."""
+    try:
+        dtype_of(element)
+    except ElementError:
+        return False
+    return not isinstance(element, PtrType)
 
 
 @dataclass(frozen=True)
@@ -158,7 +165,7 @@ def _value(parameter: Parameter, given: Any) -> Any:
     if not isinstance(given, Memory):
         return given
     if isinstance(parameter.type, PtrType):
-        return Pointer(given, parameter.element)
+        return given.address
     view = View.whole(given, parameter.element)
     if isinstance(parameter.type, TensorType):
         return given.data
@@ -203,6 +210,7 @@ def bind(
             shapes.append(array.shape)
     places = zip(_taking(kernel), given, strict=True)
     memories = {a.index: value for a, value in places if isinstance(value, Memory)}
+    give_addresses(list(memories.values()))
     return Arguments(parameters, given, shapes, bound_descriptors(kernel, memories, host_maps))
 
 

@@ -1,7 +1,7 @@
 """The meaning of every operation of `arith` and `math`, on scalars and tiles alike.
 
 From `tensor` there are those that take an element out of a tile and make a tile of one, from
-`affine` the one that computes an index.
+`affine` the one that computes an index, from `nv_tileaa` the one that moves pointers.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from tileas_xdsl.interpreters.tile.integers import (
 )
 from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of
 from tileas_xdsl.interpreters.tile.numerics import cast as cast_elements
+from tileas_xdsl.interpreters.tile.pointers import POINTERS
 
 Meaning: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
 """An operation and its operands give its results."""
@@ -114,6 +115,7 @@ MEANINGS: Mapping[type[Operation], Meaning] = {
     **dict.fromkeys(INTEGER_RULES, _one(integer_op)),
     **dict.fromkeys(FLOAT_RULES, _one(float_op)),
     **dict.fromkeys(BIT_COUNTERS, _one(count_bits)),
+    **POINTERS,
     **dict.fromkeys(CONVERSIONS, _one(lambda op, operands: convert(op, operands[0]))),
     affine.ApplyOp: _one(apply_map),
     arith.AddUIExtendedOp: extended_sum,

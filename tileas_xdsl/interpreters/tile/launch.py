@@ -267,6 +267,7 @@ class _Run:
             launch.grid,
             deque(first for _, first in clusters),
             self.trace if launch.traces else None,
+            launch.arguments.memories,
         )
         at_once = max(launch.latencies.multiprocessors // prod(launch.cluster), 1)
         self.free = [0] * at_once

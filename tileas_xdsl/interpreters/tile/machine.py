@@ -47,6 +47,8 @@ class Device:
     waiting: deque[tuple[int, int, int]] = field(default_factory=deque[tuple[int, int, int]])
     """Blocks that have not begun, in order of their start."""
     trace: Trace | None = None
+    memories: Sequence[Memory] = ()
+    """The arrays that the kernel takes, by ascending addresses."""
 
     @property
     def has_one_block(self) -> bool:

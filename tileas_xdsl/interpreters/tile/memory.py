@@ -105,6 +105,8 @@ class Memory:
     guards: list[Guard] = field(default_factory=list["Guard"])
     key: tuple[Any, ...] = ()
     """What names the same memory in the other blocks of a cluster."""
+    address: int = 0
+    """Where pointers find it; 0 where none point to it."""
 
     def __post_init__(self) -> None:
         assert self.data.flags.c_contiguous

@@ -28,6 +28,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+
 Array: TypeAlias = NDArray[Any]
 
 
@@ -89,7 +91,8 @@ def float_format(type_: Attribute) -> FloatFormat | None:
 
 
 def dtype_of(type_: Attribute) -> np.dtype[Any]:
-    """The numpy type that stores elements of `type_`; integers are stored signed, `i1` as bool.
+    """The numpy type that stores elements of `type_`; integers are stored signed, `i1` as bool,
+    pointers as addresses.
 
     Raises `ElementError` for a type that is no element.
     """
@@ -100,6 +103,8 @@ def dtype_of(type_: Attribute) -> np.dtype[Any]:
             return np.dtype(np.int64)
         case IntegerType():
             return _integer_dtype(type_.width.data)
+        case PtrType():
+            return np.dtype(np.int64)
         case _:
             raise ElementError(f"{type_} is no element type of a tile")
 

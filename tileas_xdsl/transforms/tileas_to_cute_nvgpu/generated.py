@@ -36,7 +36,13 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import on_vectors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import Scratch, spilled
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered, Scalar, Splat
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Fragment,
+    Lowered,
+    Scalar,
+    Splat,
+    held_as,
+)
 
 ONE_BY_ONE = (
     arith.CmpfOp,
@@ -230,7 +236,7 @@ def generate(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
     work = Generation(e, op, layout_of(e, op, type_.get_shape()))
     work.fetch()
     parts = [work.row(block) for block in range(work.layout.blocks)]
-    return [Fragment(work.layout, type_.element_type, tuple(parts))]
+    return [Fragment(work.layout, held_as(type_.element_type), tuple(parts))]
 
 
 def extract(e: Emitter, op: tensor.ExtractOp) -> Sequence[Lowered]:

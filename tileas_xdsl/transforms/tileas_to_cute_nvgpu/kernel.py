@@ -26,12 +26,14 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.sums import sums_of
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import PtrType
+from tileas_xdsl.dialects.cute import PtrToIntOp
+from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,
     ClusterWaitOp,
     TmaDescriptorTiledType,
 )
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
@@ -45,6 +47,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import POINTED_MEMORY
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import POINTERS, memory_pointer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
@@ -71,6 +75,8 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **GENERATED,
     **MEMORY,
     **PIPELINES,
+    **POINTED_MEMORY,
+    **POINTERS,
     **PRODUCTS,
     **REDUCE_COPIES,
     **REDUCTIONS,
@@ -149,6 +155,9 @@ def _add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
         type_ = argument.type
         if isa(type_, MemRefType[Attribute]):
             e.values[argument] = _array(e, block, position, type_, names)
+        elif isinstance(type_, PtrType):
+            pointer = _add(block, memory_pointer(kernel, type_), names, f"ptr {position}")
+            e.values[argument] = Scalar(e.insert(PtrToIntOp(pointer)).result)
         elif isinstance(type_, TmaDescType):
             e.values[argument] = _descriptor(e, kernel, position, names)
         elif element_of(type_) is None and shape_of(type_) is None:
@@ -187,7 +196,7 @@ def _array(
 ) -> Lowered:
     shape = type_.get_shape()
     element = i8 if is_packed(type_.element_type) else type_.element_type
-    pointer = _add(block, PtrType(element, "gmem", 16), names, f"ptr {position}")
+    pointer = _add(block, MemoryPointer(element, "gmem", 16), names, f"ptr {position}")
     extents: list[SSAValue | int] = [
         _add(block, IndexType(), names, f"size {position} {axis}") if n == DYNAMIC_INDEX else n
         for axis, n in enumerate(shape)

@@ -45,6 +45,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     strip,
     vector_type,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.origins import origins, place_of_access
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     is_counted_warp,
@@ -53,7 +54,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin, runs_again
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
     GlobalView,
@@ -213,14 +214,14 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     guard = is_counted_warp(e, layout) if isinstance(layout, RowsLayout) else None
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
-    padding = _padding(op.padding_value, source.element)
+    padding = padding_of(op.padding_value, source.element)
 
     def wide() -> list[SSAValue]:
         def load(piece: Piece) -> SSAValue:
             pointer, exists = accesses.wide(piece)
             type_ = VectorType(source.element, [piece.count])
             loaded = e.insert(LoadOp(pointer, type_, exists, offset=piece.shift)).result
-            return _padded(e, loaded, exists, padding)
+            return padded(e, loaded, exists, padding)
 
         return list(assembled(e, layout, source.element, load).parts)
 
@@ -230,7 +231,7 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
                 value = e.insert(LoadOp(pointer, source.element, exists)).result
-                found.append(_padded(e, value, exists, padding))
+                found.append(padded(e, value, exists, padding))
             return joined(e, found)
 
         return list(assembled(e, layout, source.element, load).parts)
@@ -301,14 +302,16 @@ def _is_read_by_threads_only(tile: SSAValue) -> bool:
     return True
 
 
-def order(e: Emitter, op: TiledOp) -> None:
+def order(e: Emitter, op: Operation) -> None:
     """Other threads may have written what this one reads, or read what it writes."""
-    array = origin(op.view)
-    if array not in e.tiles.rewritten:
+    place = place_of_access(op)
+    assert place is not None
+    arrays = origins(place) & e.tiles.rewritten
+    if not arrays:
         return
-    if array in e.touched or runs_again(op):
+    if arrays & e.touched or runs_again(op):
         e.meet()
-    e.touched.add(array)
+    e.touched |= arrays
 
 
 def _check_whole(e: Emitter, op: TiledOp) -> None:
@@ -317,7 +320,7 @@ def _check_whole(e: Emitter, op: TiledOp) -> None:
         raise op_error(op, "accesses a place in shared memory that is not its beginning")
 
 
-def _padding(attribute: Attribute | None, element_: Attribute) -> FloatAttr | IntegerAttr | None:
+def padding_of(attribute: Attribute | None, element_: Attribute) -> FloatAttr | IntegerAttr | None:
     """The number to pad with; None for zero, which is what loads that do not happen give."""
     if attribute is None:
         return None
@@ -328,7 +331,7 @@ def _padding(attribute: Attribute | None, element_: Attribute) -> FloatAttr | In
     return attribute if str(attribute.value.data) not in ("0", "0.0") else None
 
 
-def _padded(
+def padded(
     e: Emitter,
     value: SSAValue,
     exists: SSAValue | None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import (
@@ -13,6 +12,7 @@ from tileas_xdsl.analysis.register_tiles import (
     PlainLayout,
     RegisterLayout,
 )
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import converted
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
@@ -79,7 +79,7 @@ def _moved(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | N
 
 
 def common_layout(
-    e: Emitter, op: Operation, type_: TensorType[Attribute], found: Sequence[Lowered]
+    e: Emitter, op: Operation, type_: Attribute, found: Sequence[Lowered]
 ) -> RegisterLayout:
     """The layout that tiles meet in which become one of a type: what its encoding says.
 
@@ -92,7 +92,7 @@ def common_layout(
     sums = [layout for layout in layouts if isinstance(layout, AccumulatorLayout)]
     if sums:
         return sums[0]
-    return layouts[0] if layouts else layout_of(e, op, type_.get_shape())
+    return layouts[0] if layouts else layout_of(e, op, shape_of(type_) or ())
 
 
 def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Lowered:

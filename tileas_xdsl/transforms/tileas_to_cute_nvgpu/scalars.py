@@ -60,6 +60,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Scalar,
     SharedTile,
     Splat,
+    held_as,
 )
 
 KEEP_BYTES = (arith.BitcastOp, arith.SelectOp)
@@ -98,7 +99,8 @@ def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
         None if isinstance(value, Scalar) else in_registers(e, op, operand, layout)
         for operand, value in zip(op.operands, found, strict=True)
     ]
-    vector = VectorType(result.element_type, [layout.registers])
+    element = held_as(result.element_type)
+    vector = VectorType(element, [layout.registers])
     blocks: list[SSAValue] = []
     for k in range(layout.blocks):
         operands = [
@@ -106,7 +108,7 @@ def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
             for operand, tile in zip(op.operands, tiles, strict=True)
         ]
         blocks.append(on_vectors(e, op, operands, vector))
-    return [Fragment(layout, result.element_type, tuple(blocks))]
+    return [Fragment(layout, element, tuple(blocks))]
 
 
 def is_on_tiles(op: Operation) -> bool:
@@ -138,7 +140,7 @@ def _is_byte(type_: Attribute) -> bool:
 def _again(
     e: Emitter, op: Operation, operands: Sequence[SSAValue], result: Attribute | None
 ) -> Sequence[SSAValue]:
-    types = [value.type if result is None else result for value in op.results]
+    types = [held_as(value.type) if result is None else result for value in op.results]
     made = type(op).create(
         operands=operands,
         result_types=types,
@@ -348,7 +350,7 @@ def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) ->
     if not isa(type_, TensorType[Attribute]):
         return given[0]
     layout = common_layout(e, op, type_, given)
-    return Fragment(layout, type_.element_type, ())
+    return Fragment(layout, held_as(type_.element_type), ())
 
 
 def truncate_index(e: Emitter, op: arith.IndexCastOp) -> Sequence[Lowered]:

@@ -37,6 +37,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     SharedTile,
     Splat,
     TensorTile,
+    held_as,
 )
 
 ATOM_PLAN = "atom_plan"
@@ -114,7 +115,7 @@ def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:
     type_ = op.result.type
     if op.dynamicSizes:
         raise op_error(op, f"fills tiles of constant extents, not {type_}")
-    return [Splat(tuple(type_.get_shape()), type_.element_type, e.scalar(op.input))]
+    return [Splat(tuple(type_.get_shape()), held_as(type_.element_type), e.scalar(op.input))]
 
 
 _TABLE: Any = {

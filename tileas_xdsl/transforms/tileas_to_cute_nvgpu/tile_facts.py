@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
@@ -18,11 +18,10 @@ from tileas_xdsl.analysis.register_tiles import (
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.origins import Touch, touches, views_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
 USUAL_BYTES = 4
@@ -51,7 +50,7 @@ class TileFacts:
             {shape[:-1]: shape for shape in _reduced(operations)},
             max(sizes, default=USUAL_BYTES),
             frozenset(_rewritten(operations)),
-            frozenset(origin(op.view) for op in operations if isinstance(op, TiledStoreOp)),
+            frozenset(array for t in touches(operations) if t.writes for array in t.arrays),
         )
 
     def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
@@ -80,26 +79,20 @@ def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStor
 
 
 def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
-    """By the values that views begin with: stored to, and touched by two operations."""
-    accesses = [op for op in _accesses(operations) if space_of(op.view.type) is not Space.SMEM]
-    touched = Counter(origin(op.view) for op in accesses)
-    touched.update(origin(op.view) for op in accesses if _may_overlap_itself(op))
-    stored = {origin(op.view) for op in accesses if isinstance(op, TiledStoreOp)}
+    """The arrays that are stored to, and touched by two operations."""
+    found = list(touches(operations))
+    touched = Counter(array for touch in found for array in touch.arrays)
+    touched.update(a for touch in found if _may_overlap_itself(touch) for a in touch.arrays)
+    stored = {array for touch in found if touch.writes for array in touch.arrays}
     return {array for array in stored if touched[array] > 1}
 
 
-def _may_overlap_itself(op: TiledLoadBase | TiledStoreOp) -> bool:
+def _may_overlap_itself(touch: Touch) -> bool:
     """Whether rounds of a loop may access windows that overlap without being equal."""
-    if not op.offsets and not any(_begins_somewhere(op.view)):
-        return False
-    return runs_again(op)
-
-
-def _begins_somewhere(view: SSAValue) -> Iterator[bool]:
-    """For each view that another one is of, whether it begins at indices."""
-    while isinstance(view.owner, ViewOp):
-        yield bool(view.owner.indices)
-        view = view.owner.source
+    if isinstance(touch.op, TiledLoadBase | TiledStoreOp):
+        somewhere = any(view.indices for view in views_of(touch.place))
+        return bool(touch.op.offsets or somewhere) and runs_again(touch.op)
+    return runs_again(touch.op)
 
 
 def runs_again(op: Operation) -> bool:
@@ -114,6 +107,5 @@ def runs_again(op: Operation) -> bool:
 
 def origin(view: SSAValue) -> SSAValue:
     """The array that a view is of."""
-    while isinstance(view.owner, ViewOp):
-        view = view.owner.source
-    return view
+    views = [*views_of(view)]
+    return views[-1].source if views else view

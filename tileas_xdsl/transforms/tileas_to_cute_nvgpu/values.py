@@ -10,13 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import Reader, Readers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_places import Place
+
+
+def held_as(type_: Attribute) -> Attribute:
+    """The type of a value in registers: pointers are numbers there."""
+    return i64 if isinstance(type_, PtrType) else type_
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,8 @@ func.func @pointers(%p: !cute.ptr<f16, gmem, align<16>>, %i: i32, %s: i16, %v: v
   %8 = cute.ptrtoint %p : !cute.ptr<f16, gmem, align<16>> -> i32
   // expected-error@+1 {{'cute.ptrtoint' op expects a pointer as the base, but got vector<2xf32>}}
   %9 = cute.ptrtoint %v : vector<2xf32> -> i64
+  // expected-error@+1 {{'cute.inttoptr' op takes an address of gmem, i64, not i32}}
+  %10 = cute.inttoptr %i : i32 -> !cute.ptr<f16, gmem>
   func.return
 }
 

@@ -25,6 +25,7 @@ func.func @pointers(%p: !cute.ptr<f16, gmem, align<16>>, %i: i32, %j: i64, %k: i
   %3 = cute.add_offset %p, %c : !cute.ptr<f16, gmem, align<16>>, i32 -> !cute.ptr<f16, gmem, align<8>>
   %4 = cute.recast_iter %p : !cute.ptr<f16, gmem, align<16>> -> !cute.ptr<i32, gmem, align<16>>
   %5 = cute.ptrtoint %p : !cute.ptr<f16, gmem, align<16>> -> i64
+  %6 = cute.inttoptr %5 : i64 -> !cute.ptr<f16, gmem>
   func.return
 }
 
@@ -36,6 +37,7 @@ func.func @pointers(%p: !cute.ptr<f16, gmem, align<16>>, %i: i32, %j: i64, %k: i
 // CHECK-NEXT:    %3 = cute.add_offset %p, %c : !cute.ptr<f16, gmem, align<16>>, i32 -> !cute.ptr<f16, gmem, align<8>>
 // CHECK-NEXT:    %4 = cute.recast_iter %p : !cute.ptr<f16, gmem, align<16>> -> !cute.ptr<i32, gmem, align<16>>
 // CHECK-NEXT:    %5 = cute.ptrtoint %p : !cute.ptr<f16, gmem, align<16>> -> i64
+// CHECK-NEXT:    %6 = cute.inttoptr %5 : i64 -> !cute.ptr<f16, gmem>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 

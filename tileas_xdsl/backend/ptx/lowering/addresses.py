@@ -146,9 +146,14 @@ def _to_integer(op: cute.PtrToIntOp, low: Lowering) -> None:
     low.define(op.result, low.value(op.ptr))
 
 
+def _from_integer(op: cute.IntToPtrOp, low: Lowering) -> None:
+    low.places[op.result] = Place(low.value(op.address))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     GetDynSmemOp: _dynamic_shared,
     cute.PtrAddOp: _add,
     cute.RecastPtrOp: _recast,
     cute.PtrToIntOp: _to_integer,
+    cute.IntToPtrOp: _from_integer,
 }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.access_checks import accessed_element
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory_access import (
@@ -35,18 +36,10 @@ from tileas_xdsl.interpreters.tile.meaning.tiled_memory import (
 )
 from tileas_xdsl.interpreters.tile.meaning.windows import access_of, before_looking, padding_tile
 from tileas_xdsl.interpreters.tile.memory import Access, Actor, Memory
-from tileas_xdsl.interpreters.tile.numerics import Array, is_array
+from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of, is_array
+from tileas_xdsl.interpreters.tile.pointers import memory_of
 from tileas_xdsl.interpreters.tile.sizes import bytes_of_tile
 from tileas_xdsl.interpreters.tile.views import View, as_tile
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """Pointers to elements of one memory: byte offsets, an array of them for a tile."""
-
-    memory: Memory
-    element: Attribute
-    offsets: Any = 0
 
 
 @dataclass(frozen=True)
@@ -83,18 +76,56 @@ class Place:
             self.view.write_at(self.positions(), chosen, actor, access)
 
 
-def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Place:
+@dataclass(frozen=True)
+class Places:
+    """Elements that are reached through pointers, which may point into several memories."""
+
+    shape: tuple[int, ...]
+    element: Attribute
+    space: Space
+    parts: Sequence[Place]
+    """By memory, those of its elements that are accessed."""
+
+    @property
+    def name(self) -> str:
+        """The memories, as stories call them."""
+        return ", ".join(part.view.memory.name for part in self.parts) or "nothing"
+
+    def seen(self) -> Array:
+        """The elements that are accessed, without any check."""
+        found = [part.seen() for part in self.parts]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def read(self, actor: Actor, access: Access, rest: Array) -> Array:
+        """The elements that are accessed, the others from `rest`."""
+        values = rest.copy()
+        for part in self.parts:
+            values = part.read(actor, access, values)
+        return values
+
+    def write(self, values: Any, actor: Actor, access: Access) -> None:
+        """Put values where the elements are that are accessed."""
+        for part in self.parts:
+            part.write(values, actor, access)
+
+
+def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Places:
     """Where a plain load or store goes: through pointers, or to coordinates of a view."""
     shape = shape_of(value) or ()
     base = agent.value_of(op.base)
     mask = value_of(agent, op.mask)
     wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
-    if isinstance(base, Pointer):
-        return _pointed(op, base, shape, wanted)
+    if pointer_of(op.base.type) is not None:
+        return pointed(agent, op, base, _element(op), wanted)
     view = agent.view(op, base, _element(op), Space.GMEM)
     starts = agent.get_values(op.coords)
     index = _box(starts, shape) if shape else list(starts)
-    return _checked(op, Place(op, shape, wanted, view, index))
+    return _alone(_checked(op, Place(op, shape, wanted, view, index)))
+
+
+def _alone(place: Place) -> Places:
+    view = place.view
+    return Places(place.shape, view.element, view.memory.space, [place])
 
 
 def _element(op: LoadBase | StoreBase) -> Attribute:
@@ -103,19 +134,35 @@ def _element(op: LoadBase | StoreBase) -> Attribute:
     return element
 
 
-def _pointed(op: Operation, base: Pointer, shape: tuple[int, ...], wanted: Array) -> Place:
+def pointed(
+    agent: TileAgent, op: Operation, base: Any, element: Attribute, wanted: Array
+) -> Places:
+    """Where addresses of elements are, as far as they are `wanted`."""
+    left, parts = wanted.copy(), list[Place]()
+    addresses = np.broadcast_to(np.asarray(base, np.int64), wanted.shape)
+    while left.any():
+        first = int(addresses[left][0])
+        memory = memory_of(first, agent.block.device.memories)
+        if memory is None:
+            raise fault(op, f"accesses address {first:#x}, where there is no array")
+        others = [other.address for other in agent.block.device.memories]
+        end = min([a for a in others if a > memory.address], default=1 << 63)
+        mine = left & (addresses >= memory.address) & (addresses < end)
+        parts.append(_in_memory(op, memory, element, addresses - memory.address, mine))
+        left = left & ~mine
+    return Places(wanted.shape, element, Space.GMEM, parts)
+
+
+def _in_memory(
+    op: Operation, memory: Memory, element: Attribute, offsets: Array, wanted: Array
+) -> Place:
     """Pointers as positions in all of their memory."""
-    offsets = np.asarray(base.offsets, dtype=np.int64)
-    whole = _flat(base)
+    count = memory.size // dtype_of(element).itemsize
+    whole = View.whole(memory, element, (count,))
     places, rest = np.divmod(offsets, whole.dtype.itemsize)
-    if np.any(rest):
-        raise fault(op, f"a pointer to {base.element} lies between two elements")
-    return _checked(op, Place(op, shape, wanted, whole, [places]))
-
-
-def _flat(base: Pointer) -> View:
-    count = base.memory.size // View.whole(base.memory, base.element, ()).dtype.itemsize
-    return View.whole(base.memory, base.element, (count,))
+    if np.any(rest[wanted]):
+        raise fault(op, f"a pointer to {element} lies between two elements")
+    return _checked(op, Place(op, wanted.shape, wanted, whole, [places]))
 
 
 def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
@@ -139,7 +186,7 @@ def _inside(place: Place) -> Array:
     return found
 
 
-def _gathered(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Place:
+def _gathered(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Places:
     """Where scattered elements are; what is out of bounds is not accessed."""
     shape = shape_of(tile)
     assert shape is not None
@@ -152,7 +199,7 @@ def _gathered(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribu
     place = Place(op, shape, wanted, view, index)
     if op.in_bounds is not None:
         _check_flags(op, place, op.in_bounds.get_values())
-    return Place(op, shape, wanted & _inside(place), view, index)
+    return _alone(Place(op, shape, wanted & _inside(place), view, index))
 
 
 def _coordinate(value: Any, type_: Attribute) -> Any:
@@ -174,8 +221,8 @@ def _check_flags(op: Operation, place: Place, flags: Sequence[int]) -> None:
             )
 
 
-def _rest(op: LoadBase | GatherLoadOp, place: Place) -> Array:
-    return padding_tile(place.shape, place.view.element, op.padding_value, op.atom)
+def _rest(op: LoadBase | GatherLoadOp, place: Places) -> Array:
+    return padding_tile(place.shape, place.element, op.padding_value, op.atom)
 
 
 def _result(values: Array, type_: Attribute) -> Any:
@@ -185,9 +232,9 @@ def _result(values: Array, type_: Attribute) -> Any:
     return values.item()
 
 
-def _cost(agent: TileAgent, place: Place) -> int:
-    size = bytes_of_tile(place.shape, place.view.element)
-    if place.view.memory.space is Space.GMEM:
+def _cost(agent: TileAgent, place: Places) -> int:
+    size = bytes_of_tile(place.shape, place.element)
+    if place.space is Space.GMEM:
         return agent.latencies.load(size)
     return agent.latencies.shared(size)
 
@@ -196,7 +243,7 @@ def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
     """Read through pointers or at coordinates; may acquire."""
     yield from after(agent, op, op.token)
     place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
-    yield from before_looking(op, access, place.view.memory.name, place.seen)
+    yield from before_looking(op, access, place.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
     return _result(values, op.loaded_type()), *token_of(agent, op.out_token)
@@ -254,7 +301,7 @@ def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> St
     """Read scattered elements."""
     yield from after(agent, op, op.token)
     place, access = _gathered(agent, op, op.result.type), access_of(op.mem_semantic)
-    yield from before_looking(op, access, place.view.memory.name, place.seen)
+    yield from before_looking(op, access, place.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
     return values, *token_of(agent, op.out_token)

@@ -1,0 +1,94 @@
+"""Which arrays in global memory an operation may access: what its view or its pointers come from.
+
+Arguments of a kernel are arrays apart from one another; what else pointers come from is one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_access import (
+    GatherLoadOp,
+    LoadBase,
+    ScatterStoreOp,
+    StoreBase,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+
+LOADS = (GatherLoadOp, LoadBase, TiledLoadBase)
+STORES = (ScatterStoreOp, StoreBase, TiledAtomicRmwOp, TiledStoreOp)
+
+
+@dataclass(frozen=True)
+class Touch:
+    """An access of threads to arrays."""
+
+    op: Operation
+    place: SSAValue
+    """The view, the pointer or the tile of pointers."""
+    arrays: frozenset[SSAValue]
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change an element."""
+        return isinstance(self.op, STORES)
+
+
+def touches(operations: Sequence[Operation]) -> Iterator[Touch]:
+    """The accesses of operations to global memory."""
+    for op in operations:
+        place = place_of_access(op)
+        if place is not None and space_of(place.type) is not Space.SMEM:
+            yield Touch(op, place, origins(place))
+
+
+def place_of_access(op: Operation) -> SSAValue | None:
+    """The view or the pointers of an access; None for any other operation."""
+    if isinstance(op, (*LOADS, *STORES)):
+        return op.operands[0]
+    return None
+
+
+def origins(value: SSAValue) -> frozenset[SSAValue]:
+    """What a view or pointers may come from: arguments, or values that no array is known of."""
+    found: set[SSAValue] = set()
+    pending, seen = [value], {value}
+    while pending:
+        place = pending.pop()
+        before = [v for v in _sources(place) if _leads_to_memory(v.type)]
+        if not before:
+            found.add(place)
+        pending += [v for v in before if v not in seen]
+        seen.update(before)
+    return frozenset(found)
+
+
+def _sources(value: SSAValue) -> Sequence[SSAValue]:
+    """The values that one may be made of."""
+    owner = value.owner
+    made = owner if isinstance(owner, Operation) else owner.parent_op()
+    if made is None or made.name == "func.func":
+        return ()
+    return [operand for op in made.walk() for operand in op.operands]
+
+
+def _leads_to_memory(type_: Attribute) -> bool:
+    is_view = isinstance(type_, MemRefType | TiledViewType | AATiledViewType)
+    return is_view or pointer_of(type_) is not None
+
+
+def views_of(view: SSAValue) -> Iterator[ViewOp]:
+    """The views that lead from an array to this one, the last one first."""
+    while isinstance(view.owner, ViewOp):
+        yield view.owner
+        view = view.owner.source
