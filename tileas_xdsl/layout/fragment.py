@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +26,58 @@ from tileas_xdsl.layout.tiling import raked_product
 
 THREAD = "thread"
 VALUE = "value"
+
+
+class Holding(Protocol):
+    """Registers of threads that hold elements of a tile, as far as their table says."""
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """The extents of the tile."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """The size of the group of threads."""
+        ...
+
+    @property
+    def elements(self) -> int:
+        """How many elements the tile has."""
+        ...
+
+    @property
+    def values(self) -> int:
+        """How many registers each thread has, counted in elements."""
+        ...
+
+    @property
+    def held(self) -> Table:
+        """`(threads, values)`: the column-major index of the element held there, -1 for none."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Registers that are to hold any elements of a tile, each in none, one or several of them."""
+
+    held: Table
+    tile: tuple[int, ...]
+
+    @property
+    def threads(self) -> int:
+        """The size of the group of threads."""
+        return self.held.shape[0]
+
+    @property
+    def elements(self) -> int:
+        """How many elements the tile has."""
+        return product(self.tile)
+
+    @property
+    def values(self) -> int:
+        """How many registers each thread has, counted in elements."""
+        return self.held.shape[1]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.synthesis import xor_orders
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.fragment import Holding
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
@@ -49,7 +49,7 @@ class Buffer:
         return self.bits % 8
 
 
-def candidates(source: Fragment, target: Fragment, elem_bits: int) -> Iterator[Buffer]:
+def candidates(source: Holding, target: Holding, elem_bits: int) -> Iterator[Buffer]:
     """Buffers worth trying, those that hardware knows first.
 
     Dimensions from last to first or first to last, each with every byte swizzle; orders synthesised
@@ -63,7 +63,8 @@ def candidates(source: Fragment, target: Fragment, elem_bits: int) -> Iterator[B
             yield Buffer(name, offsets * width, width)
         yield from _padded(source.tile, width)
         for name, fragment in (("the source's order", source), ("the target's order", target)):
-            yield _in_thread_order(name, fragment, width)
+            if (buffer := _in_thread_order(name, fragment, width)) is not None:
+                yield buffer
 
 
 def _orders(tile: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
@@ -107,8 +108,11 @@ def _padded(tile: tuple[int, ...], width: int) -> Iterator[Buffer]:
                 yield Buffer(name, table(layout) * width, width)
 
 
-def _in_thread_order(name: str, fragment: Fragment, width: int) -> Buffer:
-    """Chunks of 16 bytes of each thread, thread after thread: its own accesses never conflict."""
+def _in_thread_order(name: str, fragment: Holding, width: int) -> Buffer | None:
+    """Chunks of 16 bytes of each thread, thread after thread: its own accesses never conflict.
+
+    None where the threads do not hold all of the tile.
+    """
     held = fragment.held
     chunk = max(1, 128 // width)
     while held.shape[1] % chunk:
@@ -117,6 +121,8 @@ def _in_thread_order(name: str, fragment: Fragment, width: int) -> Buffer:
     flat = chunks.transpose(1, 0, 2).ravel()
     flat = flat[flat >= 0]
     elements, first = np.unique(flat, return_index=True)
+    if len(elements) < fragment.elements:
+        return None
     bits = np.empty(len(elements), dtype=np.int64)
     bits[elements[np.argsort(first)]] = np.arange(len(elements)) * width
     return Buffer(f"in {name}", bits, width)

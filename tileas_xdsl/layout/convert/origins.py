@@ -9,7 +9,7 @@ import numpy as np
 from tileas_xdsl.layout.access import WARP, Bools, Ints
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.fragment import Fragment, Holding
 from tileas_xdsl.layout.int_tuple import show
 
 
@@ -48,7 +48,7 @@ class Origins:
         return "shared"
 
 
-def find_origins(source: Fragment, target: Fragment) -> Origins:
+def find_origins(source: Fragment, target: Holding) -> Origins:
     """The nearest replica of each element: in the same thread, else the same warp, else anywhere.
 
     Lanes are near when their numbers differ in low bits only, which spreads the readers of
@@ -69,7 +69,7 @@ def find_origins(source: Fragment, target: Fragment) -> Origins:
     )
 
 
-def check_alike(source: Fragment, target: Fragment) -> None:
+def check_alike(source: Fragment, target: Holding) -> None:
     """Raise `LayoutError` unless the fragments hold one tile on one group of threads."""
     if source.tile != target.tile:
         raise LayoutError(

@@ -8,12 +8,12 @@ from tileas_xdsl.layout.convert.registers import plan_registers
 from tileas_xdsl.layout.convert.shared import plan_shared
 from tileas_xdsl.layout.convert.shuffle import lower_bound, plan_shuffles
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.fragment import Fragment, Holding
 
 
 def plan_conversion(
     source: Fragment,
-    target: Fragment,
+    target: Holding,
     elem_bits: int,
     *,
     force: Kind | None = None,
@@ -45,7 +45,7 @@ def plan_conversion(
 
 def _forced(
     source: Fragment,
-    target: Fragment,
+    target: Holding,
     elem_bits: int,
     origins: Origins,
     force: Kind,

@@ -10,7 +10,7 @@ from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.origins import Origins
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.fragment import Fragment, Holding
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class RegisterPlan(Plan):
 
 
 def plan_registers(
-    source: Fragment, target: Fragment, elem_bits: int, origins: Origins, weights: Weights
+    source: Fragment, target: Holding, elem_bits: int, origins: Origins, weights: Weights
 ) -> RegisterPlan:
     """The plan for origins in the same thread."""
     renamed = bool(len(origins.strays("identity")))

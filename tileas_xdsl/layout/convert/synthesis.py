@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.f2 import F2Map, Span
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.fragment import Holding
 
 ROW_BITS = 1024
 """Bits in one row of all 32 banks."""
@@ -26,7 +26,7 @@ class _Side(NamedTuple):
     lanes: list[int]
 
 
-def xor_orders(source: Fragment, target: Fragment, elem_bits: int) -> Iterator[tuple[str, Ints]]:
+def xor_orders(source: Holding, target: Holding, elem_bits: int) -> Iterator[tuple[str, Ints]]:
     """Names and `(elements,)` tables of the offset of each element, in elements.
 
     Both fragments must be linear over bits; nothing is yielded otherwise, nor when a row of banks
@@ -53,7 +53,7 @@ def xor_orders(source: Fragment, target: Fragment, elem_bits: int) -> Iterator[t
             yield f"synthesised xor{name}", F2Map(columns, index_bits).invert().table()
 
 
-def _side(fragment: Fragment, index_bits: int) -> _Side | None:
+def _side(fragment: Holding, index_bits: int) -> _Side | None:
     if fragment.elements != 1 << index_bits or (fragment.held < 0).any():
         return None
     found = F2Map.from_table(fragment.held.T.ravel(), index_bits)

@@ -10,8 +10,8 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.register_tiles import PlainLayout, RegisterLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
-    is_counted_warp,
     is_first_holder,
+    is_holding_warp,
     pieces,
 )
 
@@ -28,8 +28,8 @@ class Cell:
 
 def cells_to_load(e: Emitter, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
     """All elements that threads have; threads whose registers hold nothing have none."""
-    counted = is_counted_warp(e, layout) if isinstance(layout, PlainLayout) else None
-    yield from _cells(e, layout, bits, counted, stored=False)
+    holding = is_holding_warp(e, layout) if isinstance(layout, PlainLayout) else None
+    yield from _cells(e, layout, bits, holding, stored=False)
 
 
 def cells_to_store(e: Emitter, layout: RegisterLayout, bits: int) -> Iterator[Cell]:

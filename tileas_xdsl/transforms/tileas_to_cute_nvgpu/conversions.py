@@ -5,7 +5,8 @@ A plan renames registers, has lanes exchange words, or goes through a buffer in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,13 +34,15 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     joined,
     length,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_files import RegisterFile
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_files import Place, RegisterFile
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import (
-    load_by_table,
+    Moves,
+    digits_of,
+    load_places,
     moves_of_buffer,
     store_by_table,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import number_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import ThreadDigit, number_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP, Agent
@@ -66,33 +69,41 @@ def converted(
     """A tile in the registers of another layout, by a plan of a kind if one is asked for."""
     if tile.layout == layout:
         return tile
-    if tile.element in _CARRIERS:
-        carrier, there, back = _CARRIERS[tile.element]
-        moved = converted(e, op, _cast(e, tile, there, carrier), layout, kind)
-        return _cast(e, moved, back, tile.element)
+    if tile.element in CARRIERS:
+        moved = converted(e, op, carried(e, tile), layout, kind)
+        return cast(e, moved, CARRIERS[tile.element].back, tile.element)
     if element_bits(tile.element) is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {tile.element}")
     plan = plan_of(tile.layout, layout, e.agent, bits_of(tile.element), kind)
+    places = places_by(e, op, tile, plan, digits_of(layout))
+    return RegisterFile(e, tile.element).fragment(layout, places)
+
+
+def places_by(
+    e: Emitter, op: Operation, tile: Fragment, plan: Plan, digits: Sequence[ThreadDigit] = ()
+) -> list[Place | None]:
+    """Where the registers of the target of a plan are, once it is carried out."""
     match plan:
         case RegisterPlan():
-            return _renamed(e, tile, layout, plan)
+            return _renamed(e, tile, plan)
         case ShufflePlan():
-            return _shuffled(e, tile, layout, plan)
+            return _shuffled(e, tile, plan)
         case _:
             assert isinstance(plan, SharedPlan)
-            return _through_buffer(e, op, tile, layout, plan)
+            return _through_buffer(e, op, tile, plan, digits)
 
 
-def _renamed(e: Emitter, tile: Fragment, layout: RegisterLayout, plan: RegisterPlan) -> Fragment:
+def _renamed(e: Emitter, tile: Fragment, plan: RegisterPlan) -> list[Place | None]:
     """Registers of the same thread in another order."""
     file = RegisterFile.of(e, tile)
     registers = plan.registers
-    if (registers == registers.max(axis=0)).all():
-        return file.fragment(layout, [file.place(v) for v in registers[0].tolist()])
-    return file.fragment(layout, file.assembled(registers))
+    most = registers.max(axis=0)
+    if ((registers == most) | (registers < 0)).all():
+        return [file.place(v) for v in most.tolist()]
+    return file.assembled(registers)
 
 
-def _shuffled(e: Emitter, tile: Fragment, layout: RegisterLayout, plan: ShufflePlan) -> Fragment:
+def _shuffled(e: Emitter, tile: Fragment, plan: ShufflePlan) -> list[Place | None]:
     """Words of other lanes, one a round."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
@@ -106,7 +117,7 @@ def _shuffled(e: Emitter, tile: Fragment, layout: RegisterLayout, plan: ShuffleP
         words.append(_exchanged(e, file.joined(places), lane))
     for number, word in enumerate(words):
         file.add(plan.offset + number * per, word)
-    return file.fragment(layout, file.assembled(plan.assembly))
+    return file.assembled(plan.assembly)
 
 
 def _offered_to_anybody(
@@ -152,8 +163,8 @@ def _of_lane_wide(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
 
 
 def _through_buffer(
-    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, plan: SharedPlan
-) -> Fragment:
+    e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, digits: Sequence[ThreadDigit]
+) -> list[Place | None]:
     """All registers stored and loaded again; warps that only read their own need not meet."""
     offset = e.plan.shared.allocate(
         op, "exchange", plan.buffer.bytes, f"of {op.name}", 8 * ACCESS_BYTES
@@ -163,8 +174,8 @@ def _through_buffer(
         _meet(e, plan)
     store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
     _meet(e, plan)
-    moves = moves_of_buffer("load", layout, e.agent, plan.buffer)
-    return load_by_table(e, pointer, moves, layout, tile.element)
+    moves = Moves(plan.load, plan.alias.tolist())
+    return load_places(e, pointer, moves, tile.element, digits)
 
 
 def _meet(e: Emitter, plan: SharedPlan) -> None:
@@ -174,17 +185,38 @@ def _meet(e: Emitter, plan: SharedPlan) -> None:
         e.insert(SyncWarpOp())
 
 
-_CARRIERS: Mapping[Attribute, tuple[Attribute, Any, Any]] = {
-    i1: (i8, arith.ExtUIOp, arith.TruncIOp),
-    IndexType(): (i32, arith.IndexCastOp, arith.IndexCastOp),
+@dataclass(frozen=True)
+class Carrier:
+    """What elements travel as, and how they become that and back."""
+
+    type: Attribute
+    there: Any
+    back: Any
+
+
+CARRIERS: Mapping[Attribute, Carrier] = {
+    i1: Carrier(i8, arith.ExtUIOp, arith.TruncIOp),
+    IndexType(): Carrier(i32, arith.IndexCastOp, arith.IndexCastOp),
 }
-"""Elements that memory does not hold: as what they travel, and how they become that and back."""
+"""Elements that memory does not hold."""
 
 
-def _cast(e: Emitter, tile: Fragment, kind: Any, type_: Attribute) -> Fragment:
+def carried(e: Emitter, tile: Fragment) -> Fragment:
+    """A tile as elements that memory holds."""
+    if tile.element not in CARRIERS:
+        return tile
+    carrier = CARRIERS[tile.element]
+    return cast(e, tile, carrier.there, carrier.type)
+
+
+def cast(e: Emitter, tile: Fragment, kind: Any, type_: Attribute) -> Fragment:
     """A tile element by element as another type."""
-    parts = [
-        joined(e, [e.insert(kind(element(e, part, k), type_)).result for k in range(length(part))])
-        for part in tile.parts
-    ]
-    return Fragment(tile.layout, type_, tuple(parts))
+    parts = tuple(cast_vector(e, part, kind, type_) for part in tile.parts)
+    return Fragment(tile.layout, type_, parts)
+
+
+def cast_vector(e: Emitter, part: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
+    """A vector element by element as another type."""
+    return joined(
+        e, [e.insert(kind(element(e, part, k), type_)).result for k in range(length(part))]
+    )

@@ -48,8 +48,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.origins import origins, place_of_access
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
-    is_counted_warp,
     is_first_holder,
+    is_holding_warp,
     pieces,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
@@ -212,7 +212,7 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
     order(e, op)
     window = Window.of(e, op, source, shape)
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-    guard = is_counted_warp(e, layout) if isinstance(layout, RowsLayout) else None
+    guard = is_holding_warp(e, layout) if isinstance(layout, RowsLayout) else None
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
     padding = padding_of(op.padding_value, source.element)
 

@@ -104,6 +104,12 @@ def is_counted_warp(e: Emitter, layout: PlainLayout) -> SSAValue | None:
     return e.is_less(e.warp, e.int32(layout.warps))
 
 
+def is_holding_warp(e: Emitter, layout: PlainLayout) -> SSAValue | None:
+    """Whether the warp has elements, of its own or those of others; None where all warps have."""
+    holding = e.agent.warps // layout.warps * layout.warps
+    return None if holding == e.agent.warps else e.is_less(e.warp, e.int32(holding))
+
+
 def row_of_accumulator(e: Emitter, layout: AccumulatorLayout) -> SSAValue:
     """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
     inner = e.add(e.multiply(e.remainder(e.warp, GROUP), 16), e.divide(e.lane, 4))

@@ -120,17 +120,27 @@ def load_by_table(
     e: Emitter, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
 ) -> Fragment:
     """All registers of a layout, from behind a pointer to bytes."""
+    values = load_places(e, pointer, moves, element, digits_of(layout))
+    return RegisterFile(e, element).fragment(layout, values)
+
+
+def load_places(
+    e: Emitter,
+    pointer: SSAValue,
+    moves: Moves,
+    element: Attribute,
+    digits: Sequence[ThreadDigit] = (),
+) -> list[Place | None]:
+    """All registers that are moved, from behind a pointer to bytes, and where each one is then."""
     places: dict[int, Place] = {}
     for k in range(moves.transfer.instructions):
         registers, table = moves.registers(k), moves.addresses(k)
         if not (table >= 0).any():
             continue
         type_ = VectorType(element, [len(registers)])
-        loaded = _load(e, pointer, moves, table, type_, _digits(layout))
+        loaded = _load(e, pointer, moves, table, type_, digits)
         places.update({register: (loaded, at) for at, register in enumerate(registers)})
-    file = RegisterFile(e, element)
-    values = [places.get(register) for register in moves.alias]
-    return file.fragment(layout, values)
+    return [places.get(register) for register in moves.alias]
 
 
 def _load(
@@ -151,7 +161,7 @@ def _load(
 
 def store_by_table(e: Emitter, pointer: SSAValue, moves: Moves, fragment: Fragment) -> None:
     """All registers that a thread holds first, to behind a pointer to bytes."""
-    file, digits = RegisterFile.of(e, fragment), _digits(fragment.layout)
+    file, digits = RegisterFile.of(e, fragment), digits_of(fragment.layout)
     for k in range(moves.transfer.instructions):
         table = moves.addresses(k)
         if not (table >= 0).any():
@@ -166,7 +176,8 @@ def store_by_table(e: Emitter, pointer: SSAValue, moves: Moves, fragment: Fragme
         e.insert(StoreOp(value, at, holds(e, table >= 0, digits), offset=offset))
 
 
-def _digits(layout: RegisterLayout) -> Sequence[ThreadDigit]:
+def digits_of(layout: RegisterLayout) -> Sequence[ThreadDigit]:
+    """Digits of a thread's number that are worth trying for addresses of a layout."""
     return layout.thread_digits if isinstance(layout, EncodedLayout) else ()
 
 

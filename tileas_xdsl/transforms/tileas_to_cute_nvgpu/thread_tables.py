@@ -52,6 +52,15 @@ def tabulated(e: Emitter, table: Table, digits: Sequence[ThreadDigit] = ()) -> t
     return _shared(e, ("table", filled.tobytes()), lambda: _looked_up(e, filled)), 0
 
 
+def is_simple(table: Table) -> bool:
+    """Whether an entry is a sum of bits of the thread's number, or what those flip."""
+    known, bits = table >= 0, _bits(len(table))
+    return (
+        _fit(table, known, bits, _summed, np.subtract) is not None
+        or _fit(table, known, bits, _exclusive, np.bitwise_xor) is not None
+    )
+
+
 def number_of(e: Emitter, table: Table, digits: Sequence[ThreadDigit] = ()) -> SSAValue:
     """The entry of this thread, `i32`."""
     return e.add(*tabulated(e, table, digits))
