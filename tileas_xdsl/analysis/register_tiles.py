@@ -244,8 +244,8 @@ def encoding_layout(layout: RegisterLayout, agent_threads: int) -> Layout:
     if isinstance(layout, AccumulatorLayout):
         return _encoded_accumulators(layout)
     count = layout.vector if not isinstance(layout, ColumnLayout) else layout.registers
-    digits: list[_Digit] = [(count, E(VALUE))]
-    replicas: list[_Digit] = []
+    digits: list[Digit] = [(count, E(VALUE))]
+    replicas: list[Digit] = []
     match layout:
         case RowsLayout():
             digits += [(layout.lanes, E(THREAD)), (layout.group, E(THREAD, LANES))]
@@ -262,7 +262,7 @@ def encoding_layout(layout: RegisterLayout, agent_threads: int) -> Layout:
             replicas += [(LANES // layout.lanes, E(THREAD, layout.lanes))]
     repetitions = max(agent_threads // (LANES * layout.warps), 1)
     replicas += [(repetitions, E(THREAD, LANES * layout.warps))]
-    spread = _of_tile(digits, layout.shape)
+    spread = layout_by_digits(digits, layout.shape)
     again = from_modes(merged(replicas))
     return spread if again.size() == 1 else make_layout(*spread, again)
 
@@ -283,12 +283,12 @@ def operand_layout(rows: int, columns: int, bits: int, warps: int) -> Layout | N
     return make_layout(from_modes(merged(down)), from_modes(merged(across)))
 
 
-_Digit: TypeAlias = tuple[int, Offset]
+Digit: TypeAlias = tuple[int, Offset]
 """Extent and stride of a digit."""
 
 
-def _of_tile(digits: Sequence[_Digit], shape: tuple[int, ...]) -> Layout:
-    """The layout of a tile by the digits of the row-major position of an element."""
+def layout_by_digits(digits: Sequence[Digit], shape: tuple[int, ...]) -> Layout:
+    """The layout of a tile by the digits of the row-major position of an element, lowest first."""
     line = from_modes(merged(digits))
     steps = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
     modes: list[Layout] = [

@@ -15,16 +15,16 @@ from support.ir import parse
 from xdsl.dialects import arith
 from xdsl.ir import Region, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.interpreters.tile.combining import (
     EXTREMES,
     INTEGER_COMBINERS,
     ROUNDING,
     combiner_of,
     generate_tile,
-    reduce_tile,
-    scan_tile,
+    reduce_tiles,
+    scan_tiles,
 )
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 
@@ -47,6 +47,18 @@ INTEGERS: dict[str, tuple[int, Any]] = {
     "i64": (64, np.int64),
     "index": (64, np.int64),
 }
+
+
+def reduce_tile(op: ReduceOp, source: Array, value_of: Any, run_body: Any) -> Array:
+    """What a reduction of one tile gives."""
+    (result,) = reduce_tiles(op, [source], value_of, run_body)
+    return result
+
+
+def scan_tile(op: ScanOp, source: Array, value_of: Any, run_body: Any) -> Array:
+    """What a scan of one tile gives."""
+    (result,) = scan_tiles(op, [source], value_of, run_body)
+    return result
 
 
 def tile(shape: Sequence[int], element: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute, Operation, Region
 
@@ -38,12 +38,15 @@ def check_axis(op: Operation, tile: Tile, axis: int) -> None:
         raise op_error(op, f"a tile of rank {rank} has no axis {axis}")
 
 
-def check_combiner(op: Operation, body: Region, element: Attribute, atom: Atom | None) -> None:
-    """The body makes one scalar of two, and what the atom says is what it does."""
-    if (given := tuple(body.block.arg_types)) != (element, element):
+def check_combiner(
+    op: Operation, body: Region, elements: Sequence[Attribute], atom: Atom | None
+) -> None:
+    """The body makes one scalar of two, for each tile; what the atom says is what it does."""
+    if (given := tuple(body.block.arg_types)) != (*elements, *elements):
         listed = ", ".join(map(str, given))
-        raise op_error(op, f"the body combines two {element}, not ({listed})")
-    check_yield(op, body, (element,))
+        wanted = " and two ".join(map(str, elements))
+        raise op_error(op, f"the body combines two {wanted}, not ({listed})")
+    check_yield(op, body, tuple(elements))
     if atom is None:
         return
     if not isinstance(atom, ReduceAtom):
@@ -52,7 +55,7 @@ def check_combiner(op: Operation, body: Region, element: Attribute, atom: Atom |
 
 
 def _check_atom_tells_truth(op: Operation, body: Region, atom: ReduceAtom) -> None:
-    combining = list(body.block.ops)[:-1]
+    combining = list(body.block.ops)[:-1] if len(body.block.args) == 2 else []
     done = COMBINERS.get(combining[0].name) if len(combining) == 1 else None
     if done is not None and done != atom.operation:
         raise op_error(

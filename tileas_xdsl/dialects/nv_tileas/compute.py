@@ -1,11 +1,11 @@
-"""Tile compute: matrix products, reductions and scans."""
+"""Tile compute: matrix products."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i32
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     ParsePropInAttrDict,
@@ -13,7 +13,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    region_def,
     result_def,
     traits_def,
 )
@@ -29,7 +28,6 @@ from tileas_xdsl.dialects.nv_tileas.block_scaled import (
     BlockScaleError,
     block_scaled_configuration,
 )
-from tileas_xdsl.dialects.nv_tileas.combiners import check_axis, check_combiner
 from tileas_xdsl.dialects.nv_tileas.dot_checks import (
     DotTypes,
     check_atom_shape,
@@ -329,114 +327,4 @@ def _type(value: SSAValue[Tile] | None) -> Tile | None:
     return None if value is None else value.type
 
 
-@tileas_op
-class ReduceOp(TileasOp):
-    """A tile without dimension `axis`: the body combines an accumulator and the next element.
-
-    The order of combination is not fixed.  With an atom, the body does what the atom says.
-    """
-
-    name = "nv_tileas.reduce"
-
-    source = tile_operand()
-    axis = prop_def(IntegerAttr.constr(i32))
-    atom = opt_prop_def(AtomAttr)
-    result = result_def(TILE)
-    body = region_def("single_block")
-
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryConsistency())
-
-    assembly_format = "$source attr-dict `:` type($source) `->` type($result) $body"
-
-    def __init__(
-        self,
-        source: SSAValue | Operation,
-        axis: int,
-        body: Region | Block,
-        *,
-        atom: AtomAttr | str | None = None,
-        result_type: Attribute | None = None,
-    ) -> None:
-        """Without `result_type`, the result is not laid out."""
-        if result_type is None:
-            type_ = SSAValue.get(source, type=TensorType[Attribute]).type
-            result_type = TensorType(type_.element_type, _without(type_, axis))
-        super().__init__(
-            operands=[source],
-            properties={
-                "axis": IntegerAttr(axis, 32),
-                "atom": None if atom is None else as_atom(atom),
-            },
-            result_types=[result_type],
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
-
-    def verify_(self) -> None:
-        source, result, axis = self.source.type, self.result.type, self.axis.value.data
-        check_axis(self, source, axis)
-        wanted = TensorType(source.element_type, _without(source, axis))
-        if TensorType(result.element_type, result.get_shape()) != wanted:
-            raise op_error(self, f"gives {wanted}, not {result}")
-        atom = None if self.atom is None else self.atom.data
-        check_combiner(self, self.body, source.element_type, atom)
-
-
-@tileas_op
-class ScanOp(TileasOp):
-    """A tile of running combinations along `axis`, each including its own element.
-
-    With `reverse`, it runs from the last element to the first.
-    """
-
-    name = "nv_tileas.scan"
-
-    source = tile_operand()
-    axis = prop_def(IntegerAttr.constr(i32))
-    reverse = opt_prop_def(UnitAttr)
-    atom = opt_prop_def(AtomAttr)
-    result = result_def(TILE)
-    body = region_def("single_block")
-
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryConsistency())
-
-    assembly_format = "$source attr-dict `:` type($source) `->` type($result) $body"
-
-    def __init__(
-        self,
-        source: SSAValue | Operation,
-        axis: int,
-        body: Region | Block,
-        *,
-        reverse: bool = False,
-        atom: AtomAttr | str | None = None,
-        result_type: Attribute | None = None,
-    ) -> None:
-        """Without `result_type`, the result has the type of the source."""
-        super().__init__(
-            operands=[source],
-            properties={
-                "axis": IntegerAttr(axis, 32),
-                "reverse": UnitAttr() if reverse else None,
-                "atom": None if atom is None else as_atom(atom),
-            },
-            result_types=[SSAValue.get(source).type if result_type is None else result_type],
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
-
-    def verify_(self) -> None:
-        source, result = self.source.type, self.result.type
-        check_axis(self, source, self.axis.value.data)
-        if (source.element_type, source.get_shape()) != (result.element_type, result.get_shape()):
-            raise op_error(self, f"a scan keeps shape and elements of {source}, unlike {result}")
-        atom = None if self.atom is None else self.atom.data
-        check_combiner(self, self.body, source.element_type, atom)
-
-
-def _without(tile: Tile, axis: int) -> tuple[int, ...]:
-    shape = tile.get_shape()
-    return (*shape[:axis], *shape[axis + 1 :])
-
-
-OPERATIONS = (AsyncDotOp, BlockScaledMmaOp, DotOp, ReduceOp, ScanOp)
+OPERATIONS = (AsyncDotOp, BlockScaledMmaOp, DotOp)

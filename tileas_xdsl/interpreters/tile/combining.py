@@ -7,7 +7,7 @@ the element type; other bodies go from the first element to the last, as every s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,8 +16,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, Float64Type
 from xdsl.ir import Block, Operation
 
-from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.integers import signed_of, unsigned_of, width_of, wrap
 from tileas_xdsl.interpreters.tile.lifting import (
@@ -89,17 +89,24 @@ def combiner_of(block: Block) -> type[Operation] | None:
     return kind if known else None
 
 
-def reduce_tile(op: ReduceOp, source: Array, value_of: ValueOf, run_body: RunBody) -> Array:
-    """`nv_tileas.reduce`: `source` without dimension `axis`.
+def reduce_tiles(
+    op: ReduceOp, sources: Sequence[Array], value_of: ValueOf, run_body: RunBody
+) -> tuple[Array, ...]:
+    """`nv_tileas.reduce`: `sources` without dimension `axis`.
 
     `value_of` gives what the body uses from outside; `run_body` runs it where it does not lift.
     """
     axis = op.axis.value.data
-    _check_extent(op, source, axis)
-    block = op.body.block
-    kind = combiner_of(block)
+    _check_extent(op, sources[0], axis)
+    kind = combiner_of(op.body.block)
     if kind is None:
-        return _sequential(op, np.moveaxis(source, axis, 0), value_of, run_body)[-1]
+        lines = [np.moveaxis(source, axis, 0) for source in sources]
+        return tuple(_sequential(op, lines, value_of, run_body)[-1])
+    return (_reduced(op, kind, sources[0]),)
+
+
+def _reduced(op: ReduceOp, kind: type[Operation], source: Array) -> Array:
+    axis = op.axis.value.data
     if kind in INTEGER_COMBINERS:
         return _combined_integers(op, kind, source, np.ufunc.reduce)
     if kind in EXTREMES:
@@ -107,26 +114,32 @@ def reduce_tile(op: ReduceOp, source: Array, value_of: ValueOf, run_body: RunBod
     return _halved(op, ROUNDING[kind], np.moveaxis(source, axis, 0))
 
 
-def scan_tile(op: ScanOp, source: Array, value_of: ValueOf, run_body: RunBody) -> Array:
+def scan_tiles(
+    op: ScanOp, sources: Sequence[Array], value_of: ValueOf, run_body: RunBody
+) -> tuple[Array, ...]:
     """`nv_tileas.scan`: running combinations along `axis`, from the last element if it reverses."""
     axis = op.axis.value.data
-    _check_extent(op, source, axis)
-    forward = source if op.reverse is None else np.flip(source, axis)
-    result = _scanned(op, forward, value_of, run_body)
-    return result if op.reverse is None else np.flip(result, axis)
+    _check_extent(op, sources[0], axis)
+    if op.reverse is None:
+        return tuple(_scanned(op, sources, value_of, run_body))
+    backward = [np.flip(source, axis) for source in sources]
+    return tuple(np.flip(tile, axis) for tile in _scanned(op, backward, value_of, run_body))
 
 
-def _scanned(op: ScanOp, source: Array, value_of: ValueOf, run_body: RunBody) -> Array:
-    axis, kind = op.axis.value.data, combiner_of(op.body.block)
+def _scanned(
+    op: ScanOp, sources: Sequence[Array], value_of: ValueOf, run_body: RunBody
+) -> Sequence[Array]:
+    axis, kind, source = op.axis.value.data, combiner_of(op.body.block), sources[0]
     if kind is not None and kind in INTEGER_COMBINERS:
-        return _combined_integers(op, kind, source, np.ufunc.accumulate)
+        return [_combined_integers(op, kind, source, np.ufunc.accumulate)]
     if kind is not None and kind in EXTREMES:
-        return _extreme(EXTREMES[kind], source, axis, np.ufunc.accumulate)
+        return [_extreme(EXTREMES[kind], source, axis, np.ufunc.accumulate)]
     if kind is not None and kind in ROUNDING and _rounds_itself(op):
         with np.errstate(all="ignore"):
-            return ROUNDING[kind].accumulate(source, axis=axis)
-    lines = _sequential(op, np.moveaxis(source, axis, 0), value_of, run_body)
-    return np.moveaxis(np.stack(lines), 0, axis)
+            return [ROUNDING[kind].accumulate(source, axis=axis)]
+    found = _sequential(op, [np.moveaxis(s, axis, 0) for s in sources], value_of, run_body)
+    stacked = [np.stack([lines[k] for lines in found]) for k in range(len(sources))]
+    return [np.moveaxis(tile, 0, axis) for tile in stacked]
 
 
 def _check_extent(op: ReduceOp | ScanOp, source: Array, axis: int) -> None:
@@ -181,27 +194,30 @@ def _rounded_step(ufunc: np.ufunc, known: FloatFormat) -> Step:
 
 
 def _sequential(
-    op: ReduceOp | ScanOp, lines: Array, value_of: ValueOf, run_body: RunBody
-) -> list[Array]:
+    op: ReduceOp | ScanOp, tiles: Sequence[Array], value_of: ValueOf, run_body: RunBody
+) -> list[Sequence[Array]]:
     """The running combinations of the first dimension, from the first line to the last."""
-    block, shape = op.body.block, lines.shape[1:]
-    results = [np.asarray(lines[0])]
-    if len(lines) == 1:
+    block, shape = op.body.block, tiles[0].shape[1:]
+    results: list[Sequence[Array]] = [[np.asarray(lines[0]) for lines in tiles]]
+    if len(tiles[0]) == 1:
         return results
-    body = LiftedBody(block, value_of) if is_liftable(block) else _each(op, run_body)
-    for k in range(1, len(lines)):
-        results.append(_filled(body(results[-1], np.asarray(lines[k])), shape))
+    body = LiftedBody(block, value_of).all_of if is_liftable(block) else _each(op, run_body)
+    for k in range(1, len(tiles[0])):
+        found = body(*results[-1], *(np.asarray(lines[k]) for lines in tiles))
+        results.append([_filled(values, shape) for values in found])
     return results
 
 
-def _each(op: ReduceOp | ScanOp, run_body: RunBody) -> Step:
+def _each(op: ReduceOp | ScanOp, run_body: RunBody) -> Callable[..., Sequence[Array]]:
     """The body, run for one element after the other."""
 
-    def step(a: Array, b: Array) -> Array:
-        result = np.empty(a.shape, a.dtype)
-        for place in np.ndindex(a.shape):
-            (result[place],) = run_body(op.body, (scalar_at(a, place), scalar_at(b, place)))
-        return result
+    def step(*tiles: Array) -> Sequence[Array]:
+        results = [np.empty(tile.shape, tile.dtype) for tile in tiles[: len(tiles) // 2]]
+        for place in np.ndindex(tiles[0].shape):
+            found = run_body(op.body, [scalar_at(tile, place) for tile in tiles])
+            for result, value in zip(results, found, strict=True):
+                result[place] = value
+        return results
 
     return step
 

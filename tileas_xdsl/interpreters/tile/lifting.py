@@ -54,7 +54,7 @@ class LiftedBody:
     """A liftable body, to be called with arrays for the arguments of its block.
 
     What does not depend on the arguments is computed once.  The arrays of one call have shapes that
-    broadcast; so does the result, which is one value.
+    broadcast; so do the results.
     """
 
     def __init__(self, block: Block, value_of: ValueOf) -> None:
@@ -69,7 +69,7 @@ class LiftedBody:
                 if operand not in inside and operand not in self._known:
                     self._known[operand] = value_of(operand)
             self._add(op, inside, is_last=op is last)
-        self._result = last.operands[0]
+        self._results = tuple(last.operands)
 
     def _add(self, op: Operation, inside: set[SSAValue], *, is_last: bool) -> None:
         if is_last:
@@ -82,13 +82,17 @@ class LiftedBody:
         self._known.update(zip(op.results, results, strict=True))
 
     def __call__(self, *arguments: Value) -> Array:
-        """What the body yields, in the storage type of its element."""
+        """What the body yields, one value, in the storage type of its element."""
+        return self.all_of(*arguments)[0]
+
+    def all_of(self, *arguments: Value) -> list[Array]:
+        """The values that the body yields, in the storage types of their elements."""
         values = dict(self._known)
         values.update(zip(self._arguments, map(_plain, arguments), strict=True))
         for op, meaning in self._steps:
             operands = _of_one_kind(op, [values[operand] for operand in op.operands])
             values.update(zip(op.results, meaning(op, operands), strict=True))
-        return np.asarray(values[self._result], dtype_of(self._result.type))
+        return [np.asarray(values[v], dtype_of(v.type)) for v in self._results]
 
 
 def meaning_of(op: Operation) -> Meaning:

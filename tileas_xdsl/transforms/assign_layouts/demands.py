@@ -23,8 +23,6 @@ from tileas_xdsl.dialects.nv_tileas.compute import (
     BlockScaledMmaOp,
     DotOp,
     MatrixProduct,
-    ReduceOp,
-    ScanOp,
 )
 from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
@@ -43,6 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
 from tileas_xdsl.dialects.nv_tileas.memory_atoms import LEGAL_PAIRS
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp

@@ -38,7 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     RegisterEncoding,
     atom_of,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.memory import (
@@ -47,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import (
     TiledStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, LoadBase
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of

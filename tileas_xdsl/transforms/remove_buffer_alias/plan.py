@@ -14,10 +14,11 @@ from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.buffer_layouts import shows_in_place
 from tileas_xdsl.analysis.buffer_places import BufferPlaces, Offset, Place
 from tileas_xdsl.analysis.carried import Carried, Feed
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp, ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute import DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 
 _READERS = (ConvertLayoutOp, DotOp, ReduceOp, ScanOp, ShuffleOp)
 _ELEMENTWISE = ("arith", "math")

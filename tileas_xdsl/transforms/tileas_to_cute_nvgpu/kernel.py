@@ -55,6 +55,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scans import SCANS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_memory import allocate, release_all
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import after, before, first_turns
@@ -81,6 +82,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **REDUCE_COPIES,
     **REDUCTIONS,
     **ROW_COPIES,
+    **SCANS,
     **SHAPES,
     **TMA,
     **PIXEL_COPIES,

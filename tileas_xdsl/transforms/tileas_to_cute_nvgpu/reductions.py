@@ -1,7 +1,8 @@
 """Reductions of tiles: in each thread first, between the lanes of a warp, then between warps.
 
 Floats narrower than f32 are combined as f32 and rounded once; integers narrower than 32 bits as
-i32, since a shuffle moves 32 bits.
+i32, since a shuffle moves 32 bits.  This is the fast way of one tile, one operation in any order,
+and a dimension that lies well; all else goes the general way.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from tileas_xdsl.analysis.register_tiles import (
     RowsLayout,
     column_layout,
 )
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
-from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.axis_reductions import reduce_axis
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     assembled,
@@ -85,17 +86,16 @@ class Combiner:
     wide: Attribute
 
     @staticmethod
-    def of(e: Emitter, op: ReduceOp) -> Combiner:
-        """The combiner of a reduction; an error where its order is not free."""
+    def of(e: Emitter, op: ReduceOp) -> Combiner | None:
+        """The combiner of a reduction; None where the order of its operands may matter."""
         operations = list(op.body.block.ops)
         inner = operations[0]
-        operands = set(inner.operands)
         plain = len(operations) == 2 and inner.name in COMBINERS
-        if not plain or operands != set(op.body.block.args):
-            listed = ", ".join(COMBINERS)
-            raise op_error(op, f"the body combines its arguments by one of {listed}")
+        if not plain or set(inner.operands) != set(op.body.block.args):
+            return None
         type_ = op.source.type.element_type
-        return Combiner(e, inner, type_, _wide(op, type_))
+        wide = _wide(type_)
+        return None if wide is None else Combiner(e, inner, type_, wide)
 
     def widened(self, value: SSAValue) -> SSAValue:
         """Elements in the wider type."""
@@ -179,36 +179,35 @@ class Combiner:
         return moved if self.wide == i64 else e.insert(arith.BitcastOp(moved, self.wide)).result
 
 
-def _wide(op: Operation, type_: Attribute) -> Attribute:
-    """The type that elements are combined in."""
+def _wide(type_: Attribute) -> Attribute | None:
+    """The type that elements are combined in; None for elements that lanes do not exchange."""
     is_float, is_integer = isinstance(type_, AnyFloat), isinstance(type_, IntegerType)
     bits = bits_of(type_)
     if (is_float or is_integer) and bits in SHUFFLED_BITS:
         return type_
-    if (is_float or is_integer) and bits < LANES:
+    if (is_float or is_integer) and 1 < bits < LANES:
         return f32 if is_float else i32
-    raise op_error(op, f"combines elements of {type_}, which lanes cannot exchange")
+    return None
 
 
 def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
-    """A tile without a dimension."""
-    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    """Tiles without a dimension."""
     combiner = Combiner.of(e, op)
-    source = in_registers(e, op, op.source, layout_of(e, op, shape))
+    if combiner is None:
+        return reduce_axis(e, op)
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    rows = layout_of(e, op, shape)
     layout = layout_of(e, op, (*shape[:axis], *shape[axis + 1 :]))
-    match source.layout:
+    match rows:
         case RowsLayout() if axis == len(shape) - 1:
+            source = in_registers(e, op, op.source, rows)
             return [as_fragment(e, op, _along_rows(combiner, op, source), layout)]
         case RowsLayout() if len(shape) == 2:
-            return [_along_columns(combiner, op, source, layout)]
+            return [_along_columns(combiner, op, in_registers(e, op, op.source, rows), layout)]
         case PlainLayout() if len(shape) == 1:
-            return [_to_one(combiner, op, source, layout)]
+            return [_to_one(combiner, op, in_registers(e, op, op.source, rows), layout)]
         case _:
-            raise op_error(
-                op,
-                f"reduces dimension {axis} of {len(shape)}; of more than two only the last one "
-                f"is lowered to threads yet",
-            )
+            return reduce_axis(e, op)
 
 
 def _along_rows(c: Combiner, op: Operation, source: Fragment) -> Fragment:

@@ -17,8 +17,8 @@ from tileas_xdsl.analysis.register_tiles import (
     rows_layout,
 )
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.compute import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.origins import Touch, touches, views_of
@@ -69,7 +69,7 @@ class TileFacts:
 
 def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
     """The shapes of matrices whose last axis is reduced."""
-    reductions = [op for op in operations if isinstance(op, ReduceOp)]
+    reductions = [op for op in operations if isinstance(op, ReduceOp) and len(op.sources) == 1]
     shapes = [(tuple(op.source.type.get_shape()), op.axis.value.data) for op in reductions]
     return [shape for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
 

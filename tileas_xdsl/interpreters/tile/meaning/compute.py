@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Attribute, Operation, Region
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.compute import (
-    AsyncDotOp,
-    BlockScaledMmaOp,
-    DotOp,
-    ReduceOp,
-    ScanOp,
-)
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.interpreters.tile.agent import Language
-from tileas_xdsl.interpreters.tile.combining import generate_tile, reduce_tile, scan_tile
+from tileas_xdsl.interpreters.tile.combining import generate_tile, reduce_tiles, scan_tiles
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.machine import TileAgent
 from tileas_xdsl.interpreters.tile.meaning.tiled_memory import tile_type
@@ -109,30 +104,28 @@ def _value_of(agent: TileAgent, op: Operation, value: Any) -> Any:
     return as_tile(agent.value_of(value), agent.actor(op))
 
 
-def reduce(agent: TileAgent, op: ReduceOp, inputs: Sequence[Any]) -> tuple[Array]:
-    """A tile without a dimension."""
-    source = as_tile(inputs[0], agent.actor(op))
-    result = reduce_tile(
+def reduce(agent: TileAgent, op: ReduceOp, inputs: Sequence[Any]) -> tuple[Array, ...]:
+    """Tiles without a dimension."""
+    return _combined(agent, op, inputs, reduce_tiles)
+
+
+def scan(agent: TileAgent, op: ScanOp, inputs: Sequence[Any]) -> tuple[Array, ...]:
+    """Tiles of running combinations."""
+    return _combined(agent, op, inputs, scan_tiles)
+
+
+def _combined(
+    agent: TileAgent, op: ReduceOp | ScanOp, inputs: Sequence[Any], combine: Callable[..., Any]
+) -> tuple[Array, ...]:
+    sources = [as_tile(value, agent.actor(op)) for value in inputs]
+    results = combine(
         op,
-        source,
+        sources,
         lambda value: _value_of(agent, op, value),
         lambda region, args: _run_at_once(agent, region, args),
     )
-    agent.work(op, agent.latencies.reduction(source.size))
-    return (result,)
-
-
-def scan(agent: TileAgent, op: ScanOp, inputs: Sequence[Any]) -> tuple[Array]:
-    """A tile of running combinations."""
-    source = as_tile(inputs[0], agent.actor(op))
-    result = scan_tile(
-        op,
-        source,
-        lambda value: _value_of(agent, op, value),
-        lambda region, args: _run_at_once(agent, region, args),
-    )
-    agent.work(op, agent.latencies.reduction(source.size))
-    return (result,)
+    agent.work(op, agent.latencies.reduction(sum(source.size for source in sources)))
+    return results
 
 
 def generate(agent: TileAgent, op: GenerateOp, inputs: Sequence[Any]) -> tuple[Array]:

@@ -281,3 +281,28 @@
 %a, %c = "test.op"() : () -> (tensor<64x64xcomplex<f32>>, tensor<64x64xf32>)
 // expected-error@+1 {{no wgmma multiplies elements of type complex<f32>}}
 %0 = nv_tileas.wgmma %a, %a, %c : tensor<64x64xf32>
+
+// -----
+
+// Several tiles are of one shape, and there is a result for each.
+
+%t, %u, %v = "test.op"() : () -> (tensor<32xf32>, tensor<32xi32>, tensor<16xi32>)
+// expected-error@+1 {{'nv_tileas.reduce' op combines tiles of one shape, not tensor<32xf32> and tensor<16xi32>}}
+%0, %1 = nv_tileas.reduce %t, %v {axis = 0 : i32} : tensor<32xf32>, tensor<16xi32> -> tensor<f32>, tensor<i32> {
+^bb0(%a: f32, %b: i32, %c: f32, %d: i32):
+  nv_tileas.yield %c, %d : f32, i32
+}
+// expected-error@+1 {{'nv_tileas.scan' op gives 1 tiles for 2 that it takes}}
+%2 = nv_tileas.scan %t, %u {axis = 0 : i32} : tensor<32xf32>, tensor<32xi32> -> tensor<32xf32> {
+^bb0(%a: f32, %b: i32, %c: f32, %d: i32):
+  nv_tileas.yield %c, %d : f32, i32
+}
+// expected-error@+1 {{'nv_tileas.reduce' op the body combines two f32 and two i32, not (f32, f32, i32, i32)}}
+%3, %4 = nv_tileas.reduce %t, %u {axis = 0 : i32} : tensor<32xf32>, tensor<32xi32> -> tensor<f32>, tensor<i32> {
+^bb0(%a: f32, %b: f32, %c: i32, %d: i32):
+  nv_tileas.yield %b, %d : f32, i32
+}
+%5, %6 = nv_tileas.reduce %t, %u {axis = 0 : i32} : tensor<32xf32>, tensor<32xi32> -> tensor<f32>, tensor<i32> {
+^bb0(%a: f32, %b: i32, %c: f32, %d: i32):
+  nv_tileas.yield %c, %d : f32, i32
+}

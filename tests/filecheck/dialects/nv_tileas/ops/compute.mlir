@@ -141,3 +141,25 @@ func.func @scan(%t: tensor<32x16xi32>) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// Several tiles at once: the body takes all accumulators, then all elements.
+
+func.func @several(%t: tensor<32x16xf32>, %u: tensor<32x16xi32>) {
+  %0, %1 = nv_tileas.reduce %t, %u {axis = 1 : i32} : tensor<32x16xf32>, tensor<32x16xi32> -> tensor<32xf32>, tensor<32xi32> {
+  ^bb0(%acc: f32, %at: i32, %val: f32, %here: i32):
+    %p = arith.cmpf ogt, %val, %acc : f32
+    %m = arith.select %p, %val, %acc : f32
+    %n = arith.select %p, %here, %at : i32
+    nv_tileas.yield %m, %n : f32, i32
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @several(%t: tensor<32x16xf32>, %u: tensor<32x16xi32>) {
+// CHECK-NEXT:    %0, %1 = nv_tileas.reduce %t, %u {axis = 1 : i32} : tensor<32x16xf32>, tensor<32x16xi32> -> tensor<32xf32>, tensor<32xi32> {
+// CHECK-NEXT:    ^bb0(%acc: f32, %at: i32, %val: f32, %here: i32):
+// CHECK-NEXT:      %p = arith.cmpf ogt, %val, %acc : f32
+// CHECK-NEXT:      %m = arith.select %p, %val, %acc : f32
+// CHECK-NEXT:      %n = arith.select %p, %here, %at : i32
+// CHECK-NEXT:      nv_tileas.yield %m, %n : f32, i32
+// CHECK-NEXT:    }

@@ -1,0 +1,76 @@
+"""Reductions and scans in threads: the emulator, the tile interpreter and numpy agree."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.support.combined_kernels import Combined
+from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.compiler import compile
+
+REDUCTIONS = [
+    Combined("affine", (16, 32), 0),
+    Combined("affine", (16, 32), 1, warps=5),
+    Combined("affine", (2, 4, 2, 16), 2),
+    Combined("affine", (1024,), 0),
+    Combined("affine", (8,), 0, warps=1),
+    Combined("largest", (8, 64), 1),
+    Combined("largest", (64, 4), 0, warps=8),
+    Combined("sum", (4, 16, 8), 1),
+    Combined("half", (4, 16, 8), 0, warps=2),
+    Combined("later", (32, 16), 0),
+]
+
+SCANS = [
+    Combined("affine", (16, 32), 0, scans=True),
+    Combined("affine", (16, 32), 1, scans=True, backward=True),
+    Combined("affine", (2, 4, 2, 16), 1, warps=2, scans=True, backward=True),
+    Combined("affine", (1024,), 0, scans=True),
+    Combined("affine", (1024,), 0, scans=True, backward=True),
+    Combined("largest", (2, 128), 1, warps=8, scans=True),
+    Combined("sum", (512,), 0, warps=3, scans=True),
+    Combined("half", (64, 2), 0, scans=True, backward=True),
+    Combined("later", (16, 32), 1, scans=True),
+]
+
+
+@pytest.mark.parametrize("case", [*REDUCTIONS, *SCANS], ids=str)
+def test_neighbours_are_combined_in_order(case: Combined) -> None:
+    sources = case.sources(np.random.default_rng(5))
+    expected = case.expected(sources)
+    arguments = [*sources, *map(np.zeros_like, expected)]
+    targets = ("sm_90a", "sm_100a") if case is REDUCTIONS[0] or case is SCANS[0] else ("sm_90a",)
+    for target in targets:
+        made = compile(case.text, target)
+        run = made.emulate(*arguments, order="random")
+        assert [str(finding) for finding in run.findings] == []
+        for found in (run.arrays, made.simulate(*arguments).arrays):
+            _compare(found[len(sources) :], expected, case.combiner.tolerance)
+
+
+def _compare(found: list[np.ndarray], expected: list[np.ndarray], tolerance: float) -> None:
+    for one, other in zip(found, expected, strict=True):
+        if tolerance:
+            np.testing.assert_allclose(one, other, rtol=tolerance, atol=10 * tolerance)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+def test_splits_hold_every_element_where_they_say() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        shape = tuple((1 << rng.integers(0, 5, int(rng.integers(1, 5)))).tolist())
+        axis, warps = int(rng.integers(0, len(shape))), int(rng.integers(1, 9))
+        split = AxisSplit.of(shape, axis, warps)
+        held = split.layout.fragment.held
+        used = 32 << (warps.bit_length() - 1)
+        places = np.unravel_index(np.maximum(held[:used], 0), shape, order="F")
+        assert (held[:used] >= 0).all()
+        for thread, register in itertools.product(range(0, used, 7), range(held.shape[1])):
+            lane, warp = thread % 32 // split.line_lanes, thread // 32 // split.line_warps
+            part = lane % split.lanes + split.lanes * (warp % split.warps)
+            wanted = register % split.run + split.run * part
+            assert places[axis][thread, register] == wanted

@@ -1,0 +1,119 @@
+"""Registers for work along one dimension of a tile: its elements are split in order over threads.
+
+Each thread has a run of neighbours, the next lanes those behind it, then the next warps.  Lines
+along the dimension are for lanes first, then for warps, and what is left for registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from tileas_xdsl.analysis.register_tiles import (
+    LANES,
+    Digit,
+    EncodedLayout,
+    layout_by_digits,
+    power_below,
+)
+from tileas_xdsl.layout.axes import E
+from tileas_xdsl.layout.fragment import THREAD, VALUE
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.simplify import from_modes, merged
+
+
+@dataclass(frozen=True)
+class AxisSplit:
+    """How the elements of a tile are split for work along a dimension; all are powers of two."""
+
+    shape: tuple[int, ...]
+    axis: int
+    threads: int
+    """Of the agent."""
+    run: int
+    """Neighbours along the dimension that a thread has."""
+    lanes: int
+    """Lanes that share a line."""
+    warps: int
+    """Warps that share a line."""
+    line_lanes: int
+    """Lanes that have different lines."""
+    line_warps: int
+    """Warps that have different lines."""
+    lines: int
+    """Lines that a thread has a part of."""
+
+    @staticmethod
+    def of(shape: tuple[int, ...], axis: int, agent_warps: int) -> AxisSplit:
+        """The split for an agent."""
+        extent, lines = shape[axis], prod(shape) // shape[axis]
+        warps = power_below(agent_warps)
+        line_lanes = min(LANES, lines)
+        line_warps = min(warps, lines // line_lanes)
+        lanes = min(LANES // line_lanes, extent)
+        shared = min(warps // line_warps, extent // lanes)
+        return AxisSplit(
+            shape,
+            axis,
+            agent_warps * LANES,
+            extent // (lanes * shared),
+            lanes,
+            shared,
+            line_lanes,
+            line_warps,
+            lines // (line_lanes * line_warps),
+        )
+
+    @property
+    def all_lines(self) -> int:
+        """Lines of the tile."""
+        return self.line_lanes * self.line_warps * self.lines
+
+    @cached_property
+    def layout(self) -> EncodedLayout:
+        """The registers of the tile: element `c` of a thread's line `k` is `c + run * k`."""
+        along: list[Digit] = [(self.run, E(VALUE)), (self.lanes, E(THREAD, self.line_lanes))]
+        along += [(self.warps, E(THREAD, LANES * self.line_warps))]
+        before, after = self._cut(self._lines(self.run))
+        used_lanes, used_warps = self.lanes * self.line_lanes, self.warps * self.line_warps
+        replicas: list[Digit] = [(LANES // used_lanes, E(THREAD, used_lanes))]
+        replicas += [(self._all_warps // used_warps, E(THREAD, LANES * used_warps))]
+        return self._layout([*after, *along, *before], self.shape, replicas)
+
+    @cached_property
+    def reduced(self) -> EncodedLayout:
+        """The registers of one value for each line: that of a thread's line `k` is `k`."""
+        left_lanes, left_warps = LANES // self.line_lanes, self._all_warps // self.line_warps
+        replicas: list[Digit] = [(left_lanes, E(THREAD, self.line_lanes))]
+        replicas += [(left_warps, E(THREAD, LANES * self.line_warps))]
+        shape = (*self.shape[: self.axis], *self.shape[self.axis + 1 :])
+        return self._layout(self._lines(1), shape, replicas)
+
+    @property
+    def _all_warps(self) -> int:
+        return power_below(self.threads // LANES)
+
+    def _lines(self, step: int) -> list[Digit]:
+        """The digits of the number of a line."""
+        lanes: Digit = (self.line_lanes, E(THREAD))
+        return [lanes, (self.line_warps, E(THREAD, LANES)), (self.lines, E(VALUE, step))]
+
+    def _cut(self, digits: list[Digit]) -> tuple[list[Digit], list[Digit]]:
+        """The digits of dimensions before and behind the axis, by their extents."""
+        left, after = prod(self.shape[self.axis + 1 :]), list[Digit]()
+        before = list[Digit]()
+        for extent, stride in digits:
+            inner = min(extent, left)
+            after.append((inner, stride))
+            before.append((extent // inner, stride * inner))
+            left //= inner
+        return before, after
+
+    def _layout(
+        self, digits: list[Digit], shape: tuple[int, ...], replicas: list[Digit]
+    ) -> EncodedLayout:
+        spread = layout_by_digits(digits, shape)
+        again = from_modes(merged(replicas))
+        whole: Layout = spread if again.size() == 1 else make_layout(*spread, again)
+        return EncodedLayout(shape, whole, self.threads)
