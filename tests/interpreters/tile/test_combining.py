@@ -27,6 +27,7 @@ from tileas_xdsl.interpreters.tile.combining import (
     scan_tiles,
 )
 from tileas_xdsl.interpreters.tile.faults import SimulationError
+from tileas_xdsl.interpreters.tile.numerics import Array
 
 Scalars = Callable[[Any, Any], Any]
 

@@ -16,12 +16,14 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | tensor memory | `AllocTmemOp(ptr, columns, num_cta=1) RelinquishTmemOp(num_cta=1) RetrieveTmemPtrOp(ptr) DeallocTmemOp(address, columns, num_cta=1) TmemLoadOp(address, element, shape, repeat) TmemStoreOp(address, value, shape, repeat) TmemWaitOp(access, values=()) TmemFenceOp(side)` |
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
+| atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
+    atomics,
     barriers,
     ids,
     tcgen05,
@@ -31,6 +33,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     warp,
     wgmma,
 )
+from tileas_xdsl.dialects.cute_nvgpu.atomics import AtomicCasOp, AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
     BarrierOp,
@@ -101,11 +104,13 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (barriers, ids, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
+FAMILIES = (atomics, barriers, ids, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
 
 __all__ = [
     "AcquireTmaDescOp",
     "AllocTmemOp",
+    "AtomicCasOp",
+    "AtomicRmwOp",
     "BarrierArriveOp",
     "BarrierOp",
     "BlockIdxOp",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -23,13 +25,17 @@ from tileas_xdsl.dialects.ptx.base import (
     Value,
     address,
     count_of,
+    elementwise,
+    kind_of,
     vector,
     vector_suffix,
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
+    check_kind,
     check_predicate,
+    check_tuples,
     check_type,
     check_word,
     check_words,
@@ -107,14 +113,25 @@ class UpdateOp(GuardedOp):
 
 @irdl_op_definition
 class AtomOp(UpdateOp):
-    """`atom`: combines a value with memory and gives what was there."""
+    """`atom`: combines a value with memory and gives what was there.
+
+    With a guard the registers get `otherwise` where the predicate does not hold.
+    """
 
     name = "ptx.atom"
+
+    READS_FIRST: ClassVar[bool] = False
+
+    SEGMENTED: ClassVar[bool] = True
 
     address = operand_def(REG)
     value = operand_def(REG)
     compare = opt_operand_def(REG)
+    otherwise = opt_operand_def(REG)
+    guard = opt_operand_def(REG)
     result = result_def(REG)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,
@@ -128,10 +145,13 @@ class AtomOp(UpdateOp):
         semantics: str | None = None,
         scope: str | None = None,
         offset: int = 0,
+        guard: Value | None = None,
+        otherwise: Value | None = None,
+        negate: bool = False,
     ) -> None:
         """`operation` is add, min, max, and, or, xor, exch, inc, dec or cas (with `compare`)."""
         super().__init__(
-            (address, value, compare),
+            (address, value, compare, otherwise, guard),
             (reg(TYPE_KINDS[type], count_of(value)),),
             operation=operation,
             type=type,
@@ -139,6 +159,7 @@ class AtomOp(UpdateOp):
             semantics=semantics,
             scope=scope,
             offset=offset or None,
+            negate=negate,
         )
 
     def check(self) -> None:
@@ -152,6 +173,11 @@ class AtomOp(UpdateOp):
             check_count(self, "what it compares with", self.compare, 1)
         check_type(self, "its result", self.result, self.text("type"))
         check_count(self, "its result", self.result, count_of(self.value))
+        if (self.guard is None) != (self.otherwise is None):
+            raise self.error("needs 'otherwise' where it has a guard, and only there")
+        if self.otherwise is not None:
+            check_kind(self, "otherwise", self.otherwise, kind_of(self.result))
+            check_tuples(self, (self.otherwise,), self.result)
 
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])
@@ -159,7 +185,10 @@ class AtomOp(UpdateOp):
         place = address(out, self._operands[0], self.number("offset"))
         result = vector(out.names(self.results[0]))
         head = self.update_head("atom", len(names))
-        out.line(f"{head} {result}, {place}, {compare}{vector(names)}")
+        if self.otherwise is not None:
+            elementwise(out, f"mov.{kind_of(self.results[0])}", self.results[0], self.otherwise)
+        guard = self.guard_text(out)
+        out.line(f"{guard}{head} {result}, {place}, {compare}{vector(names)}")
 
 
 @irdl_op_definition

@@ -8,6 +8,7 @@ from tileas_xdsl.interpreters.tile.meaning.agents import AGENTS
 from tileas_xdsl.interpreters.tile.meaning.compute import COMPUTE
 from tileas_xdsl.interpreters.tile.meaning.descriptors import DESCRIPTORS
 from tileas_xdsl.interpreters.tile.meaning.pipelines import PIPELINES
+from tileas_xdsl.interpreters.tile.meaning.pointed_atomics import POINTED_ATOMICS
 from tileas_xdsl.interpreters.tile.meaning.scattered_memory import SCATTERED_MEMORY
 from tileas_xdsl.interpreters.tile.meaning.storage import STORAGE
 from tileas_xdsl.interpreters.tile.meaning.tiled_memory import TILED_MEMORY
@@ -24,6 +25,7 @@ TILE_LANGUAGE = (
     | STORAGE
     | TILED_MEMORY
     | SCATTERED_MEMORY
+    | POINTED_ATOMICS
     | DESCRIPTORS
     | TMA
     | COMPUTE

@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.interpreters.tile.agent import Code
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
@@ -233,7 +234,7 @@ def _waits_for_others(kernel: func.FuncOp) -> bool:
     """Whether blocks may hand data to one another while they run."""
     for op in kernel.walk():
         semantic = op.properties.get("mem_semantic")
-        if isinstance(op, TiledAtomicRmwOp | AsyncTiledAtomicRmwOp):
+        if isinstance(op, TiledAtomicRmwOp | AsyncTiledAtomicRmwOp | PointedAtomicOp):
             return True
         if isinstance(semantic, MemSemanticAttr) and semantic.data is not MemSemantic.WEAK:
             return True

@@ -47,6 +47,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_atomics import ATOMICS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import POINTED_MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import POINTERS, memory_pointer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
@@ -72,6 +73,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import is_packed
 _HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
     **AGENTS,
+    **ATOMICS,
     **EXCHANGES,
     **GENERATED,
     **MEMORY,

@@ -22,11 +22,13 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
     ScatterStoreOp,
     StoreBase,
 )
+from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
+ATOMICS = (PointedAtomicOp, TiledAtomicRmwOp)
 LOADS = (GatherLoadOp, LoadBase, TiledLoadBase)
-STORES = (ScatterStoreOp, StoreBase, TiledAtomicRmwOp, TiledStoreOp)
+STORES = (ScatterStoreOp, StoreBase, *ATOMICS, TiledStoreOp)
 
 
 @dataclass(frozen=True)

@@ -106,13 +106,14 @@ class Accesses:
         *,
         guard: SSAValue | None,
         mask: Fragment | None = None,
+        bits: int = 0,
     ) -> Accesses:
-        """Accesses where `guard` holds."""
+        """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
         if len(window.shape) > 1 and isinstance(layout, FlatLayout | ColumnLayout):
             raise op_error(op, "moves the values of rows as a tile of several dimensions")
         columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
         rows: dict[int, Row] = {}
-        for piece in pieces(e, layout, bits_of(window.view.element)):
+        for piece in pieces(e, layout, bits or bits_of(window.view.element)):
             if piece.line in rows:
                 continue
             if piece.column not in columns:

@@ -12,11 +12,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
 
-TiledOp = TiledLoadBase | TiledStoreOp
+TiledOp = TiledAtomicRmwOp | TiledLoadBase | TiledStoreOp
 
 Number = SSAValue | int
 
@@ -50,9 +50,7 @@ class Window:
     @staticmethod
     def of(e: Emitter, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
         """The tile that an operation names; an error where it cannot be addressed."""
-        semantic = op.mem_semantic
-        if semantic is not None and semantic.data is not MemSemantic.WEAK:
-            raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
+        _check_semantic(op)
         check_whole_bytes(op, view)
         if not shape or len(shape) != len(view.extents):
             raise op_error(
@@ -112,6 +110,13 @@ class Window:
         return e.insert(arith.OrIOp(whole, _is_multiple(e, limit, count))).result
 
 
+def _check_semantic(op: TiledOp) -> None:
+    """Plain accesses only move data; what others may wait for is an atomic update."""
+    semantic = None if isinstance(op, TiledAtomicRmwOp) else op.mem_semantic
+    if semantic is not None and semantic.data is not MemSemantic.WEAK:
+        raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
+
+
 def _is_multiple(e: Emitter, value: SSAValue, count: int) -> SSAValue:
     return e.is_equal(e.remainder(value, count), 0)
 
@@ -119,7 +124,7 @@ def _is_multiple(e: Emitter, value: SSAValue, count: int) -> SSAValue:
 def _start(e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int) -> SSAValue:
     """Coordinates count tiles from where the view begins, offsets count elements."""
     start = e.multiply(e.scalar(op.coords[axis]), shape[axis])
-    if op.offsets:
+    if not isinstance(op, TiledAtomicRmwOp) and op.offsets:
         start = e.add(start, e.scalar(op.offsets[axis]))
     begin = view.starts[axis]
     return e.add(start, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.backend.ptx.lowering import (
     accesses,
     addresses,
+    atomics,
     bulk_copies,
     constants,
     control_flow,
@@ -29,6 +30,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler
 HANDLERS: Mapping[type[Operation], Handler] = {
     **accesses.HANDLERS,
     **addresses.HANDLERS,
+    **atomics.HANDLERS,
     **bulk_copies.HANDLERS,
     **constants.HANDLERS,
     **control_flow.HANDLERS,

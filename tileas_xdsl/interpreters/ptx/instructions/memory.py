@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, S
 from tileas_xdsl.interpreters.ptx.state import Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Address, Operand, Symbol
 
-ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "mmio")
+ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 SCOPES = ("cta", "cluster", "gpu", "sys")
 CACHING = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}

@@ -31,11 +31,13 @@ _INTEGERS: Mapping[RmwMode, Update] = {
 _UNSIGNED: Mapping[RmwMode, Update] = {RmwMode.UMIN: np.minimum, RmwMode.UMAX: np.maximum}
 
 MODES = frozenset((*_INTEGERS, *_UNSIGNED))
-"""The modes that tiles are updated with."""
+"""The modes that tiles are updated with; pointers exchange too."""
 
 
 def updated(mode: RmwMode, old: Array, operand: Array, element: Attribute) -> Array:
     """Each element of `old` updated with that of `operand`."""
+    if mode is RmwMode.XCHG:
+        return operand
     if float_format(element) is not None:
         wide = np.float64 if old.dtype == np.float64 else np.float32
         with np.errstate(all="ignore"):

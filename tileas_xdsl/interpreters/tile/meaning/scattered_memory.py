@@ -225,7 +225,7 @@ def _rest(op: LoadBase | GatherLoadOp, place: Places) -> Array:
     return padding_tile(place.shape, place.element, op.padding_value, op.atom)
 
 
-def _result(values: Array, type_: Attribute) -> Any:
+def single_result(values: Array, type_: Attribute) -> Any:
     """Integers of single elements are plain numbers."""
     if shape_of(type_) is not None or width_of(type_) is None:
         return values
@@ -246,7 +246,7 @@ def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
     yield from before_looking(op, access, place.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
-    return _result(values, op.loaded_type()), *token_of(agent, op.out_token)
+    return single_result(values, op.loaded_type()), *token_of(agent, op.out_token)
 
 
 def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -254,7 +254,7 @@ def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tupl
     place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
 
     def land(actor: Actor) -> tuple[Any]:
-        return (_result(place.read(actor, access, _rest(op, place)), op.loaded_type()),)
+        return (single_result(place.read(actor, access, _rest(op, place)), op.loaded_type()),)
 
     token, _ = agent.issue(
         agent.block.engine(COPIES),
