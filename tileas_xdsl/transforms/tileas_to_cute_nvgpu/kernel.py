@@ -57,6 +57,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scans import SCANS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scattered_memory import SCATTERED_MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_memory import allocate, release_all
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import after, before, first_turns
@@ -85,6 +86,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **REDUCTIONS,
     **ROW_COPIES,
     **SCANS,
+    **SCATTERED_MEMORY,
     **SHAPES,
     **TMA,
     **PIXEL_COPIES,

@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_access import LoadBase, StoreBase
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -100,7 +101,7 @@ class Accesses:
     @staticmethod
     def of(
         e: Emitter,
-        op: TiledOp,
+        op: Operation,
         window: Window,
         layout: RegisterLayout,
         *,
@@ -211,7 +212,14 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
         _check_whole(e, op)
         return in_registers(e, op, op.view, layout)
     order(e, op)
-    window = Window.of(e, op, source, shape)
+    return load_window(e, op, Window.of(e, op, source, shape), layout)
+
+
+def load_window(
+    e: Emitter, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
+) -> Fragment:
+    """A tile of an array in global memory, in the registers of a layout."""
+    source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     guard = is_holding_warp(e, layout) if isinstance(layout, RowsLayout) else None
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
@@ -250,8 +258,20 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
         put_shared(e, op, tile, op.view)
         return
     order(e, op)
-    window = Window.of(e, op, target, layout.shape)
-    accesses = Accesses.of(e, op, window, layout, guard=is_first_holder(e, layout))
+    store_window(e, op, Window.of(e, op, target, layout.shape), tile)
+
+
+def store_window(
+    e: Emitter,
+    op: TiledStoreOp | StoreBase,
+    window: Window,
+    tile: Fragment,
+    mask: Fragment | None = None,
+) -> None:
+    """A tile in registers to an array in global memory."""
+    target, layout = window.view, tile.layout
+    guard = is_first_holder(e, layout)
+    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
 
     def wide() -> list[SSAValue]:
         for piece in pieces(e, layout, bits_of(target.element), stored=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
     LoadOp,
     StoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import (
     Cell,
@@ -29,16 +29,28 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, filled
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import order, padded, padding_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import (
+    load_window,
+    order,
+    padded,
+    padding_of,
+    store_window,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import followed, memory_pointer
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import common_layout, in_registers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
+    common_layout,
+    in_registers,
+    layout_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
     Ghost,
+    GlobalView,
     LoadToken,
     Lowered,
     Scalar,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import Window
 
 
 def load(e: Emitter, op: LoadOp) -> Sequence[Lowered]:
@@ -57,8 +69,10 @@ def async_load(e: Emitter, op: AsyncLoadOp) -> Sequence[Lowered]:
 def loaded(e: Emitter, op: LoadBase) -> Scalar | Fragment:
     """The value of a load, in registers."""
     check_weak(op, op.mem_semantic)
-    type_ = _pointer(op, op.base)
     order(e, op)
+    if pointer_of(op.base.type) is None:
+        return _loaded_at(e, op)
+    type_ = _pointer(op, op.base)
     if shape_of(op.base.type) is None:
         pointer = followed(e, e.scalar(op.base), type_)
         return Scalar(e.insert(LoadElementOp(pointer, type_.element_type)).result)
@@ -79,8 +93,11 @@ def loaded(e: Emitter, op: LoadBase) -> Scalar | Fragment:
 def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
     """Each element to where its pointer points; a single one by one thread."""
     check_weak(op, op.mem_semantic)
-    type_ = _pointer(op, op.base)
     order(e, op)
+    if pointer_of(op.base.type) is None:
+        _store_at(e, op)
+        return token_of(op)
+    type_ = _pointer(op, op.base)
     if shape_of(op.base.type) is None:
         pointer = followed(e, e.scalar(op.base), type_)
         e.insert(StoreElementOp(e.scalar(op.value), pointer, first_thread(e)))
@@ -96,14 +113,53 @@ def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
     return token_of(op)
 
 
-def _pointer(op: Operation, base: SSAValue) -> MemoryPointer:
-    pointer = pointer_of(base.type)
-    if pointer is None:
+def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | Fragment:
+    """The element at coordinates, or the tile that begins there."""
+    view, shape = _view(e, op), shape_of(op.loaded_type())
+    coords = [e.scalar(value) for value in op.coords]
+    if shape is None:
+        pointer = _element_at(e, view, coords)
+        return Scalar(e.insert(LoadElementOp(pointer, view.element)).result)
+    window = Window.at(e, op, view, shape, coords)
+    return load_window(e, op, window, layout_of(e, op, shape))
+
+
+def _store_at(e: Emitter, op: StoreOp) -> None:
+    view, shape = _view(e, op), shape_of(op.value.type)
+    coords = [e.scalar(value) for value in op.coords]
+    if shape is None:
+        pointer = _element_at(e, view, coords)
+        e.insert(StoreElementOp(e.scalar(op.value), pointer, first_thread(e)))
+        return
+    tile = in_registers(e, op, op.value)
+    mask = None if op.mask is None else in_registers(e, op, op.mask, tile.layout)
+    store_window(e, op, Window.at(e, op, view, shape, coords), tile, mask)
+
+
+def _view(e: Emitter, op: LoadBase | StoreOp) -> GlobalView:
+    view = e.get(op.base)
+    if not isinstance(view, GlobalView):
         raise op_error(
             op,
-            f"reaches {element_of(base.type)} at coordinates of elements, which is not lowered to "
-            "threads yet: use a tiled access with offsets",
+            f"reaches single elements of {op.base.type}, and only those of global memory are "
+            "lowered to threads: use a tiled access",
         )
+    return view
+
+
+def _element_at(e: Emitter, view: GlobalView, coords: Sequence[SSAValue]) -> SSAValue:
+    pointer = view.pointer
+    for index, start, stride in zip(coords, view.starts, view.strides, strict=True):
+        begin = start if isinstance(start, int) else e.as_type(start, IndexType())
+        here = e.widen(e.as_type(e.add(index, begin), i32))
+        factor = stride if isinstance(stride, int) else e.widen(e.as_type(stride, i32))
+        pointer = e.advance(pointer, e.multiply(here, factor))
+    return pointer
+
+
+def _pointer(op: Operation, base: SSAValue) -> MemoryPointer:
+    pointer = pointer_of(base.type)
+    assert pointer is not None
     return memory_pointer(op, pointer)
 
 

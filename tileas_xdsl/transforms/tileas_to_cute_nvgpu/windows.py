@@ -66,6 +66,32 @@ class Window:
             _limits(e, op, view),
         )
 
+    @staticmethod
+    def at(
+        e: Emitter,
+        op: Operation,
+        view: GlobalView,
+        shape: tuple[int, ...],
+        coords: Sequence[SSAValue],
+    ) -> Window:
+        """The tile that begins at an element, of which all exists that is accessed."""
+        if len(shape) != len(view.extents) or not shape:
+            raise op_error(
+                op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
+            )
+        starts = [
+            e.add(index, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
+            for index, begin in zip(coords, view.starts, strict=True)
+        ]
+        return Window(
+            view,
+            shape,
+            tuple(_as_int64(e, stride) for stride in view.strides),
+            tuple(e.as_type(start, i32) for start in starts),
+            tuple(e.factor(start) for start in starts),
+            (None,) * len(shape),
+        )
+
     def has(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue | None:
         """Whether an index is in bounds; None if it always is.  Negative ones are not."""
         limit = self.limits[axis]

@@ -13,7 +13,7 @@ func.func @updates(%p: !p, %x: f32, %ps: tensor<8x!nv_tileaa.ptr<i32, 1>>, %xs: 
 }
 
 // CHECK-LABEL: func.func @updates(
-// CHECK-NEXT:    %0 = nv_tileas.atomic_rmw add %x, %p : f32, !nv_tileaa.ptr<f32, 1> -> f32
+// CHECK-NEXT:    %0 = nv_tileas.atomic_rmw add %x, %p : f32, !p -> f32
 // CHECK-NEXT:    %1, %t1 = nv_tileas.atomic_rmw umax %xs, %ps acq_rel gpu mask %m : tensor<8xi1> after %t : !nv_tileas.mem_token : tensor<8xi32>, tensor<8x!nv_tileaa.ptr<i32, 1>> -> tensor<8xi32>, !nv_tileas.mem_token
 // CHECK-NEXT:    %2 = nv_tileas.atomic_cas %xs, %1, %ps relaxed sys : tensor<8xi32>, tensor<8x!nv_tileaa.ptr<i32, 1>> -> tensor<8xi32>
 // CHECK-NEXT:    func.return
