@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,35 +26,6 @@ from tileas_xdsl.layout.tiling import raked_product
 
 THREAD = "thread"
 VALUE = "value"
-
-
-class Holding(Protocol):
-    """Registers of threads that hold elements of a tile, as far as their table says."""
-
-    @property
-    def tile(self) -> tuple[int, ...]:
-        """The extents of the tile."""
-        ...
-
-    @property
-    def threads(self) -> int:
-        """The size of the group of threads."""
-        ...
-
-    @property
-    def elements(self) -> int:
-        """How many elements the tile has."""
-        ...
-
-    @property
-    def values(self) -> int:
-        """How many registers each thread has, counted in elements."""
-        ...
-
-    @property
-    def held(self) -> Table:
-        """`(threads, values)`: the column-major index of the element held there, -1 for none."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +120,10 @@ class Fragment:
 
     def __str__(self) -> str:
         return f"{self.layout} on {self.threads} threads"
+
+
+Holding: TypeAlias = Fragment | Wanted
+"""Registers of threads that hold elements of a tile, as far as their table says."""
 
 
 def fragment_from_tv(tv: Layout, tile: tuple[int, ...]) -> Fragment:

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
-    IntegerType,
     StringAttr,
     i1,
 )
@@ -30,11 +29,14 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import pointer
-from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute.elements import integer_bits
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
 
 INTEGERS = (32, 64)
 """Widths that integers are updated in."""
+
+COMPARED = (16, 32, 64)
+"""Widths that integers are compared in."""
 
 ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 
@@ -52,7 +54,7 @@ def has_update(kind: str, element: Attribute) -> bool:
     """Whether one instruction updates elements of a type (PTX ISA, atom)."""
     if isinstance(element, AnyFloat):
         return isinstance(element, FLOATS.get(kind, ()))
-    return isinstance(element, IntegerType) and element.width.data in INTEGERS
+    return integer_bits(element) in INTEGERS
 
 
 class AtomicOp(IRDLOperation):
@@ -164,7 +166,7 @@ class AtomicCasOp(AtomicOp):
         type_ = self.value.type
         if self.compare is None or self.compare.type != type_:
             raise op_error(self, f"compares with {type_}")
-        if not isinstance(type_, IntegerType) or element_bits(type_) not in (16, 32, 64):
+        if integer_bits(type_) not in COMPARED:
             raise op_error(self, f"compares integers of 16, 32 or 64 bits, not {type_}")
 
 

@@ -50,7 +50,7 @@ class CombiningOp(TileasOp):
     @property
     def result(self) -> OpResult[Tile]:
         """What becomes of the first tile."""
-        return cast("OpResult[Tile]", self.outputs[0])
+        return self.outputs[0]
 
     @property
     def tiles(self) -> Sequence[Tile]:
@@ -128,7 +128,7 @@ class ReduceOp(CombiningOp):
         if self.sources:
             check_axis(self, self.tiles[0], axis)
         for tile, output in zip(self.tiles, self.outputs, strict=False):
-            result = cast("Tile", output.type)
+            result = output.type
             wanted = TensorType(tile.element_type, _without(tile, axis))
             if TensorType(result.element_type, result.get_shape()) != wanted:
                 raise op_error(self, f"gives {wanted}, not {result}")
@@ -172,7 +172,7 @@ class ScanOp(CombiningOp):
         if self.sources:
             check_axis(self, self.tiles[0], self.axis.value.data)
         for source, output in zip(self.tiles, self.outputs, strict=False):
-            result = cast("Tile", output.type)
+            result = output.type
             kept = (source.element_type, source.get_shape())
             if kept != (result.element_type, result.get_shape()):
                 raise op_error(

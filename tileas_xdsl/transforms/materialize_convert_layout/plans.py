@@ -28,7 +28,7 @@ from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.shared import SharedPlan, plan_shared
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_held
+from tileas_xdsl.layout.fragment import Fragment, Holding, fragment_from_held
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
@@ -117,7 +117,7 @@ def _plans(source: Tile, target: Tile, threads: int) -> Iterator[ConversionPlan]
             return
 
 
-def _size(fragment: Fragment, bits: int) -> int:
+def _size(fragment: Holding, bits: int) -> int:
     return -(-fragment.elements * bits // 8)
 
 

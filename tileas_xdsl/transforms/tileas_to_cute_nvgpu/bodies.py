@@ -96,7 +96,7 @@ class Body:
         `outside` gives the constants that values from elsewhere are.
         """
         steps = list(steps_of(block))
-        known = dict(zip(block.args, arguments, strict=True))
+        known: dict[SSAValue, Table] = dict(zip(block.args, arguments, strict=True))
         for step in steps:
             _fold(step, known, outside)
         last = block.last_op

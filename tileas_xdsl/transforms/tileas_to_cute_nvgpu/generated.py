@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, tensor
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bodies import Body, Choice, Path, Step
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS, carried
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler, width_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     element,
     joined,
@@ -67,6 +67,8 @@ ONE_BY_ONE = (
     arith.UIToFPOp,
 )
 """Operations of `arith` that xDSL has on scalars only."""
+
+WORD = 32
 
 
 @dataclass
@@ -311,7 +313,7 @@ class Generation:
 
     def _from_room(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
         e, room = self.e, self.rooms[op.tensor]
-        shape = op.tensor.type.get_shape()
+        shape = shape_of(op.tensor.type) or ()
         indices = [self._value(value) for value in op.indices]
         guards = [(self._value(value), holds_) for value, holds_ in path]
         if not any(map(_is_vector, [*indices, *(value for value, _ in guards)])):
@@ -361,10 +363,11 @@ def _number(e: Emitter, type_: Attribute, table: Table) -> SSAValue:
     value = e.add(value, constant + min(low, 0))
     if isinstance(type_, IndexType):
         return e.as_type(value, type_)
-    assert isinstance(type_, IntegerType)
-    if type_.width.data > i32.width.data:
-        return e.insert(arith.ExtSIOp(value, type_)).result
-    return value if type_ == i32 else e.insert(arith.TruncIOp(value, type_)).result
+    bits = width_of(type_)
+    if bits == WORD:
+        return value
+    kind: Any = arith.ExtSIOp if bits > WORD else arith.TruncIOp
+    return e.insert(kind(value, type_)).result
 
 
 def _is_vector(value: SSAValue) -> bool:
@@ -416,7 +419,7 @@ def _alike(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
         for inner in op.body.block.walk()
         if isinstance(inner, tensor.ExtractOp)
         and tuple(inner.indices) == arguments
-        and inner.tensor.type.get_shape() == op.result.type.get_shape()
+        and shape_of(inner.tensor.type) == shape_of(op.result.type)
     ]
 
 
@@ -442,7 +445,9 @@ def extract(e: Emitter, op: tensor.ExtractOp) -> Sequence[Lowered]:
 
 def _uncarried(e: Emitter, value: SSAValue, type_: Attribute | None) -> SSAValue:
     """An element as it was before it travelled."""
-    return e.insert(CARRIERS[type_].back(value, type_)).result if type_ in CARRIERS else value
+    if type_ is None or type_ not in CARRIERS:
+        return value
+    return e.insert(CARRIERS[type_].back(value, type_)).result
 
 
 def _is_in_body(op: Operation) -> bool:

@@ -53,6 +53,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import POINTERS, memor
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_slices import REGISTER_SLICES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
@@ -69,6 +70,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     Scalar,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.while_loops import WHILE_LOOPS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import is_packed
 
 _HANDLERS: Mapping[type[Operation], Handler] = {
@@ -84,11 +86,13 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **PRODUCTS,
     **REDUCE_COPIES,
     **REDUCTIONS,
+    **REGISTER_SLICES,
     **ROW_COPIES,
     **SCANS,
     **SCATTERED_MEMORY,
     **SHAPES,
     **TMA,
+    **WHILE_LOOPS,
     **PIXEL_COPIES,
 }
 

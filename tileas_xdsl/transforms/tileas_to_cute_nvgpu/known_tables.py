@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import affine, arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.dialects.cute.elements import integer_bits
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Table
 
 Fold: TypeAlias = Callable[..., Any]
@@ -57,6 +58,8 @@ DIVISIONS = (
 SHIFTS = (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp)
 
 MOST_SHIFTED = 31
+
+MOST_BITS = 64
 
 COMPARISONS: Sequence[Fold] = (
     np.equal,
@@ -122,7 +125,7 @@ def _is_set_bit(op: Operation) -> bool:
 
 
 def _is_bit(type_: Attribute) -> bool:
-    return isinstance(type_, IntegerType) and type_.width.data == 1
+    return integer_bits(type_) == 1
 
 
 def _compared(op: arith.CmpiOp, operands: Sequence[Table]) -> Any:
@@ -149,12 +152,12 @@ def _wrapped(table: Table, type_: Attribute) -> Table | None:
     """Numbers as their type has them; None for types that hold no integers of this size."""
     if isinstance(type_, IndexType):
         return table
-    if not isinstance(type_, IntegerType) or type_.width.data > 64:
+    width = integer_bits(type_)
+    if not 1 <= width <= MOST_BITS:
         return None
-    width = type_.width.data
     if width == 1:
         return table & 1
-    if width == 64:
+    if width == MOST_BITS:
         return table
     half = 1 << (width - 1)
     return (table + half) % (2 * half) - half

@@ -37,9 +37,8 @@ def _as_words(e: Emitter, value: SSAValue, move: Callable[[SSAValue], SSAValue])
         return e.insert(arith.BitcastOp(moved, type_)).result
     if type_ == i64:
         return _halves(e, value, move)
-    assert isinstance(type_, IntegerType), type_
     wide = e.insert(arith.ExtUIOp(value, i32)).result
-    return e.insert(arith.TruncIOp(move(wide), type_)).result
+    return e.insert(arith.TruncIOp(move(wide), IntegerType(bits_of(type_)))).result
 
 
 def _halves(e: Emitter, value: SSAValue, move: Callable[[SSAValue], SSAValue]) -> SSAValue:

@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import (
     TiledLoadOp,
     TiledStoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
@@ -31,6 +31,10 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import load_tile, 
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     column_of_accumulator,
     row_of_accumulator,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_slices import (
+    part_of_registers,
+    reshaped,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_accumulators import write_accumulators
@@ -46,6 +50,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     PendingTile,
     Scalar,
     SharedTile,
+    Splat,
     StoreToken,
     TensorTile,
     Unset,
@@ -72,6 +77,8 @@ def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
 def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
     """The same memory; of an array in global memory, a window that begins somewhere."""
     source = e.get(op.source)
+    if isinstance(source, Fragment | Splat):
+        return [reshaped(e, op, source)]
     if isinstance(source, PendingTile | SharedTile):
         if not op.is_whole or shape_of(op.result.type) != source.shape:
             raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
@@ -99,17 +106,20 @@ def _sum(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
 
 
 def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
-    """Rows of a tile in shared memory, or columns of one in registers."""
+    """Rows of a tile in shared memory, or any part of one in registers."""
     source = e.get(op.source)
     if isinstance(source, SharedTile) and op.offsets:
         return [_rows_somewhere(e, op, source)]
     if isinstance(source, TensorTile):
         return [_tensor_columns(e, op, source)]
-    offsets, sizes = _numbers(e, op)
-    if isinstance(source, SharedTile):
-        return [_rows(op, source, offsets, sizes)]
+    if isinstance(source, Splat):
+        return [replace(source, shape=shape_of(op.result.type) or ())]
     if isinstance(source, Fragment):
-        return [_columns(e, op, source, offsets, sizes)]
+        columns = _columns(e, op, source)
+        return [part_of_registers(e, op, source) if columns is None else columns]
+    if isinstance(source, SharedTile):
+        offsets, sizes = _numbers(e, op)
+        return [_rows(op, source, offsets, sizes)]
     raise op_error(op, "takes a part of a tile in a way that is not lowered to threads yet")
 
 
@@ -160,17 +170,33 @@ def _rows_somewhere(e: Emitter, op: ExtractSliceOp, source: SharedTile) -> Share
     return replace(source, pointer=pointer, rows=sizes[0])
 
 
-def _columns(
-    e: Emitter, op: Operation, source: Fragment, offsets: Sequence[int], sizes: Sequence[int]
-) -> Fragment:
-    layout = source.layout
-    if not isinstance(layout, AccumulatorLayout):
-        raise op_error(op, "takes a part of a tile in registers that are not accumulators")
-    if offsets[0] or sizes[0] != layout.m or offsets[1] % MATRIX or sizes[1] % MATRIX:
-        raise op_error(op, f"takes groups of {MATRIX} whole columns of accumulators")
-    first, count = offsets[1] // 2, sizes[1] // 2
-    parts = tuple([e.insert(SliceFragmentOp(part, first, count)).result for part in source.parts])
+def _columns(e: Emitter, op: ExtractSliceOp, source: Fragment) -> Fragment | None:
+    """Whole columns of accumulators, which stay where they are; None for any other part."""
+    layout, sizes = source.layout, op.static_sizes.get_values()
+    if not isinstance(layout, AccumulatorLayout) or any(n != 1 for n in _strides(op)):
+        return None
+    offsets = [_known_offset(e, n) for n in mixed_offsets(op)]
+    first = offsets[1]
+    if offsets[0] != 0 or first is None or sizes[0] != layout.m:
+        return None
+    if first % MATRIX or sizes[1] % MATRIX:
+        return None
+    begin, count = first // 2, sizes[1] // 2
+    parts = tuple([e.insert(SliceFragmentOp(part, begin, count)).result for part in source.parts])
     return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
+
+
+def _strides(op: ExtractSliceOp) -> Sequence[int]:
+    return op.static_strides.get_values()
+
+
+def _known_offset(e: Emitter, offset: SSAValue | int) -> int | None:
+    return offset if isinstance(offset, int) else _constant(e, offset)
+
+
+def mixed_offsets(op: ExtractSliceOp) -> Sequence[SSAValue | int]:
+    """The offsets of a part, numbers where the operation says them."""
+    return part_of(op).offsets
 
 
 def _tensor_columns(e: Emitter, op: ExtractSliceOp, source: TensorTile) -> TensorTile:

@@ -61,7 +61,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     GlobalView,
     PendingTile,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import TiledOp, Window
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import Window
 
 SPECIAL: Mapping[SpecialPadding, float] = {
     SpecialPadding.NAN: float("nan"),
@@ -335,7 +335,7 @@ def order(e: Emitter, op: Operation) -> None:
     e.touched |= arrays
 
 
-def _check_whole(e: Emitter, op: TiledOp) -> None:
+def _check_whole(e: Emitter, op: TiledLoadBase | TiledStoreOp) -> None:
     numbers_ = [e.known(e.scalar(value)) for value in (*op.coords, *op.offsets)]
     if any(numbers_):
         raise op_error(op, "accesses a place in shared memory that is not its beginning")

@@ -189,7 +189,7 @@ def _number(value: SSAValue) -> int | None:
 
 
 def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
-    """A loop that carries what its values have become; one that slices registers is written out."""
+    """A loop that carries what its values have become; a short one of slices is written out."""
     if (rounds := _rounds_to_unroll(op)) is not None:
         return _unrolled(e, op, rounds)
     begin = [_initial(e, op, k) for k in range(len(op.iter_args))]
@@ -201,7 +201,7 @@ def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
 def _loop(e: Emitter, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lowered]:
     """The loop with what its values begin with, and the parities that change in it."""
     loads, mine, count = carried_loads(e, op), changing(e, op), len(begin)
-    begin = [*begin, *_hidden(e, loads, mine)]
+    begin = [*begin, *hidden(e, loads, mine)]
     flat = parts_of(begin)
     bounds = [e.scalar(v) for v in (op.lb, op.ub, op.step)]
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
@@ -209,24 +209,25 @@ def _loop(e: Emitter, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lower
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
     carried = rebuilt(begin, body.args[1:])
     e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
-    _set_hidden(e, loads, mine, carried[count:])
+    set_hidden(e, loads, mine, carried[count:])
     with e.within(body):
-        ended = [*_like(e, op, e.run(op.body.block), begin[:count]), *_hidden(e, loads, mine)]
+        ended = [*like_models(e, op, e.run(op.body.block), begin[:count]), *hidden(e, loads, mine)]
         e.insert(scf.YieldOp(*parts_of(ended)))
     e.insert(made)
     left = rebuilt(begin, made.results)
-    _set_hidden(e, loads, mine, left[count:])
+    set_hidden(e, loads, mine, left[count:])
     return left[:count]
 
 
-def _hidden(e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns]) -> Sequence[Lowered]:
+def hidden(e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns]) -> Sequence[Lowered]:
     """The state of barriers that a loop carries beside its values."""
     return [*parities(e, loads), *(e.turns[one] for one in turns)]
 
 
-def _set_hidden(
+def set_hidden(
     e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns], found: Sequence[Lowered]
 ) -> None:
+    """The state of barriers after something has carried it."""
     count = len(found) - len(turns)
     set_parities(e, loads, found[:count])
     take_turns(e, turns, found[count:])
@@ -250,24 +251,22 @@ def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
     return found
 
 
-def _like(
+def like_models(
     e: Emitter, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
 ) -> Sequence[Lowered]:
+    """Values in the registers of their models."""
     return [alike(e, op, value, model) for value, model in zip(found, models, strict=True)]
 
 
 def _rounds_to_unroll(op: scf.ForOp) -> int | None:
-    """How often a loop runs that must be written out; None for one that stays a loop."""
+    """How often a loop runs that is written out; None for one that stays a loop."""
     if not _slices_registers(op):
         return None
-    numbers = [_number(v) for v in (op.lb, op.ub, op.step)]
-    first, end, step = numbers
+    first, end, step = (_number(v) for v in (op.lb, op.ub, op.step))
     if first is None or end is None or step is None or step < 1:
-        raise op_error(op, "slices registers, so that its bounds must be constants")
+        return None
     rounds = len(range(first, end, step))
-    if rounds > MOST_UNROLLED:
-        raise op_error(op, f"slices registers in {rounds} rounds, more than {MOST_UNROLLED}")
-    return rounds
+    return None if rounds > MOST_UNROLLED else rounds
 
 
 def _slices_registers(loop: scf.ForOp) -> bool:
@@ -314,7 +313,7 @@ def _unrolled(e: Emitter, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
         number = e.insert(arith.ConstantOp(IntegerAttr(first + round_ * step, IndexType()))).result
         e.values[op.body.block.args[0]] = Scalar(number)
         e.values.update(zip(op.body.block.args[1:], values, strict=True))
-        values = list(_like(e, op, e.run(op.body.block), values))
+        values = list(like_models(e, op, e.run(op.body.block), values))
     return values
 
 
@@ -324,23 +323,23 @@ def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
     given: list[Sequence[Lowered]] = []
     loads, count = carried_loads(e, op), len(op.results)
     turns = changing(e, op)
-    before = _hidden(e, loads, turns)
+    before = hidden(e, loads, turns)
     after: list[Sequence[Lowered]] = []
     for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
         with e.within(block):
             given.append(e.run(region.block) if region.blocks else ())
-        after.append(_hidden(e, loads, turns))
-        _set_hidden(e, loads, turns, before)
+        after.append(hidden(e, loads, turns))
+        set_hidden(e, loads, turns, before)
     models = [_model(e, op, k, [values[k] for values in given]) for k in range(len(op.results))]
     ended: list[Sequence[Lowered]] = []
     for values, flips, block in zip(given, after, blocks, strict=True):
         with e.within(block):
-            ended.append([*_like(e, op, values, models), *flips])
+            ended.append([*like_models(e, op, values, models), *flips])
             e.insert(scf.YieldOp(*parts_of(ended[-1])))
     types = [part.type for part in parts_of(ended[0])]
     made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
     left = rebuilt(ended[0], made.results)
-    _set_hidden(e, loads, turns, left[count:])
+    set_hidden(e, loads, turns, left[count:])
     return left[:count]
 
 

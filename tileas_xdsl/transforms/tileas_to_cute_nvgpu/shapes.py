@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import tensor, vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation
@@ -26,9 +28,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import converted
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import length, strip
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.gathers import rearranged
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import put_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
@@ -107,7 +109,7 @@ def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
     if isinstance(layout, RowsLayout) and tile.layout == column_layout(layout):
         parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
         return [Fragment(layout, tile.element, tuple(parts))]
-    return [read_back(e, spilled(e, op, tile), layout)]
+    return [rearranged(e, op, tile, layout, np.arange(prod(shape), dtype=np.int64))]
 
 
 def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Operation, Region
 
@@ -15,6 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.interpreters.tile.agent import Language
 from tileas_xdsl.interpreters.tile.combining import generate_tile, reduce_tiles, scan_tiles
 from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.lifting import RunBody, ValueOf
 from tileas_xdsl.interpreters.tile.machine import TileAgent
 from tileas_xdsl.interpreters.tile.meaning.tiled_memory import tile_type
 from tileas_xdsl.interpreters.tile.memory import Actor
@@ -104,6 +105,10 @@ def _value_of(agent: TileAgent, op: Operation, value: Any) -> Any:
     return as_tile(agent.value_of(value), agent.actor(op))
 
 
+Combine: TypeAlias = Callable[[Any, Sequence[Array], ValueOf, RunBody], tuple[Array, ...]]
+"""What makes results of sources."""
+
+
 def reduce(agent: TileAgent, op: ReduceOp, inputs: Sequence[Any]) -> tuple[Array, ...]:
     """Tiles without a dimension."""
     return _combined(agent, op, inputs, reduce_tiles)
@@ -115,7 +120,7 @@ def scan(agent: TileAgent, op: ScanOp, inputs: Sequence[Any]) -> tuple[Array, ..
 
 
 def _combined(
-    agent: TileAgent, op: ReduceOp | ScanOp, inputs: Sequence[Any], combine: Callable[..., Any]
+    agent: TileAgent, op: ReduceOp | ScanOp, inputs: Sequence[Any], combine: Combine
 ) -> tuple[Array, ...]:
     sources = [as_tile(value, agent.actor(op)) for value in inputs]
     results = combine(
