@@ -19,7 +19,7 @@ from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp, SyncWarpOp
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.plan import Kind, Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
@@ -28,6 +28,7 @@ from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import as_fragment_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchange_rooms import exchange_room
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     element,
     element_type,
@@ -43,7 +44,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import (
     store_by_table,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import ThreadDigit, number_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP, Agent
 
@@ -166,23 +166,16 @@ def _through_buffer(
     e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, digits: Sequence[ThreadDigit]
 ) -> list[Place | None]:
     """All registers stored and loaded again; warps that only read their own need not meet."""
-    offset = e.plan.shared.allocate(
-        op, "exchange", plan.buffer.bytes, f"of {op.name}", 8 * ACCESS_BYTES
-    )
+    by_warp = not plan.cost.barriers
+    offset = exchange_room(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
-    if runs_again(op):
-        _meet(e, plan)
     store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
-    _meet(e, plan)
+    if by_warp:
+        e.meet_of_warp()
+    else:
+        e.meet()
     moves = Moves(plan.load, plan.alias.tolist())
     return load_places(e, pointer, moves, tile.element, digits)
-
-
-def _meet(e: Emitter, plan: SharedPlan) -> None:
-    if plan.cost.barriers:
-        e.meet()
-    else:
-        e.insert(SyncWarpOp())
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ElectOneOp,
     GetDynSmemOp,
     LaneIdxOp,
+    SyncWarpOp,
     ThreadIdxOp,
     WarpIdxOp,
 )
@@ -48,6 +49,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Carried,
     DotToken,
+    ExchangeRoom,
     Fragment,
     Ghost,
     LoadToken,
@@ -104,6 +106,8 @@ class Emitter:
         default_factory=dict[tuple[object, ...], SSAValue]
     )
     """Numbers of the thread by a block and what they are, as tables of them are written."""
+    rooms: dict[int, list[ExchangeRoom]] = field(default_factory=dict[int, "list[ExchangeRoom]"])
+    """By agent, the rooms through which its threads exchange tiles."""
     tensor: TensorMemory | None = None
     """The tensor memory of the kernel."""
     turns: dict[Turns, StageIndex] = field(default_factory=dict[Turns, StageIndex])
@@ -329,6 +333,10 @@ class Emitter:
             self.insert(BarrierOp(0))
         else:
             self.insert(BarrierOp(self.agent.number, self.agent.threads))
+
+    def meet_of_warp(self) -> None:
+        """The threads of each warp wait for one another."""
+        self.insert(SyncWarpOp())
 
     # threads
 

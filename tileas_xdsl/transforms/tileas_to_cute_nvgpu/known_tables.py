@@ -30,9 +30,14 @@ SIGNED: Mapping[type[Operation], Fold] = {
     arith.MinSIOp: np.minimum,
 }
 
+
+def _rounded_up(a: Table, b: Table) -> Table:
+    return -(-a // b)
+
+
 UNSIGNED: Mapping[type[Operation], Fold] = {
-    arith.CeilDivSIOp: lambda a, b: -(-a // b),
-    arith.CeilDivUIOp: lambda a, b: -(-a // b),
+    arith.CeilDivSIOp: _rounded_up,
+    arith.CeilDivUIOp: _rounded_up,
     arith.DivSIOp: np.floor_divide,
     arith.DivUIOp: np.floor_divide,
     arith.MaxUIOp: np.maximum,

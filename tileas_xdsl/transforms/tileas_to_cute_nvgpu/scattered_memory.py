@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerType, i32, i64
+from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
@@ -108,7 +108,6 @@ def _wide(e: Emitter, value: SSAValue) -> SSAValue:
         return value
     if isinstance(value.type, IndexType):
         return e.insert(arith.IndexCastOp(value, i64)).result
-    assert isinstance(value.type, IntegerType)
     if width_of(value.type) < width_of(i32):
         value = e.insert(arith.ExtSIOp(value, i32)).result
     return e.insert(arith.ExtSIOp(value, i64)).result

@@ -14,10 +14,10 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchange_rooms import exchange_room
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import is_first_holder, pieces
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, RegisterLayout
 
 
@@ -37,10 +37,8 @@ def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratc
     if bits is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {element}")
     size = bits // 8
-    offset = e.plan.shared.allocate(op, "exchange", count * size, f"of {op.name}", ACCESS_BYTES)
+    offset = exchange_room(e, op, count * size, ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, element, ACCESS_BYTES)).result
-    if runs_again(op):
-        e.meet()
     return Scratch(pointer, element, size)
 
 

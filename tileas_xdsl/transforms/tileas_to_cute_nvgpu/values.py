@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -275,6 +275,18 @@ class BulkToken:
     """Of the phase that it completes."""
     tile: PendingTile | None
     """What it fills, where that is no part of anything else."""
+
+
+@dataclass
+class ExchangeRoom:
+    """A room in shared memory through which an agent exchanges tiles."""
+
+    offset: int
+    bytes: int
+    owner: Operation
+    """The operation that had it last."""
+    is_kept: bool
+    """Whether no other operation may use it."""
 
 
 Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken | TensorTile
