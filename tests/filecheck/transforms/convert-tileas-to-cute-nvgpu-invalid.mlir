@@ -283,79 +283,6 @@ func.func @inside() {
 
 // -----
 
-func.func @any_body() {
-  %c = arith.constant dense<1.0> : tensor<4x8xf32>
-  // expected-error@+1 {{'nv_tileas.reduce' op the body combines its arguments by one of arith.addf, arith.addi}}
-  %s = nv_tileas.reduce %c {axis = 1 : i32} : tensor<4x8xf32> -> tensor<4xf32> {
-  ^bb0(%a: f32, %b: f32):
-    %r = arith.subf %a, %b : f32
-    nv_tileas.yield %r : f32
-  }
-  func.return
-}
-
-// -----
-
-func.func @middle() {
-  %c = arith.constant dense<1.0> : tensor<2x4x8xf32>
-  // expected-error@+1 {{'nv_tileas.reduce' op reduces dimension 1 of 3; of more than two only the last one is lowered to threads yet}}
-  %s = nv_tileas.reduce %c {axis = 1 : i32} : tensor<2x4x8xf32> -> tensor<2x8xf32> {
-  ^bb0(%a: f32, %b: f32):
-    %r = arith.addf %a, %b : f32
-    nv_tileas.yield %r : f32
-  }
-  func.return
-}
-
-// -----
-
-func.func @indices() {
-  %c = arith.constant dense<1> : tensor<4x8xindex>
-  // expected-error@+1 {{'nv_tileas.reduce' op combines elements of index, which lanes cannot exchange}}
-  %s = nv_tileas.reduce %c {axis = 1 : i32} : tensor<4x8xindex> -> tensor<4xindex> {
-  ^bb0(%a: index, %b: index):
-    %r = arith.addi %a, %b : index
-    nv_tileas.yield %r : index
-  }
-  func.return
-}
-
-// -----
-
-func.func @flags(%i: index) {
-  %g = nv_tileas.generate : tensor<64xi1> {
-  ^bb0(%k: index):
-    %p = arith.cmpi slt, %k, %i : index
-    nv_tileas.yield %p : i1
-  }
-  // expected-error@+1 {{'tensor.extract' op threads exchange elements that memory holds, not i1}}
-  %e = tensor.extract %g[%i] : tensor<64xi1>
-  func.return
-}
-
-// -----
-
-func.func @under_a_condition(%m: memref<?xf32>, %p: i1) {
-  %zero = arith.constant 0 : index
-  %v = nv_tileas.view %m : memref<?xf32> -> !nv_tileas.tiled_view<64xf32, gmem>
-  %t = nv_tileas.tiled_load %v[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64xf32, gmem> -> tensor<64xf32>
-  %g = nv_tileas.generate : tensor<64xf32> {
-  ^bb0(%k: index):
-    %x = scf.if %p -> (f32) {
-      // expected-error@+1 {{'tensor.extract' op takes an element under a condition, which is not lowered to threads yet}}
-      %y = tensor.extract %t[%k] : tensor<64xf32>
-      scf.yield %y : f32
-    } else {
-      %z = arith.constant 0.0 : f32
-      scf.yield %z : f32
-    }
-    nv_tileas.yield %x : f32
-  }
-  func.return
-}
-
-// -----
-
 func.func @to_tensor_memory() {
   %c = arith.constant dense<1.0> : tensor<4x8xf32>
   // expected-error@+1 {{'nv_tileas.convert_layout' op moves a tile to tensor<4x8xf32, #nv_tileas<space tmem>>, which is not lowered to threads yet}}
@@ -368,17 +295,6 @@ func.func @to_tensor_memory() {
 func.func @splat(%x: f32, %n: index) {
   // expected-error@+1 {{'tensor.splat' op fills tiles of constant extents, not tensor<?xf32>}}
   %s = tensor.splat %x[%n] : tensor<?xf32>
-  func.return
-}
-
-// -----
-
-func.func @part(%m: memref<?x?xf32>) {
-  %zero = arith.constant 0 : index
-  %v = nv_tileas.view %m : memref<?x?xf32> -> !nv_tileas.tiled_view<8x64xf32, gmem>
-  %t = nv_tileas.tiled_load %v[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<8x64xf32, gmem> -> tensor<8x64xf32>
-  // expected-error@+1 {{'nv_tileas.extract_slice' op takes a part of a tile in registers that are not accumulators}}
-  %s = nv_tileas.extract_slice %t[0, 0][8, 32][1, 1] : tensor<8x64xf32> -> tensor<8x32xf32>
   func.return
 }
 
@@ -507,5 +423,55 @@ func.func @pipeline_of_an_agent() attributes {nv_tileaa.kernel_spec = #nv_tileaa
     // expected-error@+1 {{'nv_tileas.async.pipeline.create_pipeline' op is made by agent 0, but all threads of the block make pipelines}}
     %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !nv_tileas.tiled_view<1x512xf32, smem> -> !nv_tileas.async.pipeline.producer_token, !nv_tileas.async.pipeline.consumer_token
   }
+  func.return
+}
+
+// -----
+
+func.func @outside(%m: memref<64xf32>) {
+  %zero = arith.constant 0 : index
+  %t = nv_tileas.tiled_load %m[%zero] {atom = #nv_tileas<atom ldg>} : memref<64xf32> -> tensor<64xf32>
+  %g = nv_tileas.generate : tensor<64xf32> {
+  ^bb0(%k: index):
+    %one = arith.constant 1 : index
+    %l = arith.addi %k, %one : index
+    // expected-error@+1 {{'tensor.extract' op takes element 64 along dimension 0 of a tile of 64}}
+    %y = tensor.extract %t[%l] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @in_a_loop(%m: memref<64xf32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %t = nv_tileas.tiled_load %m[%zero] {atom = #nv_tileas<atom ldg>} : memref<64xf32> -> tensor<64xf32>
+  %g = nv_tileas.generate : tensor<64xf32> {
+  ^bb0(%k: index):
+    %one = arith.constant 1 : index
+    %none = arith.constant 0.0 : f32
+    %x = scf.for %i = %k to %n step %one iter_args(%s = %none) -> (f32) {
+      // expected-error@+1 {{'tensor.extract' op takes an element in a loop of a generated tile, where threads do not meet: generate the tile inside of the loop, or take the element under an scf.if}}
+      %y = tensor.extract %t[%i] : tensor<64xf32>
+      scf.yield %y : f32
+    }
+    nv_tileas.yield %x : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @acquire(%p: !nv_tileaa.ptr<f32, 1>) {
+  // expected-error@+1 {{'nv_tileas.load' op is acquire; only weak accesses are lowered yet}}
+  %x = nv_tileas.load %p acquire gpu {atom = #nv_tileas<atom ldg>} : !nv_tileaa.ptr<f32, 1> -> f32
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op follows !nv_tileaa.ptr<i1, 1>, and only elements of global memory are reached}}
+func.func @bits(%p: !nv_tileaa.ptr<i1, 1>) {
   func.return
 }

@@ -320,8 +320,8 @@ func.func @columns(%x: memref<2x64xf16>, %y: memref<64xf16>, %n: index) attribut
 // CHECK-NEXT:        %20 = cute.add_offset %ptr, %19 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem, align<4>>
 // CHECK-NEXT:        %21 = cute.ptr.load %20 : !cute.ptr<f16, gmem, align<4>> -> vector<2xf16>
 // CHECK-NEXT:        %22 = arith.extf %21 : vector<2xf16> to vector<2xf32>
-// CHECK-NEXT:        %23 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f32, smem, align<16>>
 // CHECK-NEXT:        cute_nvgpu.arch.barrier id 0
+// CHECK-NEXT:        %23 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f32, smem, align<16>>
 // CHECK-NEXT:        %24 = arith.muli %1, %7 : i32
 // CHECK-NEXT:        %25 = arith.addi %24, %13 : i32
 // CHECK-NEXT:        %26 = cute.add_offset %23, %25 : !cute.ptr<f32, smem, align<16>>, i32 -> !cute.ptr<f32, smem, align<8>>
@@ -365,59 +365,65 @@ func.func @transpose(%x: memref<4x2xf32>, %y: memref<2x4xf32>) attributes {nv_ti
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = arith.constant 0 : index
-// CHECK-NEXT:      %3 = arith.constant 2 : index
-// CHECK-NEXT:      %4 = arith.index_cast %2 : index to i32
-// CHECK-NEXT:      %5 = arith.constant 1 : i32
-// CHECK-NEXT:      %6 = arith.andi %0, %5 : i32
-// CHECK-NEXT:      %7 = arith.addi %4, %6 : i32
-// CHECK-NEXT:      %8 = arith.extsi %7 : i32 to i64
-// CHECK-NEXT:      %9 = arith.addi %4, %1 : i32
-// CHECK-NEXT:      %10 = arith.extsi %9 : i32 to i64
-// CHECK-NEXT:      %11 = arith.constant 2 : i64
-// CHECK-NEXT:      %12 = arith.muli %10, %11 : i64
-// CHECK-NEXT:      %13 = arith.addi %8, %12 : i64
-// CHECK-NEXT:      %14 = arith.constant 2 : i32
-// CHECK-NEXT:      %15 = arith.addi %1, %14 : i32
-// CHECK-NEXT:      %16 = arith.addi %4, %15 : i32
-// CHECK-NEXT:      %17 = arith.extsi %16 : i32 to i64
-// CHECK-NEXT:      %18 = arith.muli %17, %11 : i64
-// CHECK-NEXT:      %19 = arith.addi %8, %18 : i64
-// CHECK-NEXT:      %20 = cute.add_offset %ptr, %13 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
-// CHECK-NEXT:      %21 = cute.ptr.load %20 : !cute.ptr<f32, gmem> -> vector<1xf32>
-// CHECK-NEXT:      %22 = cute.add_offset %ptr, %19 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
-// CHECK-NEXT:      %23 = cute.ptr.load %22 : !cute.ptr<f32, gmem> -> vector<1xf32>
-// CHECK-NEXT:      %24 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f32, smem, align<16>>
-// CHECK-NEXT:      %25 = arith.cmpi slt, %0, %14 : i32
-// CHECK-NEXT:      %26 = arith.muli %1, %14 : i32
-// CHECK-NEXT:      %27 = arith.addi %26, %6 : i32
-// CHECK-NEXT:      %28 = cute.add_offset %24, %27 : !cute.ptr<f32, smem, align<16>>, i32 -> !cute.ptr<f32, smem>
-// CHECK-NEXT:      cute.ptr.store %21, %28 if %25 : vector<1xf32>, !cute.ptr<f32, smem>
-// CHECK-NEXT:      %29 = arith.muli %15, %14 : i32
-// CHECK-NEXT:      %30 = arith.addi %29, %6 : i32
-// CHECK-NEXT:      %31 = cute.add_offset %24, %30 : !cute.ptr<f32, smem, align<16>>, i32 -> !cute.ptr<f32, smem>
-// CHECK-NEXT:      cute.ptr.store %23, %31 if %25 : vector<1xf32>, !cute.ptr<f32, smem>
-// CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
-// CHECK-NEXT:      %32 = arith.constant 3 : i32
+// CHECK-NEXT:      %3 = arith.index_cast %2 : index to i32
+// CHECK-NEXT:      %4 = arith.constant 1 : i32
+// CHECK-NEXT:      %5 = arith.andi %0, %4 : i32
+// CHECK-NEXT:      %6 = arith.addi %3, %5 : i32
+// CHECK-NEXT:      %7 = arith.extsi %6 : i32 to i64
+// CHECK-NEXT:      %8 = arith.addi %3, %1 : i32
+// CHECK-NEXT:      %9 = arith.extsi %8 : i32 to i64
+// CHECK-NEXT:      %10 = arith.constant 2 : i64
+// CHECK-NEXT:      %11 = arith.muli %9, %10 : i64
+// CHECK-NEXT:      %12 = arith.addi %7, %11 : i64
+// CHECK-NEXT:      %13 = arith.constant 2 : i32
+// CHECK-NEXT:      %14 = arith.addi %1, %13 : i32
+// CHECK-NEXT:      %15 = arith.addi %3, %14 : i32
+// CHECK-NEXT:      %16 = arith.extsi %15 : i32 to i64
+// CHECK-NEXT:      %17 = arith.muli %16, %10 : i64
+// CHECK-NEXT:      %18 = arith.addi %7, %17 : i64
+// CHECK-NEXT:      %19 = cute.add_offset %ptr, %12 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
+// CHECK-NEXT:      %20 = cute.ptr.load %19 : !cute.ptr<f32, gmem> -> vector<1xf32>
+// CHECK-NEXT:      %21 = cute.add_offset %ptr, %18 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
+// CHECK-NEXT:      %22 = cute.ptr.load %21 : !cute.ptr<f32, gmem> -> vector<1xf32>
+// CHECK-NEXT:      %23 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i8, smem, align<128>>
+// CHECK-NEXT:      %24 = cute.fragment.make %20, %22 : vector<1xf32>, vector<1xf32> -> vector<2xf32>
+// CHECK-NEXT:      %25 = arith.constant 8 : i32
+// CHECK-NEXT:      %26 = arith.muli %5, %25 : i32
+// CHECK-NEXT:      %27 = arith.constant 16 : i32
+// CHECK-NEXT:      %28 = arith.muli %1, %27 : i32
+// CHECK-NEXT:      %29 = arith.addi %26, %28 : i32
+// CHECK-NEXT:      %30 = cute.add_offset %23, %29 : !cute.ptr<i8, smem, align<128>>, i32 -> !cute.ptr<i8, smem, align<8>>
+// CHECK-NEXT:      %31 = cute.recast_iter %30 : !cute.ptr<i8, smem, align<8>> -> !cute.ptr<f32, smem, align<8>>
+// CHECK-NEXT:      %32 = arith.constant 30 : i32
 // CHECK-NEXT:      %33 = arith.andi %0, %32 : i32
-// CHECK-NEXT:      %34 = arith.index_cast %33 : i32 to index
-// CHECK-NEXT:      %35 = vector.broadcast %34 : index to vector<1xindex>
-// CHECK-NEXT:      %36 = arith.index_cast %1 : i32 to index
-// CHECK-NEXT:      %37 = vector.extract %35[0] : index from vector<1xindex>
-// CHECK-NEXT:      %38 = arith.muli %37, %3 : index
-// CHECK-NEXT:      %39 = arith.addi %38, %36 : index
-// CHECK-NEXT:      %40 = cute.add_offset %24, %39 : !cute.ptr<f32, smem, align<16>>, index -> !cute.ptr<f32, smem>
-// CHECK-NEXT:      %41 = cute.ptr.load %40 : !cute.ptr<f32, smem> -> f32
-// CHECK-NEXT:      %42 = cute.fragment.make %41 : f32 -> vector<1xf32>
-// CHECK-NEXT:      %43 = arith.constant 4 : i32
-// CHECK-NEXT:      %44 = arith.cmpi slt, %0, %43 : i32
-// CHECK-NEXT:      %45 = arith.addi %4, %33 : i32
-// CHECK-NEXT:      %46 = arith.extsi %45 : i32 to i64
-// CHECK-NEXT:      %47 = arith.extsi %9 : i32 to i64
-// CHECK-NEXT:      %48 = arith.constant 4 : i64
-// CHECK-NEXT:      %49 = arith.muli %47, %48 : i64
-// CHECK-NEXT:      %50 = arith.addi %46, %49 : i64
-// CHECK-NEXT:      %51 = cute.add_offset %ptr_1, %50 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
-// CHECK-NEXT:      cute.ptr.store %42, %51 if %44 : vector<1xf32>, !cute.ptr<f32, gmem>
+// CHECK-NEXT:      %34 = arith.constant 0 : i32
+// CHECK-NEXT:      %35 = arith.cmpi eq, %33, %34 : i32
+// CHECK-NEXT:      cute.ptr.store %24, %31 if %35 : vector<2xf32>, !cute.ptr<f32, smem, align<8>>
+// CHECK-NEXT:      cute_nvgpu.arch.barrier id 0
+// CHECK-NEXT:      %36 = arith.muli %5, %27 : i32
+// CHECK-NEXT:      %37 = arith.shrui %0, %4 : i32
+// CHECK-NEXT:      %38 = arith.andi %37, %4 : i32
+// CHECK-NEXT:      %39 = arith.constant 4 : i32
+// CHECK-NEXT:      %40 = arith.muli %38, %39 : i32
+// CHECK-NEXT:      %41 = arith.addi %36, %40 : i32
+// CHECK-NEXT:      %42 = arith.muli %1, %25 : i32
+// CHECK-NEXT:      %43 = arith.addi %41, %42 : i32
+// CHECK-NEXT:      %44 = cute.add_offset %23, %43 : !cute.ptr<i8, smem, align<128>>, i32 -> !cute.ptr<i8, smem, align<4>>
+// CHECK-NEXT:      %45 = cute.recast_iter %44 : !cute.ptr<i8, smem, align<4>> -> !cute.ptr<f32, smem>
+// CHECK-NEXT:      %46 = cute.ptr.load %45 : !cute.ptr<f32, smem> -> vector<1xf32>
+// CHECK-NEXT:      %47 = vector.extract %46[0] : f32 from vector<1xf32>
+// CHECK-NEXT:      %48 = vector.broadcast %47 : f32 to vector<1xf32>
+// CHECK-NEXT:      %49 = arith.cmpi slt, %0, %39 : i32
+// CHECK-NEXT:      %50 = arith.constant 3 : i32
+// CHECK-NEXT:      %51 = arith.andi %0, %50 : i32
+// CHECK-NEXT:      %52 = arith.addi %3, %51 : i32
+// CHECK-NEXT:      %53 = arith.extsi %52 : i32 to i64
+// CHECK-NEXT:      %54 = arith.extsi %8 : i32 to i64
+// CHECK-NEXT:      %55 = arith.constant 4 : i64
+// CHECK-NEXT:      %56 = arith.muli %54, %55 : i64
+// CHECK-NEXT:      %57 = arith.addi %53, %56 : i64
+// CHECK-NEXT:      %58 = cute.add_offset %ptr_1, %57 : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem>
+// CHECK-NEXT:      cute.ptr.store %48, %58 if %49 : vector<1xf32>, !cute.ptr<f32, gmem>
 // CHECK-NEXT:      func.return
 // CHECK-NEXT:    }
 
