@@ -28,6 +28,10 @@ ACCESS_BYTES = 16
 """The widest access of a thread to memory."""
 
 
+CROWDED = 32
+"""Registers of a thread from which on lanes do not all have the same short rows."""
+
+
 @dataclass(frozen=True)
 class PlainLayout:
     """What the layouts have in common: pieces of adjacent elements, one behind another.
@@ -127,7 +131,7 @@ class RowsLayout(PlainLayout):
 def flat_layout(shape: tuple[int, ...], warps: int, widest: int) -> FlatLayout:
     """The layout of a line for an agent of `warps`; elements of `widest` bytes fill an access."""
     size, warps = prod(shape), power_below(warps)
-    vector = min(max(size // (LANES * warps), 1), ACCESS_BYTES // widest)
+    vector = min(max(size // (LANES * warps), 1), ACCESS_BYTES // widest, (shape or (1,))[-1])
     threads = min(LANES * warps, size // vector)
     return FlatLayout(shape, max(threads // LANES, 1), min(threads, LANES), vector)
 
@@ -142,6 +146,15 @@ def rows_layout(shape: tuple[int, ...], warps: int, widest: int) -> RowsLayout:
     groups = min(warps, rows)
     group = min(warps // groups, max(columns // (LANES * vector), 1))
     return RowsLayout(shape, groups * group, min(LANES, columns // vector), vector, group)
+
+
+def plain_layout(shape: tuple[int, ...], warps: int, widest: int) -> FlatLayout | RowsLayout:
+    """The layout of a tile: by rows, or as a line where rows are short and there are many."""
+    if len(shape) < 2:
+        return flat_layout(shape, warps, widest)
+    rows = rows_layout(shape, warps, widest)
+    is_crowded = rows.lanes < LANES and rows.blocks * rows.registers > CROWDED
+    return flat_layout(shape, warps, widest) if is_crowded else rows
 
 
 def column_layout(rows: RowsLayout) -> ColumnLayout:

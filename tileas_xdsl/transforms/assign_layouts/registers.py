@@ -24,9 +24,8 @@ from tileas_xdsl.analysis.register_tiles import (
     RowsLayout,
     column_layout,
     encoding_layout,
-    flat_layout,
     operand_layout,
-    rows_layout,
+    plain_layout,
 )
 from tileas_xdsl.analysis.tensor_registers import TensorMove
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
@@ -262,9 +261,8 @@ def _reduced_rows(a: Assignment, group: TileGroup, agent: Agent) -> RowsLayout |
 
 def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[PlainLayout]:
     """Pieces of rows, the widest first: accesses of 16 bytes of elements of `least` bytes."""
-    make = flat_layout if len(shape) < 2 else rows_layout
     sizes = (size for size in (1, 2, 4, 8, 16) if size >= least)
-    yield from dict.fromkeys(make(shape, agent.warps, size) for size in sizes)
+    yield from dict.fromkeys(plain_layout(shape, agent.warps, size) for size in sizes)
 
 
 def _least_bytes(group: TileGroup) -> int:

@@ -18,9 +18,8 @@ from tileas_xdsl.analysis.register_tiles import (
     PlainLayout,
     RegisterLayout,
     encoding_layout,
-    flat_layout,
     is_of_more,
-    rows_layout,
+    plain_layout,
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -117,8 +116,9 @@ def _candidates(
     """The layouts that the lowering has for tiles of a shape, the usual one first."""
     if plain is not None:
         yield plain
-        make = flat_layout if len(shape) < 2 else rows_layout
-        yield from (make(shape, agent.warps, width) for width in WIDTHS if width <= ACCESS_BYTES)
+        yield from (
+            plain_layout(shape, agent.warps, width) for width in WIDTHS if width <= ACCESS_BYTES
+        )
     if len(shape) == 2 and agent.groups:
         rows, columns = shape
         if rows % (64 * agent.groups) == 0 and columns % 8 == 0:

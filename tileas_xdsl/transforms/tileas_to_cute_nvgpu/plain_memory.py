@@ -19,7 +19,6 @@ from tileas_xdsl.analysis.register_tiles import (
     AccumulatorLayout,
     ColumnLayout,
     EncodedLayout,
-    FlatLayout,
     RegisterLayout,
     RowsLayout,
 )
@@ -53,7 +52,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     is_holding_warp,
     pieces,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, layout_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
+    as_fragment,
+    in_registers,
+    layout_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_tiles import write_shared
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import runs_again
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -110,8 +113,6 @@ class Accesses:
         bits: int = 0,
     ) -> Accesses:
         """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
-        if len(window.shape) > 1 and isinstance(layout, FlatLayout | ColumnLayout):
-            raise op_error(op, "moves the values of rows as a tile of several dimensions")
         columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
         rows: dict[int, Row] = {}
         for piece in pieces(e, layout, bits or bits_of(window.view.element)):
@@ -211,8 +212,15 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
     if not isinstance(source, GlobalView):
         _check_whole(e, op)
         return in_registers(e, op, op.view, layout)
+    layout = in_rows(e, layout)
     order(e, op)
     return load_window(e, op, Window.of(e, op, source, shape), layout)
+
+
+def in_rows(e: Emitter, layout: RegisterLayout) -> RegisterLayout:
+    """A layout of rows for the values of rows that are a tile of several dimensions."""
+    is_column = isinstance(layout, ColumnLayout) and len(layout.shape) > 1
+    return e.tiles.rows(layout.shape, e.agent) if is_column else layout
 
 
 def load_window(
@@ -258,6 +266,7 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
         put_shared(e, op, tile, op.view)
         return
     order(e, op)
+    tile = as_fragment(e, op, tile, in_rows(e, layout))
     store_window(e, op, Window.of(e, op, target, layout.shape), tile)
 
 

@@ -25,7 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import cells_to_store
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, filled
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import Accesses, order
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import Accesses, in_rows, order
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import (
     chosen,
     first_thread,
@@ -33,7 +33,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import followed, memory_pointer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import is_first_holder, pieces
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import common_layout, in_registers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
+    as_fragment,
+    common_layout,
+    in_registers,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, scratch, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.updates import Order, Updater
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
@@ -142,6 +146,7 @@ def tiled_atomic_rmw(e: Emitter, op: TiledAtomicRmwOp) -> Sequence[Lowered]:
     order(e, op)
     ordering.begin(e)
     tile = in_registers(e, op, op.value)
+    tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
     layout = tile.layout
     work = Updater(e, op, op.rmw_mode.data, tile.element, ordering)
     window = Window.of(e, op, view, layout.shape)

@@ -30,6 +30,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import (
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, filled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import (
+    in_rows,
     load_window,
     order,
     padded,
@@ -38,6 +39,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import (
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import followed, memory_pointer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
+    as_fragment,
     common_layout,
     in_registers,
     layout_of,
@@ -121,7 +123,7 @@ def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | Fragment:
         pointer = _element_at(e, view, coords)
         return Scalar(e.insert(LoadElementOp(pointer, view.element)).result)
     window = Window.at(e, op, view, shape, coords)
-    return load_window(e, op, window, layout_of(e, op, shape))
+    return load_window(e, op, window, in_rows(e, layout_of(e, op, shape)))
 
 
 def _store_at(e: Emitter, op: StoreOp) -> None:
@@ -132,6 +134,7 @@ def _store_at(e: Emitter, op: StoreOp) -> None:
         e.insert(StoreElementOp(e.scalar(op.value), pointer, first_thread(e)))
         return
     tile = in_registers(e, op, op.value)
+    tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
     mask = None if op.mask is None else in_registers(e, op, op.mask, tile.layout)
     store_window(e, op, Window.at(e, op, view, shape, coords), tile, mask)
 

@@ -11,6 +11,7 @@ from tileas_xdsl.analysis.register_tiles import (
     AccumulatorLayout,
     ColumnLayout,
     EncodedLayout,
+    FlatLayout,
     PlainLayout,
     RegisterLayout,
     RowsLayout,
@@ -36,6 +37,9 @@ def pieces(
 
 
 def _plain(e: Emitter, layout: PlainLayout) -> Iterator[Piece]:
+    if isinstance(layout, FlatLayout) and len(layout.shape) > 1:
+        yield from _short_rows(e, layout)
+        return
     column = column_of_thread(e, layout)
     for block in range(layout.blocks):
         row = row_of_block(e, layout, block)
@@ -50,6 +54,15 @@ def _plain(e: Emitter, layout: PlainLayout) -> Iterator[Piece]:
                 layout.stride,
                 block,
             )
+
+
+def _short_rows(e: Emitter, layout: FlatLayout) -> Iterator[Piece]:
+    """A line that is a matrix of short rows."""
+    first, columns = column_of_thread(e, layout), layout.shape[-1]
+    for k in range(layout.pieces):
+        place = e.add(first, k * layout.stride)
+        row, column = e.divide(place, columns), e.remainder(place, columns)
+        yield Piece(0, k * layout.vector, layout.vector, row, column, 0, 1, k)
 
 
 def row_of_block(e: Emitter, layout: PlainLayout, block: int) -> SSAValue | None:

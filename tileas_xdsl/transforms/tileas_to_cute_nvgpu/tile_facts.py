@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.register_tiles import (
     PlainLayout,
     column_layout,
-    flat_layout,
+    plain_layout,
     rows_layout,
 )
 from tileas_xdsl.diagnostics.emission import op_error
@@ -62,9 +62,11 @@ class TileFacts:
             )
         if shape in self.reduced:
             return column_layout(rows_layout(self.reduced[shape], agent.warps, self.widest))
-        if len(shape) < 2:
-            return flat_layout(shape, agent.warps, self.widest)
-        return rows_layout(shape, agent.warps, self.widest)
+        return plain_layout(shape, agent.warps, self.widest)
+
+    def rows(self, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
+        """The register layout of a tile of several dimensions whose rows are moved."""
+        return plain_layout(shape, agent.warps, self.widest)
 
 
 def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
