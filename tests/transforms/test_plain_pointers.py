@@ -107,3 +107,42 @@ def test_pointers_that_nobody_can_follow_are_refused() -> None:
     for pointer, reason in (("i1, 1", "elements of global memory"), ("f32, 3", "global memory")):
         with pytest.raises(DiagnosticError, match=reason):
             compile(kernel(f"%a: !nv_tileaa.ptr<{pointer}>", ""))
+
+
+def test_blocks_hand_on_what_they_have_written() -> None:
+    """Each block waits for the flag of the one before, adds to a line, and raises its own flag."""
+    pointer, line = "!nv_tileaa.ptr<i32, 1>", "tensor<64xi32>"
+    many = f"tensor<64x{pointer}>"
+    text = kernel(
+        f"%flags: {pointer}, %a: {pointer}",
+        f"""%c = arith.constant 1 : i32
+  %none = arith.constant 0 : i32
+  %mine = nv_tileaa.addptr %flags, %x : {pointer}, index
+  %seen = scf.while (%s = %none) : (i32) -> (i32) {{
+    %f = nv_tileas.load %mine acquire gpu {{atom = #ldg}} : {pointer} -> i32
+    %p = arith.cmpi eq, %f, %none : i32
+    scf.condition(%p) %f : i32
+  }} do {{
+  ^bb0(%s: i32):
+    scf.yield %s : i32
+  }}
+  %places = nv_tileas.generate : {line} {{
+  ^bb0(%i: index):
+    %w = arith.index_cast %i : index to i32
+    nv_tileas.yield %w : i32
+  }}
+  %as = tensor.splat %a : {many}
+  %q = nv_tileaa.addptr %as, %places : {many}, {line}
+  %t = nv_tileas.load %q relaxed gpu {{atom = #ldg}} : {many} -> {line}
+  %seens = tensor.splat %seen : {line}
+  %u = arith.addi %t, %seens : {line}
+  nv_tileas.store %u, %q relaxed gpu {{atom = #stg}} : {line}, {many}
+  %k = arith.addi %seen, %c : i32
+  %next = nv_tileaa.addptr %mine, %one : {pointer}, index
+  nv_tileas.store %k, %next release gpu {{atom = #stg}} : i32, {pointer}""",
+    )
+    flags = np.array([1, 0, 0, 0], np.int32)
+    check(text, (flags, np.zeros(64, np.int32)), np.full(64, 6), (3, 1, 1))
+    ptx = compile(text).ptx
+    assert "ld.acquire.gpu.global.b32" in ptx
+    assert "st.release.gpu.global.b32" in ptx

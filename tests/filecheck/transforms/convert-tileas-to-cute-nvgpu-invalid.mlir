@@ -463,9 +463,9 @@ func.func @in_a_loop(%m: memref<64xf32>, %n: index) {
 
 // -----
 
-func.func @acquire(%p: !nv_tileaa.ptr<f32, 1>) {
+func.func @acquire(%m: memref<?xf32>, %i: index) {
   // expected-error@+1 {{'nv_tileas.load' op is acquire; only weak accesses are lowered yet}}
-  %x = nv_tileas.load %p acquire gpu {atom = #nv_tileas<atom ldg>} : !nv_tileaa.ptr<f32, 1> -> f32
+  %x = nv_tileas.load %m[%i] acquire gpu {atom = #nv_tileas<atom ldg>} : memref<?xf32> -> f32
   func.return
 }
 

@@ -37,6 +37,13 @@ Value = SSAValue | Operation
 LOAD_CACHE_MODES = ("always", "global", "streaming", "last_use", "none")
 """How a load uses the caches; PTX calls them ca, cg, cs, lu, cv."""
 
+LOAD_ORDERS = ("relaxed", "acquire")
+STORE_ORDERS = ("relaxed", "release")
+"""How strong accesses are ordered; those without an order are weak."""
+
+SCOPES = ("cta", "cluster", "gpu", "sys")
+"""Who observes the order."""
+
 STORE_CACHE_MODES = ("write_back", "global", "streaming", "write_through")
 """How a store uses the caches; PTX calls them wb, cg, cs, wt."""
 
@@ -204,11 +211,28 @@ def _check_cache(op: Operation, cache: StringAttr | None, modes: tuple[str, ...]
         raise op_error(op, f"has cache mode {' or '.join(modes)}, not {cache.data}")
 
 
+def _check_order(
+    op: Operation,
+    order: StringAttr | None,
+    scope: StringAttr | None,
+    cache: StringAttr | None,
+    orders: tuple[str, ...],
+) -> None:
+    if (order is None) != (scope is None):
+        raise op_error(op, "says order and scope together")
+    if order is not None and order.data not in orders:
+        raise op_error(op, f"has an order {' or '.join(orders)}, not {order.data}")
+    if scope is not None and scope.data not in SCOPES:
+        raise op_error(op, f"has a scope {' or '.join(SCOPES)}, not {scope.data}")
+    if order is not None and cache is not None:
+        raise op_error(op, "is weak if it has a cache mode")
+
+
 def _offset(elements: int) -> IntegerAttr[IntegerType] | None:
     return IntegerAttr(elements, i64) if elements else None
 
 
-def _cache(mode: str | None) -> StringAttr | None:
+def _word(mode: str | None) -> StringAttr | None:
     return None if mode is None else StringAttr(mode)
 
 
@@ -227,10 +251,13 @@ class LoadOp(IRDLOperation):
     result = result_def()
     offset = opt_prop_def(IntegerAttr.constr(i64))
     cache = opt_prop_def(StringAttr)
+    order = opt_prop_def(StringAttr)
+    scope = opt_prop_def(StringAttr)
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
-        "$ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)? attr-dict"
+        "$ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)?"
+        " (`order` $order^)? (`scope` $scope^)? attr-dict"
         " `:` type($ptr) `->` type($result)"
     )
 
@@ -242,16 +269,24 @@ class LoadOp(IRDLOperation):
         *,
         offset: int = 0,
         cache: str | None = None,
+        order: str | None = None,
+        scope: str | None = None,
     ) -> None:
         super().__init__(
             operands=[ptr, pred],
             result_types=[result_type],
-            properties={"offset": _offset(offset), "cache": _cache(cache)},
+            properties={
+                "offset": _offset(offset),
+                "cache": _word(cache),
+                "order": _word(order),
+                "scope": _word(scope),
+            },
         )
 
     def verify_(self) -> None:
         _check_access(self, self.ptr, self.result.type)
         _check_cache(self, self.cache, LOAD_CACHE_MODES)
+        _check_order(self, self.order, self.scope, self.cache, LOAD_ORDERS)
 
 
 @irdl_op_definition
@@ -268,10 +303,13 @@ class StoreOp(IRDLOperation):
     pred = opt_operand_def(i1)
     offset = opt_prop_def(IntegerAttr.constr(i64))
     cache = opt_prop_def(StringAttr)
+    order = opt_prop_def(StringAttr)
+    scope = opt_prop_def(StringAttr)
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
-        "$value `,` $ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)? attr-dict"
+        "$value `,` $ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)?"
+        " (`order` $order^)? (`scope` $scope^)? attr-dict"
         " `:` type($value) `,` type($ptr)"
     )
 
@@ -283,15 +321,23 @@ class StoreOp(IRDLOperation):
         *,
         offset: int = 0,
         cache: str | None = None,
+        order: str | None = None,
+        scope: str | None = None,
     ) -> None:
         super().__init__(
             operands=[value, ptr, pred],
-            properties={"offset": _offset(offset), "cache": _cache(cache)},
+            properties={
+                "offset": _offset(offset),
+                "cache": _word(cache),
+                "order": _word(order),
+                "scope": _word(scope),
+            },
         )
 
     def verify_(self) -> None:
         _check_access(self, self.ptr, self.value.type)
         _check_cache(self, self.cache, STORE_CACHE_MODES)
+        _check_order(self, self.order, self.scope, self.cache, STORE_ORDERS)
 
 
 OPERATIONS = (PtrAddOp, RecastPtrOp, PtrToIntOp, IntToPtrOp, LoadOp, StoreOp)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import PlainLayout, RegisterLayout
+from tileas_xdsl.analysis.register_tiles import EncodedLayout, PlainLayout, RegisterLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import (
     is_first_holder,
@@ -44,3 +44,10 @@ def _cells(
         exists = e.both(guard, piece.exists)
         for k in range(piece.count):
             yield Cell(piece.block, piece.register + k, exists)
+
+
+def is_held_once(e: Emitter, layout: RegisterLayout) -> bool:
+    """Whether no two registers of the agent hold one element."""
+    if isinstance(layout, EncodedLayout):
+        return layout.fragment.replicas == 1
+    return is_first_holder(e, layout) is None

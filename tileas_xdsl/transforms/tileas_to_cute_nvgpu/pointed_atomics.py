@@ -10,9 +10,8 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout, RegisterLayout
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
@@ -22,13 +21,14 @@ from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
     PointedAtomicOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import cells_to_store
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import cells_to_store, is_held_once
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, filled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import Accesses, in_rows, order
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import (
     chosen,
     first_thread,
+    to_all_threads,
     token_of,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import followed, memory_pointer
@@ -38,7 +38,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     common_layout,
     in_registers,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, scratch, spilled
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, spilled
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.updates import Order, Updater
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
@@ -88,7 +88,7 @@ def _updated(
     if shape_of(op.base.type) is None:
         given = [e.scalar(value) for value in operands]
         old = act(given, followed(e, e.scalar(op.base), type_), first_thread(e))
-        found: Lowered = Scalar(_to_all_threads(e, op, old) if any(op.result.uses) else old)
+        found: Lowered = Scalar(to_all_threads(e, op, old) if any(op.result.uses) else old)
     else:
         tiles = [op.base, *operands]
         layout = common_layout(e, op, op.value.type, [e.get(value) for value in tiles])
@@ -105,16 +105,6 @@ def _updated(
     return [found, *token_of(op)]
 
 
-def _to_all_threads(e: Emitter, op: Operation, value: SSAValue) -> SSAValue:
-    """What the first thread of the agent has."""
-    if e.by_one_thread:
-        return value
-    room = scratch(e, op, 1, value.type)
-    e.insert(StoreOp(value, room.pointer, first_thread(e)))
-    e.meet()
-    return e.insert(LoadOp(room.pointer, value.type)).result
-
-
 def _result(
     e: Emitter,
     op: PointedAtomicOp | TiledAtomicRmwOp,
@@ -126,16 +116,9 @@ def _result(
     assert type_ is not None
     parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
     old = Fragment(layout, type_, parts)
-    if not any(op.result.uses) or _is_held_once(e, layout):
+    if not any(op.result.uses) or is_held_once(e, layout):
         return old
     return read_back(e, spilled(e, op, old), layout)
-
-
-def _is_held_once(e: Emitter, layout: RegisterLayout) -> bool:
-    """Whether no two registers hold one element."""
-    if isinstance(layout, EncodedLayout):
-        return layout.fragment.replicas == 1
-    return is_first_holder(e, layout) is None
 
 
 def tiled_atomic_rmw(e: Emitter, op: TiledAtomicRmwOp) -> Sequence[Lowered]:

@@ -26,6 +26,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.cells import (
     Cell,
     cells_to_load,
     cells_to_store,
+    is_held_once,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, filled
@@ -44,6 +45,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     in_registers,
     layout_of,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import read_back, scratch, spilled
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.updates import Order
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Fragment,
     Ghost,
@@ -69,40 +72,82 @@ def async_load(e: Emitter, op: AsyncLoadOp) -> Sequence[Lowered]:
 
 
 def loaded(e: Emitter, op: LoadBase) -> Scalar | Fragment:
-    """The value of a load, in registers."""
-    check_weak(op, op.mem_semantic)
+    """The value of a load, in registers; what it acquires is known to all threads."""
     order(e, op)
     if pointer_of(op.base.type) is None:
         return _loaded_at(e, op)
+    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    found = _loaded_through(e, op, ordering)
+    ordering.end(e)
+    return found
+
+
+def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Fragment:
     type_ = _pointer(op, op.base)
     if shape_of(op.base.type) is None:
         pointer = followed(e, e.scalar(op.base), type_)
-        return Scalar(e.insert(LoadElementOp(pointer, type_.element_type)).result)
+        return Scalar(_loaded_alone(e, op, pointer, type_, ordering))
     layout = common_layout(e, op, op.base.type, [e.get(op.base)])
     base = in_registers(e, op, op.base, layout)
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     padding = padding_of(op.padding_value, type_.element_type)
     rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
-    for cell in cells_to_load(e, layout, bits_of(i64)):
+    alone = ordering.word is not None and not is_held_once(e, layout)
+    cells = cells_to_store if alone else cells_to_load
+    for cell in cells(e, layout, bits_of(i64)):
         exists = e.both(cell.exists, chosen(e, mask, cell))
         pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
-        value = e.insert(LoadElementOp(pointer, type_.element_type, exists)).result
-        rows[cell.block][cell.register] = padded(e, value, exists, padding)
+        made = LoadElementOp(
+            pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
+        )
+        rows[cell.block][cell.register] = padded(e, e.insert(made).result, exists, padding)
     parts = [filled(e, row, layout.registers, type_.element_type) for row in rows]
-    return Fragment(layout, type_.element_type, tuple(parts))
+    tile = Fragment(layout, type_.element_type, tuple(parts))
+    return read_back(e, spilled(e, op, tile), layout) if alone else tile
+
+
+def _loaded_alone(
+    e: Emitter, op: Operation, pointer: SSAValue, type_: MemoryPointer, ordering: Order
+) -> SSAValue:
+    """One element; where others may change it, all threads get what the first one has seen."""
+    element_ = type_.element_type
+    if ordering.word is None:
+        return e.insert(LoadElementOp(pointer, element_)).result
+    made = LoadElementOp(
+        pointer, element_, first_thread(e), order=ordering.word, scope=ordering.scope
+    )
+    return to_all_threads(e, op, e.insert(made).result)
+
+
+def to_all_threads(e: Emitter, op: Operation, value: SSAValue) -> SSAValue:
+    """What the first thread of the agent has."""
+    if e.by_one_thread:
+        return value
+    room = scratch(e, op, 1, value.type)
+    e.insert(StoreElementOp(value, room.pointer, first_thread(e)))
+    e.meet()
+    return e.insert(LoadElementOp(room.pointer, value.type)).result
 
 
 def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
     """Each element to where its pointer points; a single one by one thread."""
-    check_weak(op, op.mem_semantic)
     order(e, op)
     if pointer_of(op.base.type) is None:
         _store_at(e, op)
         return token_of(op)
-    type_ = _pointer(op, op.base)
+    type_, ordering = _pointer(op, op.base), Order.of(op.mem_semantic, op.mem_scope)
+    ordering.begin(e)
     if shape_of(op.base.type) is None:
         pointer = followed(e, e.scalar(op.base), type_)
-        e.insert(StoreElementOp(e.scalar(op.value), pointer, first_thread(e)))
+        e.insert(
+            StoreElementOp(
+                e.scalar(op.value),
+                pointer,
+                first_thread(e),
+                order=ordering.word,
+                scope=ordering.scope,
+            )
+        )
         return token_of(op)
     layout = common_layout(e, op, op.value.type, [e.get(op.base), e.get(op.value)])
     base, value = (in_registers(e, op, v, layout) for v in (op.base, op.value))
@@ -111,12 +156,14 @@ def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
         exists = e.both(cell.exists, chosen(e, mask, cell))
         pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
         single = element(e, value.parts[cell.block], cell.register)
-        e.insert(StoreElementOp(single, pointer, exists))
+        made = StoreElementOp(single, pointer, exists, order=ordering.word, scope=ordering.scope)
+        e.insert(made)
     return token_of(op)
 
 
 def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | Fragment:
     """The element at coordinates, or the tile that begins there."""
+    check_weak(op, op.mem_semantic)
     view, shape = _view(e, op), shape_of(op.loaded_type())
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
@@ -127,6 +174,7 @@ def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | Fragment:
 
 
 def _store_at(e: Emitter, op: StoreOp) -> None:
+    check_weak(op, op.mem_semantic)
     view, shape = _view(e, op), shape_of(op.value.type)
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:

@@ -51,6 +51,8 @@ func.func @accesses(%p: !cute.ptr<f16, gmem, align<16>>, %s: !cute.ptr<f32, smem
   cute.ptr.store %2, %s cache "write_back" : f32, !cute.ptr<f32, smem>
   %3 = cute.ptr.load %p offset 8 if %c cache "global" : !cute.ptr<f16, gmem, align<16>> -> vector<8xf16>
   cute.ptr.store %3, %p offset -8 if %c : vector<8xf16>, !cute.ptr<f16, gmem, align<16>>
+  %4 = cute.ptr.load %s order "acquire" scope "gpu" : !cute.ptr<f32, smem> -> f32
+  cute.ptr.store %4, %s order "release" scope "sys" : f32, !cute.ptr<f32, smem>
   func.return
 }
 
@@ -62,6 +64,8 @@ func.func @accesses(%p: !cute.ptr<f16, gmem, align<16>>, %s: !cute.ptr<f32, smem
 // CHECK-NEXT:    cute.ptr.store %2, %s cache "write_back" : f32, !cute.ptr<f32, smem>
 // CHECK-NEXT:    %3 = cute.ptr.load %p offset 8 if %c cache "global" : !cute.ptr<f16, gmem, align<16>> -> vector<8xf16>
 // CHECK-NEXT:    cute.ptr.store %3, %p offset -8 if %c : vector<8xf16>, !cute.ptr<f16, gmem, align<16>>
+// CHECK-NEXT:    %4 = cute.ptr.load %s order "acquire" scope "gpu" : !cute.ptr<f32, smem> -> f32
+// CHECK-NEXT:    cute.ptr.store %4, %s order "release" scope "sys" : f32, !cute.ptr<f32, smem>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 

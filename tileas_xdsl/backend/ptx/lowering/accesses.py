@@ -100,6 +100,8 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
             offset=place.offset,
             width=plan.chosen_width,
             cache=None if op.cache is None else CACHES[op.cache.data],
+            semantics=None if op.order is None else op.order.data,
+            scope=None if op.scope is None else op.scope.data,
             guard=guard,
             otherwise=None if guard is None else low.constant(zero, plan.kind),
         )
@@ -125,6 +127,8 @@ def _store(op: cute.StoreOp, low: Lowering) -> None:
             offset=place.offset,
             width=plan.chosen_width,
             cache=None if op.cache is None else CACHES[op.cache.data],
+            semantics=None if op.order is None else op.order.data,
+            scope=None if op.scope is None else op.scope.data,
             guard=_guard(low, op.pred),
         )
     )
