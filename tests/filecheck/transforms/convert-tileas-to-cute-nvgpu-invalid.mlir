@@ -255,22 +255,6 @@ func.func @ranks(%m: memref<?x?xf32>) {
 
 // -----
 
-func.func @row_values(%m: memref<?x?xf32>) {
-  %zero = arith.constant 0 : index
-  %c = arith.constant dense<1.0> : tensor<2x4x8xf32>
-  %s = nv_tileas.reduce %c {axis = 2 : i32} : tensor<2x4x8xf32> -> tensor<2x4xf32> {
-  ^bb0(%a: f32, %b: f32):
-    %r = arith.addf %a, %b : f32
-    nv_tileas.yield %r : f32
-  }
-  %v = nv_tileas.view %m : memref<?x?xf32> -> !nv_tileas.tiled_view<2x4xf32, gmem>
-  // expected-error@+1 {{'nv_tileas.tiled_store' op moves the values of rows as a tile of several dimensions}}
-  nv_tileas.tiled_store %s, %v[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<2x4xf32>, !nv_tileas.tiled_view<2x4xf32, gmem>
-  func.return
-}
-
-// -----
-
 #smem = #nv_tileas<space smem>
 
 func.func @inside() {
