@@ -371,6 +371,19 @@ def piped(rng: np.random.Generator, element: str, rows: int, columns: int) -> La
     return Launch(text, (numbers, np.zeros_like(numbers)), (2, 1, 1), expected)
 
 
+def boxes(rng: np.random.Generator, element: str) -> Launch:
+    """Tiles of four dimensions, ragged along each of them."""
+    array, tile = f"memref<?x?x?x?x{element}>", f"2x2x4x16x{element}"
+    body = load("t", "a", array, tile, "%x, %y, %one, %zero") + store(
+        "t", "b", array, tile, "%x, %y, %one, %zero"
+    )
+    numbers = (99 * rng.standard_normal((3, 3, 7, 13))).astype(NUMPY[element])
+    expected = np.zeros_like(numbers)
+    expected[:, :, 4:] = numbers[:, :, 4:]
+    text = kernel(f"%a: {array}, %b: {array}", body)
+    return Launch(text, (numbers, np.zeros_like(numbers)), (2, 2, 1), expected)
+
+
 def extended(rng: np.random.Generator) -> Launch:
     """What is left of rows gets a column of its own, through a load that is waited for."""
     array, tile = "memref<?x?xf32>", "16x64xf32"
@@ -455,6 +468,7 @@ LAUNCHES: Mapping[str, Callable[[np.random.Generator], Launch]] = {
     "shifted": shifted,
     "moved": moved,
     "cube": cube,
+    **{f"boxes {e}": lambda rng, e=e: boxes(rng, e) for e in ("f16", "i64")},
     "extended": extended,
     "chosen": chosen,
 }  # fmt: skip

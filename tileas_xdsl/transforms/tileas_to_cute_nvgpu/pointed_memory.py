@@ -55,7 +55,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     Scalar,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import Window
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import Window, check_whole_bytes
 
 
 def load(e: Emitter, op: LoadOp) -> Sequence[Lowered]:
@@ -195,6 +195,7 @@ def _view(e: Emitter, op: LoadBase | StoreOp) -> GlobalView:
             f"reaches single elements of {op.base.type}, and only those of global memory are "
             "lowered to threads: use a tiled access",
         )
+    check_whole_bytes(op, view)
     return view
 
 

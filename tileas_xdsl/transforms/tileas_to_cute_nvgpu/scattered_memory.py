@@ -34,6 +34,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Lowered,
     Scalar,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import check_whole_bytes
 
 ALONE = 128
 """Bits of elements of which no access moves two."""
@@ -61,6 +62,7 @@ class Scatter:
         view = e.get(op.view)
         if not isinstance(view, GlobalView):
             raise op_error(op, f"reaches {op.view.type}, and threads scatter in global memory only")
+        check_whole_bytes(op, view)
         order(e, op)
         coords = [(value, e.get(value)) for value in op.coords]
         tiles = [found for _, found in coords if not isinstance(found, Scalar)]
