@@ -128,3 +128,62 @@ def test_grids_of_three_dimensions() -> None:
     )
     numbers = np.random.default_rng(1).standard_normal((5, 7, 60)).astype(np.float32)
     check(text, (numbers, np.zeros_like(numbers)), numbers * np.float32(3), (2, 2, 3))
+
+
+def _turned(name: str, array: str, out: str) -> str:
+    """A tile turned, scanned, reduced and counted by atomic updates."""
+    tile, turned, many = "16x32xi32", "32x16xi32", "tensor<16x!nv_tileaa.ptr<i32, 1>>"
+    return (
+        load(f"t{name}", array, f"memref<{tile}>", tile, "%zero, %zero")
+        + f"""%g{name} = nv_tileas.generate : tensor<{turned}> {{
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %t{name}[%j, %i] : tensor<{tile}>
+    nv_tileas.yield %e : i32
+  }}
+  %s{name} = nv_tileas.scan %g{name} {{axis = 0 : i32, reverse}} : tensor<{turned}> -> tensor<{turned}> {{
+  ^bb0(%l: i32, %r: i32):
+    %m = arith.addi %l, %r : i32
+    nv_tileas.yield %m : i32
+  }}
+  %r{name} = nv_tileas.reduce %s{name} {{axis = 0 : i32}} : tensor<{turned}> -> tensor<16xi32> {{
+  ^bb0(%l: i32, %r: i32):
+    %x0 = arith.muli %l, %r : i32
+    %x1 = arith.addi %x0, %l : i32
+    %m = arith.addi %x1, %r : i32
+    nv_tileas.yield %m : i32
+  }}
+  %p{name} = tensor.splat %{out} : {many}
+  %n{name} = nv_tileas.generate : tensor<16xi32> {{
+  ^bb0(%i: index):
+    %k = arith.index_cast %i : index to i32
+    nv_tileas.yield %k : i32
+  }}
+  %q{name} = nv_tileaa.addptr %p{name}, %n{name} : {many}, tensor<16xi32>
+  %o{name} = nv_tileas.atomic_rmw add %r{name}, %q{name} : tensor<16xi32>, {many} -> tensor<16xi32>
+  """  # noqa: E501
+    )
+
+
+def test_agents_exchange_their_own_tiles() -> None:
+    """Two agents at once, each with rooms and barriers of its own; both add to one line."""
+    array, pointer = "memref<16x32xi32>", "!nv_tileaa.ptr<i32, 1>"
+    text = kernel(
+        f"%a: {array}, %c: {array}, %h: {pointer}",
+        """nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0>, isolated = false} agent 0 {
+  """  # noqa: E501
+        + _turned("x", "a", "h")
+        + "}, agent 1 {\n  "
+        + _turned("y", "c", "h")
+        + "}",
+        warps=8,
+    )
+    rng = np.random.default_rng(5)
+    first, second = (rng.integers(-3, 3, (16, 32)).astype(np.int32) for _ in range(2))
+    expected = np.zeros(16, np.int32)
+    for numbers in (first, second):
+        sums = np.cumsum(numbers.T[::-1], 0, dtype=np.int32)[::-1]
+        total = sums[0]
+        for row in sums[1:]:
+            total = total * row + total + row
+        expected += total
+    check(text, (first, second, np.zeros(16, np.int32)), expected)
