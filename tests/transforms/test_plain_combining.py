@@ -6,10 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
+from xdsl.utils.arg_spec import ArgSpec
 
 from tests.support.combined_kernels import Combined
+from tests.support.plain_kernels import NUMPY, kernel, load
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, encoding_layout
 from tileas_xdsl.compiler import compile
+
+LOWERING = [ArgSpec("convert-tileas-to-cute-nvgpu", {}), ArgSpec("convert-cute-nvgpu-to-ptx", {})]
+"""Without the passes that choose layouts."""
 
 REDUCTIONS = [
     Combined("affine", (16, 32), 0),
@@ -74,3 +80,47 @@ def test_splits_hold_every_element_where_they_say() -> None:
             part = lane % split.lanes + split.lanes * (warp % split.warps)
             wanted = register % split.run + split.run * part
             assert places[axis][thread, register] == wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "element", "warps"),
+    [(64, 32, "f32", 4), (128, 16, "f16", 4), (128, 64, "i32", 8)],
+)
+def test_rows_of_accumulators_stay_where_they_are(
+    rows: int, columns: int, element: str, warps: int
+) -> None:
+    """Four lanes have a row: what is left of it needs no shared memory, nor does its way back."""
+    layout = AccumulatorLayout(rows, columns, warps // 4)
+    encoding = f'#nv_tileas.linear<"{encoding_layout(layout, 32 * warps)}">'
+    tile, line = f"{rows}x{columns}x{element}", f"{rows}x{element}"
+    combiner = "arith.maximumf" if element[0] == "f" else "arith.addi"
+    text = kernel(
+        f"%a: memref<{tile}>, %b: memref<{tile}>",
+        load("t", "a", f"memref<{tile}>", tile, "%zero, %zero")
+        + f"""%s = nv_tileas.convert_layout %t : tensor<{tile}> -> tensor<{tile}, {encoding}>
+  %m = nv_tileas.reduce %s {{axis = 1 : i32}} : tensor<{tile}, {encoding}> -> tensor<{line}> {{
+  ^bb0(%l: {element}, %r: {element}):
+    %c = {combiner} %l, %r : {element}
+    nv_tileas.yield %c : {element}
+  }}
+  %o = nv_tileas.generate : tensor<{tile}, {encoding}> {{
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %m[%i] : tensor<{line}>
+    nv_tileas.yield %e : {element}
+  }}
+  %view = nv_tileas.view %b : memref<{tile}> -> !nv_tileas.tiled_view<{tile}, gmem>
+  nv_tileas.tiled_store %o, %view[%zero, %zero] {{atom = #stg}} : tensor<{tile}, {encoding}>, !nv_tileas.tiled_view<{tile}, gmem>""",  # noqa: E501
+        warps,
+    )
+    numbers = np.random.default_rng(9).integers(-99, 99, (rows, columns)).astype(NUMPY[element])
+    combined = numbers.max(1) if element[0] == "f" else numbers.sum(1, dtype=np.int32)
+    expected = np.broadcast_to(combined[:, None], numbers.shape)
+    made = compile(text, passes=LOWERING)
+    run = made.emulate(numbers, np.zeros_like(numbers), order="random")
+    assert [str(finding) for finding in run.findings] == []
+    np.testing.assert_array_equal(run.arrays[1], expected)
+    np.testing.assert_array_equal(
+        made.simulate(numbers, np.zeros_like(numbers)).arrays[1], expected
+    )
+    lines = [line for line in made.abi.shared_map.splitlines() if "exchange" in line]
+    assert all("convert_layout" in line for line in lines)

@@ -22,6 +22,9 @@ from tileas_xdsl.layout.simplify import coalesce, from_modes, merged
 
 LANES = 32
 
+QUAD = 4
+"""Lanes that have a row of accumulators together."""
+
 WORD_BYTES, HALF_WORD_BYTES = 4, 2
 
 ACCESS_BYTES = 16
@@ -317,6 +320,17 @@ def _encoded_accumulators(layout: AccumulatorLayout) -> Layout:
     rows += [(layout.blocks, E(VALUE, layout.registers)), (layout.groups, E(THREAD, 4 * LANES))]
     columns = [(2, E(VALUE)), (4, E(THREAD)), (layout.n // 8, E(VALUE, 4))]
     return make_layout(from_modes(merged(rows)), from_modes(merged(columns)))
+
+
+def accumulator_rows(layout: AccumulatorLayout, agent_threads: int) -> EncodedLayout:
+    """One value for each row of accumulators, in the four lanes that have parts of it.
+
+    Register `i` is of half `i % 2` of block `i // 2`.
+    """
+    rows: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE)), (4, E(THREAD, LANES))]
+    rows += [(layout.blocks, E(VALUE, 2)), (layout.groups, E(THREAD, 4 * LANES))]
+    spread = make_layout(from_modes(merged(rows)), Layout(QUAD, E(THREAD)))
+    return EncodedLayout((layout.m,), spread, agent_threads)
 
 
 def is_of_more(layout: Layout, shape: tuple[int, ...]) -> bool:

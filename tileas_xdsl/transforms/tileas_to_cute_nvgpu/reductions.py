@@ -25,8 +25,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.register_tiles import (
     ACCESS_BYTES,
     LANES,
+    QUAD,
+    AccumulatorLayout,
     PlainLayout,
     RowsLayout,
+    accumulator_rows,
     column_layout,
 )
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
@@ -36,9 +39,11 @@ from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.axis_reductions import reduce_axis
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     assembled,
     element,
+    filled,
     joined,
     length,
     strip,
@@ -56,7 +61,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     layout_of,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import scratch
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Lowered
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import DotToken, Fragment, Lowered
 
 REDUX: Mapping[str, str] = {
     "arith.addi": "add",
@@ -146,7 +151,10 @@ class Combiner:
 
     def in_thread(self, part: SSAValue) -> SSAValue:
         """The elements of a vector, halves first."""
-        part = self.widened(part)
+        return self.in_thread_of_wide(self.widened(part))
+
+    def in_thread_of_wide(self, part: SSAValue) -> SSAValue:
+        """The elements of a vector of the wider type, halves first."""
         while (count := length(part)) > 1:
             halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
             part = self.combine(*halves)
@@ -196,6 +204,9 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
     if combiner is None:
         return reduce_axis(e, op)
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    sums = _accumulators(e, op)
+    if sums is not None and axis == 1:
+        return [_along_accumulators(combiner, sums)]
     rows = layout_of(e, op, shape)
     layout = layout_of(e, op, (*shape[:axis], *shape[axis + 1 :]))
     match rows:
@@ -208,6 +219,31 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
             return [_to_one(combiner, op, in_registers(e, op, op.source, rows), layout)]
         case _:
             return reduce_axis(e, op)
+
+
+def _accumulators(e: Emitter, op: ReduceOp) -> Fragment | None:
+    """The tile that is reduced, where it lies as wgmma leaves it; else None."""
+    found = e.get(op.source)
+    tile = found.fragment if isinstance(found, DotToken) else found
+    if not isinstance(tile, Fragment) or not isinstance(tile.layout, AccumulatorLayout):
+        return None
+    encoded = encoded_layout(e, op, op.source.type)
+    return tile if encoded in (None, tile.layout) else None
+
+
+def _along_accumulators(c: Combiner, source: Fragment) -> Fragment:
+    """Rows of accumulators: four lanes have each row, and nobody else has anything of it."""
+    e, layout = c.e, source.layout
+    assert isinstance(layout, AccumulatorLayout)
+    values: dict[int, SSAValue] = {}
+    for block, part in enumerate(map(c.widened, source.parts)):
+        for half in range(2):
+            pairs = range(2 * half, layout.registers, 4)
+            line = c.all_of([strip(e, part, first, 2) for first in pairs])
+            value = c.in_warp(c.in_thread_of_wide(line), QUAD)
+            values[2 * block + half] = c.narrowed(value)
+    rows = accumulator_rows(layout, e.agent.threads)
+    return Fragment(rows, c.element, (filled(e, values, rows.registers, c.element),))
 
 
 def _along_rows(c: Combiner, op: Operation, source: Fragment) -> Fragment:
