@@ -89,7 +89,7 @@ def constant(e: Emitter, op: arith.ConstantOp) -> Sequence[Lowered]:
 def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
     """An operation of `arith` or `math`: on scalars as it is, on tiles register by register."""
     if not is_on_tiles(op):
-        return [Scalar(v) for v in _again(e, op, [e.scalar(v) for v in op.operands], None)]
+        return [Scalar(v) for v in _on_scalars(e, op, [e.scalar(v) for v in op.operands])]
     if len(op.results) != 1:
         raise op_error(op, f"gives {len(op.results)} tiles, which is not lowered to threads yet")
     result: Any = op.results[0].type
@@ -128,6 +128,21 @@ def on_vectors(
     wide = [e.insert(arith.ExtFOp(v, VectorType(f32, [length(v)]))).result for v in operands]
     made = _again(e, op, wide, VectorType(f32, result.get_shape()))[0]
     return e.insert(arith.TruncFOp(made, result)).result
+
+
+def _on_scalars(e: Emitter, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """The operation on scalars, with floats of 8 bits as f32 too."""
+    narrow = bool(operands) and all(_is_byte(v.type) for v in operands)
+    if not narrow or isinstance(op, (*KEEP_BYTES, arith.ExtFOp)):
+        return _again(e, op, operands, None)
+    wide = [e.insert(arith.ExtFOp(v, f32)).result for v in operands]
+    if not all(_is_byte(v.type) for v in op.results):
+        return _again(e, op, wide, None)
+    made = _again(e, op, wide, f32)
+    return [
+        e.insert(arith.TruncFOp(value, result.type)).result
+        for value, result in zip(made, op.results, strict=True)
+    ]
 
 
 def _is_byte(type_: Attribute) -> bool:
