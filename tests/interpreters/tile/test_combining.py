@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.combining import reduce_tile, scan_tile
 from support.ir import parse
 from xdsl.dialects import arith
 from xdsl.ir import Region, SSAValue
@@ -23,11 +24,8 @@ from tileas_xdsl.interpreters.tile.combining import (
     ROUNDING,
     combiner_of,
     generate_tile,
-    reduce_tiles,
-    scan_tiles,
 )
 from tileas_xdsl.interpreters.tile.faults import SimulationError
-from tileas_xdsl.interpreters.tile.numerics import Array
 
 Scalars = Callable[[Any, Any], Any]
 
@@ -48,18 +46,6 @@ INTEGERS: dict[str, tuple[int, Any]] = {
     "i64": (64, np.int64),
     "index": (64, np.int64),
 }
-
-
-def reduce_tile(op: ReduceOp, source: Array, value_of: Any, run_body: Any) -> Array:
-    """What a reduction of one tile gives."""
-    (result,) = reduce_tiles(op, [source], value_of, run_body)
-    return result
-
-
-def scan_tile(op: ScanOp, source: Array, value_of: Any, run_body: Any) -> Array:
-    """What a scan of one tile gives."""
-    (result,) = scan_tiles(op, [source], value_of, run_body)
-    return result
 
 
 def tile(shape: Sequence[int], element: str) -> str:
