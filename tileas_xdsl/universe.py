@@ -41,7 +41,7 @@ def _lower_tma_load_store_to_async() -> type[ModulePass]:
 
 
 def _nv_tileaa() -> Dialect:
-    from tileas_xdsl.dialects.nv_tileaa import NvTileaa
+    from tileas_xdsl.dialects.nv_tileaa.dialect import NvTileaa
 
     return NvTileaa
 

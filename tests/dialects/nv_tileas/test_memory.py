@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.traits import MemoryEffectKind, get_effects
 
-from tileas_xdsl.dialects.nv_tileaa import NvTileaa
+from tileas_xdsl.dialects.nv_tileaa.dialect import NvTileaa
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr

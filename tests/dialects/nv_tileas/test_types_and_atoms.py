@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, Builtin, TensorType,
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
-from tileas_xdsl.dialects.nv_tileaa import NvTileaa
 from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.dialect import NvTileaa
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.nv_tileas.atoms import (

@@ -1,0 +1,75 @@
+"""What the operations of `nv_tileaa` have in common: how values are named in constructors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import base, operand_def
+
+from tileas_xdsl.diagnostics.emission import op_error
+
+Value: TypeAlias = SSAValue | Operation
+Array: TypeAlias = MemRefType[Attribute]
+"""An array behind a pointer."""
+
+Tile: TypeAlias = TensorType[Attribute]
+
+COUNT = base(IndexType) | base(IntegerType[int])
+"""A number of elements; integers are read as unsigned."""
+
+
+def array_operand() -> SSAValue[Array]:
+    """An operand that is an array."""
+    return cast(SSAValue[Array], operand_def(base(MemRefType[Attribute])))
+
+
+def as_array(value: Value) -> Array:
+    """The type of a value that is an array."""
+    return cast(Array, SSAValue.get(value).type)
+
+
+def numbers(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
+    """A list of numbers as a property."""
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def listed(values: Iterable[object]) -> str:
+    """Values as messages show them."""
+    return ", ".join(map(str, values))
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...]:
+    """The extents of a tile; none of a scalar."""
+    return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
+
+
+def element_of(type_: Attribute) -> Attribute:
+    """The element type of a tile; a scalar is its own."""
+    return cast(Tile, type_).element_type if isinstance(type_, TensorType) else type_
+
+
+def tile_of(element: Attribute, shape: Sequence[int]) -> Attribute:
+    """A tile, or the scalar that stands for one of rank 0."""
+    return TensorType(element, shape) if shape else element
+
+
+def check_shape(op: Operation, what: str, type_: Attribute, wanted: Sequence[int]) -> None:
+    """A value has an expected shape."""
+    if (given := shape_of(type_)) != tuple(wanted):
+        raise op_error(op, f"{what} has extents ({listed(wanted)}), not ({listed(given)})")
+
+
+def check_elements(op: Operation, first: Attribute, second: Attribute) -> None:
+    """Operand and result have the same elements."""
+    if (a := element_of(first)) != (b := element_of(second)):
+        raise op_error(op, f"keeps the element type {a}, but gives {b}")

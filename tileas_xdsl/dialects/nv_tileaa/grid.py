@@ -1,0 +1,47 @@
+"""Where in the grid a block is."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.irdl import ParsePropInAttrDict, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+
+AXES = 3
+
+
+class GridOp(TileasOp):
+    """A number of the grid along an axis: 0 is x."""
+
+    axis = prop_def(IntegerAttr.constr(i32))
+    result = result_def(i32)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict"
+
+    def __init__(self, axis: int) -> None:
+        super().__init__(properties={"axis": IntegerAttr(axis, i32)}, result_types=[i32])
+
+    def verify_(self) -> None:
+        if not 0 <= self.axis.value.data < AXES:
+            raise op_error(self, f"a grid has axes 0 to {AXES - 1}, not {self.axis.value.data}")
+
+
+@tileas_op
+class GetProgramIdOp(GridOp):
+    """`nv_tileaa.get_program_id {axis = 0 : i32}`: the number of the block along an axis."""
+
+    name = "nv_tileaa.get_program_id"
+
+
+@tileas_op
+class GetNumProgramsOp(GridOp):
+    """How many blocks the grid has along an axis."""
+
+    name = "nv_tileaa.get_num_programs"
+
+
+OPERATIONS = (GetNumProgramsOp, GetProgramIdOp)

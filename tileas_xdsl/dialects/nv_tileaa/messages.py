@@ -1,0 +1,82 @@
+"""What a kernel says while it runs: text, and what must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    ParsePropInAttrDict,
+    operand_def,
+    opt_operand_def,
+    opt_result_def,
+    prop_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryWriteEffect
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of
+from tileas_xdsl.dialects.nv_tileaa.memory import token_types
+from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
+from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+
+
+@tileas_op
+class AssertOp(TileasOp):
+    """Ends the kernel with a message where a condition, or an element of a tile, does not hold."""
+
+    name = "nv_tileaa.assert"
+
+    condition = operand_def()
+    message = prop_def(StringAttr)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$condition `,` $message attr-dict `:` type($condition)"
+
+    def __init__(self, condition: Value, message: str | StringAttr) -> None:
+        text = message if isinstance(message, StringAttr) else StringAttr(message)
+        super().__init__(operands=[condition], properties={"message": text})
+
+    def verify_(self) -> None:
+        if element_of(self.condition.type) != i1:
+            raise op_error(self, f"asserts an i1 or a tile of them, not {self.condition.type}")
+
+
+@tileas_op
+class PrintOp(TileasOp):
+    """Prints text; each `%` format stands for the next value, tiles with all their elements."""
+
+    name = "nv_tileaa.print"
+
+    values = var_operand_def()
+    token = opt_operand_def(AAMemTokenType)
+    format = prop_def(StringAttr)
+    out_token = opt_result_def(AAMemTokenType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = (
+        "$format (`,` $values^ `:` type($values))? (`after` $token^ `:` type($token))?"
+        " attr-dict (`->` type($out_token)^)?"
+    )
+
+    def __init__(
+        self, format: str | StringAttr, values: Sequence[Value], *, token: Value | None = None
+    ) -> None:
+        text = format if isinstance(format, StringAttr) else StringAttr(format)
+        super().__init__(
+            operands=[values, token],
+            properties={"format": text},
+            result_types=[token_types(token)],
+        )
+
+    def verify_(self) -> None:
+        if (self.token is None) != (self.out_token is None):
+            raise op_error(self, "gives a token iff it takes one")
+
+
+OPERATIONS = (AssertOp, PrintOp)
