@@ -178,7 +178,7 @@ class AtomicCasOp(PointedAtomicOp):
         scope: MemScope | str | None = None,
     ) -> None:
         super().__init__(
-            operands=[base, value, mask, token, compare],
+            operands=[value, compare, base, mask, token],
             result_types=[SSAValue.get(value).type, token_type(token)],
             properties={
                 "mem_semantic": semantic_attribute(semantic),

@@ -9,6 +9,7 @@ from tileas_xdsl.interpreters.tile.meaning.compute import COMPUTE
 from tileas_xdsl.interpreters.tile.meaning.descriptors import DESCRIPTORS
 from tileas_xdsl.interpreters.tile.meaning.pipelines import PIPELINES
 from tileas_xdsl.interpreters.tile.meaning.pointed_atomics import POINTED_ATOMICS
+from tileas_xdsl.interpreters.tile.meaning.pointers import POINTERS
 from tileas_xdsl.interpreters.tile.meaning.scattered_memory import SCATTERED_MEMORY
 from tileas_xdsl.interpreters.tile.meaning.storage import STORAGE
 from tileas_xdsl.interpreters.tile.meaning.tiled_memory import TILED_MEMORY
@@ -29,5 +30,6 @@ TILE_LANGUAGE = (
     | DESCRIPTORS
     | TMA
     | COMPUTE
+    | POINTERS
 )
-"""Control flow, arithmetic, and all of `nv_tileas`."""
+"""Control flow, arithmetic, all of `nv_tileas`, and what stays in it of `nv_tileaa`."""

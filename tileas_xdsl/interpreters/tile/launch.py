@@ -27,8 +27,10 @@ from tileas_xdsl.interpreters.tile.agent import Code
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
 from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
+from tileas_xdsl.interpreters.tile.globals import global_memories
 from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
 from tileas_xdsl.interpreters.tile.machine import Block, Device, TileAgent
+from tileas_xdsl.interpreters.tile.pointers import give_addresses
 from tileas_xdsl.interpreters.tile.scheduler import (
     Adversarial,
     Policy,
@@ -201,7 +203,9 @@ class Launch:
         self.code = Code(TILE_LANGUAGE)
         self.cluster = cluster or self.program.cluster
         self.traces = traces
-        self.is_shared = _waits_for_others(kernel)
+        self.globals = global_memories(module)
+        give_addresses([*arguments.memories, *self.globals])
+        self.is_shared = bool(self.globals) or _waits_for_others(kernel)
         self.clusters = self._clusters()
         at_once = self.latencies.multiprocessors // prod(self.cluster)
         self.resident = resident or (max(at_once, 1) if self.is_shared else 1)
@@ -268,7 +272,7 @@ class _Run:
             launch.grid,
             deque(first for _, first in clusters),
             self.trace if launch.traces else None,
-            launch.arguments.memories,
+            [*launch.arguments.memories, *launch.globals],
         )
         at_once = max(launch.latencies.multiprocessors // prod(launch.cluster), 1)
         self.free = [0] * at_once

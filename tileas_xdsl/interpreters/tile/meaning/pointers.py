@@ -1,0 +1,168 @@
+"""Arrays behind pointers, what is assumed of values, and what a kernel prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import emit_remark
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr, SameElementsAttr
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
+from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.globals import name_of_global
+from tileas_xdsl.interpreters.tile.integers import unsigned_of, width_of
+from tileas_xdsl.interpreters.tile.machine import TileAgent
+from tileas_xdsl.interpreters.tile.meaning.tiled_memory import after, token_of
+from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of, unsigned
+from tileas_xdsl.interpreters.tile.pointers import memory_of
+from tileas_xdsl.interpreters.tile.tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.views import View
+
+ADDRESS_BITS = 64
+
+
+def make_memref(agent: TileAgent, op: MakeMemrefOp, inputs: Sequence[Any]) -> tuple[View]:
+    """The elements behind a pointer, as many as the program says; a fault where there are fewer."""
+    address: int = agent.value_of(op.pointer)
+    memory = memory_of(address, agent.block.device.memories)
+    if memory is None:
+        raise fault(op, f"shows what is at address {address:#x}, where there is no array")
+    element, rank = op.array.element_type, len(op.array.get_shape())
+    dtype = dtype_of(element)
+    shape = tuple(_count(agent, op.extent(axis)) for axis in range(rank))
+    steps = [_count(agent, op.stride(axis)) for axis in range(rank)]
+    begin = 0 if op.offset is None else agent.value_of(op.offset)
+    offset = address - memory.address + begin * dtype.itemsize
+    last = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+    if prod(shape) and offset + (last + 1) * dtype.itemsize > memory.size:
+        raise fault(
+            op,
+            f"shows {'x'.join(map(str, shape))} elements, the last of which is element "
+            f"{offset // dtype.itemsize + last} of {memory.name}, out of bounds",
+        )
+    strides = tuple(step * dtype.itemsize for step in steps)
+    return (View(memory, offset, shape, strides, element, tuple((0, n) for n in shape)),)
+
+
+def _count(agent: TileAgent, number: SSAValue | int) -> int:
+    """A number of elements; integers are read as unsigned."""
+    if isinstance(number, int):
+        return number
+    value: int = agent.value_of(number)
+    width = width_of(number.type)
+    is_index = isinstance(number.type, IndexType)
+    return value if is_index or width is None else unsigned_of(value, width)
+
+
+def assume(agent: TileAgent, op: AssumeOp, inputs: Sequence[Any]) -> tuple[Any]:
+    """The value; a fault where what is assumed does not hold."""
+    value, fact = inputs[0], op.fact
+    if isinstance(fact, BoundedAttr):
+        _check_bounds(op, value, fact)
+    elif isinstance(fact, DivByAttr):
+        _check_divisor(op, value, fact)
+    elif isinstance(fact, SameElementsAttr):
+        _check_same(op, np.asarray(value), fact.chunk.get_values())
+    return (value,)
+
+
+def _check_bounds(op: Operation, value: Any, fact: BoundedAttr) -> None:
+    low, high = fact.bounds
+    numbers = np.asarray(value, np.int64)
+    for bound, wrong in ((low, numbers < (low or 0)), (high, numbers > (high or 0))):
+        if bound is not None and wrong.any():
+            raise fault(op, f"assumes {fact}, but the value is {int(numbers[wrong].flat[0])}")
+
+
+def _check_divisor(op: AssumeOp, value: Any, fact: DivByAttr) -> None:
+    type_ = op.source.type
+    if isinstance(type_, MemRefType):
+        numbers = np.asarray(value.memory.address + value.offset)
+    else:
+        width = ADDRESS_BITS if isinstance(element_of(type_), PtrType) else width_of(type_)
+        assert width is not None
+        numbers = unsigned(np.asarray(value, np.int64), width)
+    numbers = _leaders(op, numbers, fact)
+    wrong = numbers % np.asarray(fact.divisor.data, numbers.dtype) != 0
+    if wrong.any():
+        raise fault(op, f"assumes {fact}, but the value is {int(numbers[wrong].flat[0])}")
+
+
+def _leaders(op: AssumeOp, numbers: Array, fact: DivByAttr) -> Array:
+    """The numbers that the divisor divides: all, or the first of each group of neighbours."""
+    group = fact.group
+    if group is None:
+        return numbers
+    every, along = group
+    lines: Array = np.moveaxis(numbers.astype(np.int64), along, -1)
+    step = 1
+    if isinstance(pointer := element_of(op.source.type), PtrType):
+        step = dtype_of(pointer.pointee).itemsize
+    extent: int = lines.shape[-1]
+    places: Array = np.arange(extent, dtype=np.int64)
+    firsts: Array = lines[..., places - places % every]
+    if not np.array_equal(firsts + places % every * step, lines):
+        raise fault(op, f"assumes {fact}, but neighbours do not count up")
+    return firsts.astype(numbers.dtype)
+
+
+def _check_same(op: AssumeOp, values: Array, chunk: Sequence[int]) -> None:
+    for axis, size in enumerate(chunk):
+        lines = np.moveaxis(values, axis, 0)
+        if size > 1 and (lines != np.repeat(lines[::size], size, 0)[: len(lines)]).any():
+            raise fault(op, f"assumes {op.fact}, but neighbours differ along dimension {axis}")
+
+
+def join(agent: TileAgent, op: JoinMemTokenOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
+    """Done when all of the tokens are."""
+    return (AsyncToken("memory accesses", inputs),)
+
+
+def printed(agent: TileAgent, op: PrintOp, inputs: Sequence[Any]) -> Steps:
+    """A remark at the operation, with the values behind the text."""
+    yield from after(agent, op, op.token)
+    values = [str(np.asarray(agent.value_of(value))) for value in op.values]
+    text = op.format.data.rstrip("\n").replace("\n", "\\n")
+    emit_remark(op, f"block {agent.block.index} prints {text!r} of ({', '.join(values)})")
+    return token_of(agent, op.out_token)
+
+
+def get_global(agent: TileAgent, op: GetGlobalOp, inputs: Sequence[Any]) -> tuple[int]:
+    """The address of a global of the module."""
+    name = name_of_global(op.global_name.data)
+    for memory in agent.block.device.memories:
+        if memory.name == name:
+            return (memory.address,)
+    raise fault(op, f"asks for the address of {name}, and the module has no such global")
+
+
+def _same(agent: TileAgent, op: Operation, inputs: Sequence[Any]) -> tuple[Any]:
+    """Addresses are integers."""
+    return (inputs[0],)
+
+
+POINTERS = Language(
+    effects={
+        AssumeOp: assume,
+        BitcastOp: _same,
+        GetGlobalOp: get_global,
+        IntToPtrOp: _same,
+        JoinMemTokenOp: join,
+        MakeMemrefOp: make_memref,
+        PtrToIntOp: _same,
+    },
+    behaviours={PrintOp: printed},
+)
+"""What of `nv_tileaa` stays in `nv_tileas`; its `bitcast` is of pointers there."""
