@@ -96,6 +96,8 @@ class Emitter:
     """The stage whose body is written."""
     touched: set[SSAValue] = field(default_factory=set[SSAValue])
     """Arrays in global memory that some code before this accesses, and some stores to."""
+    promised: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Numbers that divide values, since the program says so."""
     barriers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """Where in shared memory the barriers of loads are that are in no stage."""
     parities: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
@@ -244,6 +246,8 @@ class Emitter:
         """A number that divides a value whatever it is."""
         if (number := self.known(value)) is not None:
             return number
+        if (promised := self.promised.get(value)) is not None:
+            return promised
         owner = value.owner
         if isinstance(owner, arith.IndexCastOp):
             return self.factor(owner.input)

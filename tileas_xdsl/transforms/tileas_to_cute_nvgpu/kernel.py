@@ -39,6 +39,7 @@ from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, reci
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.arrays import ARRAYS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import reserve_barriers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
@@ -76,6 +77,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import is_packed
 _HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
     **AGENTS,
+    **ARRAYS,
     **ATOMICS,
     **EXCHANGES,
     **GENERATED,

@@ -114,6 +114,10 @@ class PendingTile:
         return self.layout.shape
 
 
+ARRAY_ALIGNMENT = 16
+"""Bytes by which arrays that a kernel takes are aligned: the widest access of a thread."""
+
+
 @dataclass(frozen=True)
 class GlobalView:
     """A window onto an array in global memory, which begins at `starts`."""
@@ -126,6 +130,8 @@ class GlobalView:
     starts: tuple[SSAValue | int, ...]
     shape: tuple[int, ...] = ()
     """The tile that the window shows; empty for the whole array."""
+    alignment: int = ARRAY_ALIGNMENT
+    """Bytes by which the address of the array is known to be aligned."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ from xdsl.dialects.builtin import IndexType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import PtrToIntOp
 from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
 
@@ -107,7 +109,7 @@ class Window:
         """
         if self.view.strides[-1] != 1 or count == 1:
             return self.view.strides[-1] == 1
-        condition: SSAValue | None = None
+        condition = self._begins_aligned(e, count)
         if self.factors[-1] % count:
             condition = _is_multiple(e, self.starts[-1], count)
         for stride in self.view.strides[:-1]:
@@ -118,6 +120,14 @@ class Window:
                 condition = e.both(condition, _is_multiple(e, as_int32(e, stride), count))
         condition = e.both(condition, self._ends_between_groups(e, count))
         return True if condition is None else condition
+
+    def _begins_aligned(self, e: Emitter, count: int) -> SSAValue | None:
+        """Whether the array begins where a group may; None if it always does."""
+        size = count * bits_of(self.view.element) // 8
+        if size == 0 or self.view.alignment % size == 0:
+            return None
+        address = e.insert(PtrToIntOp(self.view.pointer)).result
+        return _is_multiple(e, address, size)
 
     def _ends_between_groups(self, e: Emitter, count: int) -> SSAValue | None:
         """Whether no group of a row is in bounds in part; None if none ever is."""
