@@ -45,6 +45,7 @@ TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
 """That of `compile` with host code."""
 
 TARGET_OPTIONS = {
+    "convert-cudatile-to-tileaa": "compute_capability",
     "lower-tma-load-store-to-async": "target",
     "tileas-assign-load-store-layouts": "target",
     "tileas-attach-tma-desc-args": "target",

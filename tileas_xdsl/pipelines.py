@@ -50,11 +50,22 @@ _TO_THREADS = ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgp
 _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
+_CUDATILE = (
+    ArgSpec("convert-cudatile-to-tileaa", {"compute_capability": (90,)}),
+    *_plain("convert-tileaa-to-tileas"),
+)
+"""Tile IR becomes tiles that layouts can be chosen for."""
+
 _ALL = (
     Pipeline(
         "cleanup",
         "fold, merge and drop what is redundant, then check that every value is defined before use",
         _plain("canonicalize", "cse", "dce", "verify-dominance"),
+    ),
+    Pipeline(
+        "cudatile-to-tileas",
+        "Tile IR, by way of nv_tileaa, to tiles that layouts can be chosen for",
+        _CUDATILE,
     ),
     Pipeline(
         "tileas-layout",

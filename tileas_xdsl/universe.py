@@ -16,6 +16,18 @@ def _convert_tileas_to_cute_nvgpu() -> type[ModulePass]:
     return ConvertTileasToCuteNvgpu
 
 
+def _convert_cudatile_to_tileaa() -> type[ModulePass]:
+    from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
+
+    return ConvertCudatileToTileaa
+
+
+def _convert_tileaa_to_tileas() -> type[ModulePass]:
+    from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
+
+    return ConvertTileaaToTileas
+
+
 def _cuda_tile() -> Dialect:
     from tileas_xdsl.dialects.cuda_tile import CudaTile
 
@@ -173,7 +185,9 @@ TILEAS_UNIVERSE = Universe(
         "tile": _tile,
     },
     all_passes={
+        "convert-cudatile-to-tileaa": _convert_cudatile_to_tileaa,
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
+        "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,

@@ -1,0 +1,64 @@
+"""The pass `convert-cudatile-to-tileaa`: Tile IR becomes tensors, scalars and `nv_tileaa`."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cuda_tile import module as cuda_tile
+from tileas_xdsl.transforms.cudatile_to_tileaa.kernels import convert_global, convert_kernel
+from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
+
+
+@dataclass(frozen=True)
+class ConvertCudatileToTileaa(ModulePass):
+    """Convert every `cuda_tile.module` into functions of the module around it.
+
+    Tiles become tensors without a layout, those of rank 0 scalars; what is element by element is
+    `arith` and `math`.  Loops and branches that are left early become structured.  The option
+    `compute_capability` is a number, as 90, or a name, as `sm_90a`: hints are those for it.
+
+    What has no exact equivalent stops the pipeline, at the operation that says it.
+    """
+
+    name = "convert-cudatile-to-tileaa"
+
+    compute_capability: str | int | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Run the pass."""
+        capability = Capability.of(str(self.compute_capability))
+        if capability is None:
+            text = message("invalid-or-missing-compute-capability-option")
+            raise op_error(op, text, prefix=False)
+        for inner in list(op.body.block.ops):
+            if isinstance(inner, cuda_tile.ModuleOp):
+                _convert_module(inner, capability)
+
+
+def _convert_module(module: cuda_tile.ModuleOp, capability: Capability) -> None:
+    around = module.parent
+    assert isinstance(around, Block)
+    for op in _operations(module):
+        around.insert_op_before(_converted(op, capability), module)
+    module.detach()
+    module.erase()
+
+
+def _converted(op: Operation, capability: Capability) -> Operation:
+    """What takes the place of a kernel or a global."""
+    match op:
+        case cuda_tile.EntryOp():
+            return convert_kernel(op, capability)
+        case cuda_tile.GlobalOp():
+            return convert_global(op)
+        case _:
+            raise op_error(op, message("failed-to-convert-cuda-tile-to-nv-tileaa"))
+
+
+def _operations(module: cuda_tile.ModuleOp) -> list[Operation]:
+    return [op for block in module.body.blocks for op in block.ops]

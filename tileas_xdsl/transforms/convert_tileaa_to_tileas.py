@@ -1,0 +1,40 @@
+"""The pass `convert-tileaa-to-tileas`: tiles get the operations that layouts are chosen for."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
+from tileas_xdsl.transforms.tileaa_to_tileas.rules import ByRules
+from tileas_xdsl.transforms.tileaa_to_tileas.tables import RULES
+
+
+@dataclass(frozen=True)
+class ConvertTileaaToTileas(ModulePass):
+    """Give tiles of `nv_tileaa` the operations of `nv_tileas`.
+
+    Memory is accessed element by element until layouts are assigned, products are those of `mma`,
+    and what moves elements becomes `generate`, unless `view`, `expand_dims` or a splat says it.
+    Pointers, the arrays behind them, assumptions, joined tokens and prints stay as they are.
+    Kernels without a specification get one; an operation without a rule stops the pipeline.
+    """
+
+    name = "convert-tileaa-to-tileas"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Run the pass."""
+        for kernel in op.walk():
+            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
+                kernel.attributes.setdefault(KERNEL_SPEC, KernelSpecAttr(KernelSpec()))
+        apply_patterns(op, [ByRules(RULES)])
+        for left in op.walk():
+            if not is_legal(left):
+                text = message("failed-to-convert-nv-tileaa-to-nv-tileas")
+                raise op_error(left, text)

@@ -1,0 +1,88 @@
+"""Products, reductions and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.cuda_tile import matmul, reductions
+from tileas_xdsl.dialects.cuda_tile.control import YieldOp
+from tileas_xdsl.dialects.nv_tileaa import compute as aa
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp as AAYieldOp
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+
+
+def float_product(c: Converter, op: matmul.MmaFOp) -> Sequence[SSAValue]:
+    """A product of floats; sums in fewer bits are allowed, not asked for."""
+    return [c.insert(aa.DotOp(c.get(op.lhs), c.get(op.rhs), c.get(op.acc))).result]
+
+
+def integer_product(c: Converter, op: matmul.MmaIOp) -> Sequence[SSAValue]:
+    """A product of bytes."""
+    signs = (op.signedness_lhs.data.value, op.signedness_rhs.data.value)
+    made = aa.DotOp(
+        c.get(op.lhs),
+        c.get(op.rhs),
+        c.get(op.acc),
+        signedness=(Signedness(signs[0]), Signedness(signs[1])),
+    )
+    return [c.insert(made).result]
+
+
+def scaled_product(c: Converter, op: matmul.MmaFScaledOp) -> Sequence[SSAValue]:
+    """A product of scaled floats."""
+    scales = (c.get(op.lhs_scale), c.get(op.rhs_scale))
+    return [c.insert(aa.DotOp(*c.get_all(op.operands[:3]), scales=scales)).result]
+
+
+def _body(c: Converter, op: Any) -> Block:
+    """Of pairs of a next element and what came before, first all that came before."""
+    (block,) = op.body.blocks
+    sources = [element_of(c.type(value)) for value in op.values]
+    made = Block(arg_types=[*sources, *sources])
+    count = len(sources)
+    for k in range(count):
+        nexts, before = block.args[2 * k], block.args[2 * k + 1]
+        c.bind([before, nexts], [made.args[k], made.args[count + k]])
+    with c.at_end(made):
+        for inner in block.ops:
+            if isinstance(inner, YieldOp):
+                c.insert(AAYieldOp(*c.get_all(inner.operands)))
+            else:
+                c.convert(inner)
+    return made
+
+
+def reduce(c: Converter, op: reductions.ReduceOp) -> Sequence[SSAValue]:
+    """Tiles without a dimension."""
+    body, identities = _body(c, op), op.identities.data
+    made = aa.ReduceOp(c.get_all(op.values), op.dim.value.data, identities, body)
+    return c.insert(made).results
+
+
+def scan(c: Converter, op: reductions.ScanOp) -> Sequence[SSAValue]:
+    """Running combinations."""
+    body, identities, reverse = _body(c, op), op.identities.data, op.reverse
+    assert isinstance(reverse, IntegerAttr)
+    made = aa.ScanOp(
+        c.get_all(op.values),
+        op.dim.value.data,
+        identities,
+        body,
+        reverse=reverse.value.data != 0,
+    )
+    return c.insert(made).results
+
+
+COMPUTE: Mapping[type[Operation], Rule] = {
+    matmul.MmaFOp: float_product,
+    matmul.MmaFScaledOp: scaled_product,
+    matmul.MmaIOp: integer_product,
+    reductions.ReduceOp: reduce,
+    reductions.ScanOp: scan,
+}

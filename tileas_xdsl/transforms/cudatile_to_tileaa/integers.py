@@ -1,0 +1,115 @@
+"""Arithmetic of integers, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.dialects.cuda_tile import integers as ct
+from tileas_xdsl.dialects.cuda_tile.enums import ComparisonPredicate, RoundingMode, Signedness
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import zeros
+
+Make = Callable[..., Any]
+
+_PLAIN: Mapping[type[Operation], Make] = {
+    ct.AddIOp: arith.AddiOp,
+    ct.AndIOp: arith.AndIOp,
+    ct.MulIOp: arith.MuliOp,
+    ct.OrIOp: arith.OrIOp,
+    ct.ShLIOp: arith.ShLIOp,
+    ct.SubIOp: arith.SubiOp,
+    ct.XOrIOp: arith.XOrIOp,
+}
+"""What is known about wrap-around is not needed: results wrap."""
+
+_BY_SIGN: Mapping[type[Operation], tuple[Make, Make]] = {
+    ct.MaxIOp: (arith.MaxSIOp, arith.MaxUIOp),
+    ct.MinIOp: (arith.MinSIOp, arith.MinUIOp),
+    ct.RemIOp: (arith.RemSIOp, arith.RemUIOp),
+    ct.ShRIOp: (arith.ShRSIOp, arith.ShRUIOp),
+}
+"""The operation on signed integers, and that on unsigned ones."""
+
+_QUOTIENTS: Mapping[tuple[RoundingMode, Signedness], Make] = {
+    (RoundingMode.ZERO, Signedness.SIGNED): arith.DivSIOp,
+    (RoundingMode.ZERO, Signedness.UNSIGNED): arith.DivUIOp,
+    (RoundingMode.NEGATIVE_INF, Signedness.SIGNED): arith.FloorDivSIOp,
+    (RoundingMode.POSITIVE_INF, Signedness.SIGNED): arith.CeilDivSIOp,
+    (RoundingMode.POSITIVE_INF, Signedness.UNSIGNED): arith.CeilDivUIOp,
+}
+
+_RELATIONS: Mapping[ComparisonPredicate, tuple[str, str]] = {
+    ComparisonPredicate.EQUAL: ("eq", "eq"),
+    ComparisonPredicate.NOT_EQUAL: ("ne", "ne"),
+    ComparisonPredicate.LESS_THAN: ("slt", "ult"),
+    ComparisonPredicate.LESS_THAN_OR_EQUAL: ("sle", "ule"),
+    ComparisonPredicate.GREATER_THAN: ("sgt", "ugt"),
+    ComparisonPredicate.GREATER_THAN_OR_EQUAL: ("sge", "uge"),
+}
+"""The predicates of `arith.cmpi` for signed and for unsigned integers."""
+
+
+def is_unsigned(op: Any) -> bool:
+    """Whether an operation reads its integers as unsigned."""
+    return op.signedness.data is Signedness.UNSIGNED
+
+
+def plain(c: Converter, op: Operation) -> Sequence[SSAValue]:
+    """The operation of `arith` that does the same."""
+    return [c.insert(_PLAIN[type(op)](*c.get_all(op.operands))).result]
+
+
+def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
+    """One of two operations."""
+    make = _BY_SIGN[type(op)][is_unsigned(op)]
+    return [c.insert(make(*c.get_all(op.operands))).result]
+
+
+def quotient(c: Converter, op: ct.DivIOp) -> Sequence[SSAValue]:
+    """A quotient, rounded as asked."""
+    mode: Any = op.properties.get("rounding")
+    rounding = RoundingMode.ZERO if mode is None else mode.data
+    make = _QUOTIENTS[rounding, op.signedness.data]
+    return [c.insert(make(*c.get_all(op.operands))).result]
+
+
+def high_half(c: Converter, op: ct.MulhiIOp) -> Sequence[SSAValue]:
+    """The high half of the unsigned product."""
+    return [c.insert(arith.MulUIExtendedOp(c.get(op.x), c.get(op.y))).high]
+
+
+def negated(c: Converter, op: ct.NegIOp) -> Sequence[SSAValue]:
+    """Zero minus the integer."""
+    source = c.get(op.source)
+    return [c.insert(arith.SubiOp(zeros(c, source.type), source)).result]
+
+
+def absolute(c: Converter, op: ct.AbsIOp) -> Sequence[SSAValue]:
+    """The absolute value; the smallest integer stays what it is."""
+    return [c.insert(math.AbsIOp(c.get(op.source))).result]
+
+
+def compared(c: Converter, op: ct.CmpIOp) -> Sequence[SSAValue]:
+    """Whether a relation holds."""
+    word = _RELATIONS[op.comparison_predicate.data][is_unsigned(op)]
+
+    def body(a: SSAValue, b: SSAValue) -> SSAValue:
+        return c.insert(arith.CmpiOp(a, b, word)).result
+
+    return [c.by_element(i1, c.get_all(op.operands), body)]
+
+
+INTEGERS: Mapping[type[Operation], Rule] = {
+    **dict.fromkeys(_PLAIN, plain),
+    **dict.fromkeys(_BY_SIGN, by_sign),
+    ct.AbsIOp: absolute,
+    ct.CmpIOp: compared,
+    ct.DivIOp: quotient,
+    ct.MulhiIOp: high_half,
+    ct.NegIOp: negated,
+}

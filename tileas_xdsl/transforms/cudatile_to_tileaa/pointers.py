@@ -1,0 +1,105 @@
+"""Memory through pointers, its updates, and the tokens between accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.dialects.cuda_tile import atomics, pointers
+from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode
+from tileas_xdsl.dialects.cuda_tile.module import GetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa import memory as aa
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp as AAGetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp, JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
+from tileas_xdsl.transforms.cudatile_to_tileaa.accesses import hinted, order_of, token_before
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+
+
+def rmw_mode(mode: AtomicRMWMode) -> RmwMode:
+    """The same update; sums are called `add`, of integers and of floats."""
+    return RmwMode.ADD if mode is AtomicRMWMode.ADDF else RmwMode(mode.value)
+
+
+def offset(c: Converter, op: pointers.OffsetOp) -> Sequence[SSAValue]:
+    """Pointers some elements further on."""
+    return [c.insert(AddPtrOp(c.get(op.ptr), c.get(op.offset))).result]
+
+
+def load(c: Converter, op: pointers.LoadPtrTkoOp) -> Sequence[SSAValue]:
+    """What pointers point to."""
+    made = aa.LoadOp(
+        c.get(op.source),
+        mask=c.get_optional(op.mask),
+        other=c.get_optional(op.padding_value),
+        token=token_before(c, op),
+        order=order_of(op),
+    )
+    return c.insert(hinted(c, op, made)).results
+
+
+def store(c: Converter, op: pointers.StorePtrTkoOp) -> Sequence[SSAValue]:
+    """Writes behind pointers."""
+    made = aa.StoreOp(
+        c.get(op.value),
+        c.get(op.destination),
+        mask=c.get_optional(op.mask),
+        token=token_before(c, op),
+        order=order_of(op),
+    )
+    return c.insert(hinted(c, op, made)).results
+
+
+def update(c: Converter, op: atomics.AtomicRmwTkoOp) -> Sequence[SSAValue]:
+    """Combines what is behind pointers with values."""
+    made = aa.AtomicRmwOp(
+        rmw_mode(op.mode.data),
+        c.get(op.arg),
+        c.get(op.pointers),
+        mask=c.get_optional(op.mask),
+        token=token_before(c, op),
+        order=order_of(op),
+    )
+    return c.insert(made).results
+
+
+def exchange(c: Converter, op: atomics.AtomicCasTkoOp) -> Sequence[SSAValue]:
+    """Replaces what is behind pointers if it is as expected."""
+    made = aa.AtomicCasOp(
+        c.get(op.cmp),
+        c.get(op.val),
+        c.get(op.pointers),
+        mask=c.get_optional(op.mask),
+        token=token_before(c, op),
+        order=order_of(op),
+    )
+    return c.insert(made).results
+
+
+def make_token(c: Converter, op: pointers.MakeTokenOp) -> Sequence[SSAValue]:
+    """A token that comes after nothing."""
+    return [c.insert(CreateMemTokenOp()).result]
+
+
+def join_tokens(c: Converter, op: pointers.JoinTokensOp) -> Sequence[SSAValue]:
+    """A token that comes after several."""
+    return [c.insert(JoinMemTokenOp(c.get_all(op.tokens))).result]
+
+
+def get_global(c: Converter, op: GetGlobalOp) -> Sequence[SSAValue]:
+    """The address of a global."""
+    return [c.insert(AAGetGlobalOp(op.symbol.string_value(), c.type(op.result))).result]
+
+
+POINTERS: Mapping[type[Operation], Rule] = {
+    atomics.AtomicCasTkoOp: exchange,
+    GetGlobalOp: get_global,
+    atomics.AtomicRmwTkoOp: update,
+    pointers.JoinTokensOp: join_tokens,
+    pointers.LoadPtrTkoOp: load,
+    pointers.MakeTokenOp: make_token,
+    pointers.OffsetOp: offset,
+    pointers.StorePtrTkoOp: store,
+}

@@ -1,0 +1,140 @@
+"""Tiles made of other tiles, constants, and numbers of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.dialects.cuda_tile import shapes as ct
+from tileas_xdsl.dialects.cuda_tile.constants import ConstantOp
+from tileas_xdsl.dialects.nv_tileaa import grid
+from tileas_xdsl.dialects.nv_tileaa import shapes as aa
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+
+AXES = range(3)
+
+
+def constant(c: Converter, op: ConstantOp) -> Sequence[SSAValue]:
+    """A dense literal, or the number of a scalar."""
+    value: Any = op.value
+    if shape_of(c.type(op.result)):
+        return [c.insert(arith.ConstantOp(value)).result]
+    (number,) = value.get_values()
+    return [c.insert(arith.ConstantOp(_number(number, value.get_element_type()))).result]
+
+
+def _number(number: float, element: Any) -> IntegerAttr[Any] | FloatAttr[Any]:
+    is_whole = isinstance(cast(Attribute, element), IntegerType)
+    return IntegerAttr(int(number), element) if is_whole else FloatAttr(number, element)
+
+
+def zeros(c: Converter, type_: Attribute) -> SSAValue:
+    """Zero, or a tile of zeros."""
+    if not shape_of(type_):
+        return c.insert(arith.ConstantOp(_number(0, type_))).result
+    tile: Any = type_
+    return c.insert(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(tile, [0]))).result
+
+
+def iota(c: Converter, op: ct.IotaOp) -> Sequence[SSAValue]:
+    """The numbers from 0 on."""
+    type_ = c.type(op.result)
+    return [c.insert(aa.MakeRangeOp(0, shape_of(type_)[0], element_of(type_))).result]
+
+
+def broadcast(c: Converter, op: ct.BroadcastOp) -> Sequence[SSAValue]:
+    """The same elements again."""
+    source, type_ = c.get(op.source), c.type(op.result)
+    if source.type == type_:
+        return [source]
+    if isinstance(source.owner, aa.SplatOp):
+        return [c.splat(source.owner.source, shape_of(type_))]
+    return [c.insert(aa.BroadcastOp(source, shape_of(type_))).result]
+
+
+def reshape(c: Converter, op: ct.ReshapeOp) -> Sequence[SSAValue]:
+    """The same elements in row-major order."""
+    source, type_ = c.get(op.source), c.type(op.result)
+    there, here = shape_of(source.type), shape_of(type_)
+    if there == here:
+        return [source]
+    if not there:
+        return [c.splat(source, here)]
+    if isinstance(source.owner, aa.SplatOp):
+        return [c.splat(source.owner.source, here)]
+    axis = _new_axis(there, here)
+    if axis is not None:
+        return [c.insert(aa.ExpandDimsOp(source, axis)).result]
+    return [c.insert(aa.ViewOp(source, type_)).result]
+
+
+def _new_axis(there: Sequence[int], here: Sequence[int]) -> int | None:
+    """The last place where `here` has one more dimension of extent one, None if that is not all."""
+    places = [k for k, extent in enumerate(here) if extent == 1]
+    return next((k for k in reversed(places) if [*here[:k], *here[k + 1 :]] == [*there]), None)
+
+
+def permute(c: Converter, op: ct.PermuteOp) -> Sequence[SSAValue]:
+    """Dimensions in another order."""
+    order: Sequence[int] = op.permutation.get_values()
+    return [c.insert(aa.PermuteOp(c.get(op.source), order)).result]
+
+
+def cat(c: Converter, op: ct.CatOp) -> Sequence[SSAValue]:
+    """One tile behind the other."""
+    return [c.insert(aa.CatOp(c.get(op.lhs), c.get(op.rhs), op.dim.value.data)).result]
+
+
+def extract(c: Converter, op: ct.ExtractOp) -> Sequence[SSAValue]:
+    """A part of a tile."""
+    source, shape = c.get(op.source), shape_of(c.type(op.result))
+    if not shape:
+        return [source]
+    indices = [c.as_index(index) for index in c.get_all(op.indices)]
+    return [c.insert(aa.ExtractOp(source, indices, shape)).result]
+
+
+def insert(c: Converter, op: ct.InsertOp) -> Sequence[SSAValue]:
+    """A tile with a part replaced."""
+    source, destination = c.get(op.source), c.get(op.destination)
+    if not shape_of(source.type):
+        return [source]
+    indices = [c.as_index(index) for index in c.get_all(op.indices)]
+    return [c.insert(aa.InsertOp(source, destination, indices)).result]
+
+
+def select(c: Converter, op: ct.SelectOp) -> Sequence[SSAValue]:
+    """One value or the other, for each element."""
+    values = c.get_all(op.operands)
+    element = element_of(values[1].type)
+    return [c.by_element(element, values, lambda *v: c.insert(arith.SelectOp(*v)).result)]
+
+
+def block_id(c: Converter, op: ct.GetTileBlockIdOp) -> Sequence[SSAValue]:
+    """The numbers of the block."""
+    return [c.insert(grid.GetProgramIdOp(axis)).result for axis in AXES]
+
+
+def num_blocks(c: Converter, op: ct.GetNumTileBlocksOp) -> Sequence[SSAValue]:
+    """The extents of the grid."""
+    return [c.insert(grid.GetNumProgramsOp(axis)).result for axis in AXES]
+
+
+SHAPES: Mapping[type[Operation], Rule] = {
+    ConstantOp: constant,
+    ct.BroadcastOp: broadcast,
+    ct.CatOp: cat,
+    ct.ExtractOp: extract,
+    ct.GetNumTileBlocksOp: num_blocks,
+    ct.GetTileBlockIdOp: block_id,
+    ct.InsertOp: insert,
+    ct.IotaOp: iota,
+    ct.PermuteOp: permute,
+    ct.ReshapeOp: reshape,
+    ct.SelectOp: select,
+}

@@ -1,0 +1,33 @@
+"""What types become: tiles are tensors, those of rank 0 scalars; tensor views are arrays."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType
+from tileas_xdsl.dialects.cuda_tile.view_types import TensorViewType
+from tileas_xdsl.dialects.nv_tileaa import types as aa
+from tileas_xdsl.dialects.nv_tileaa.views import array_type
+
+GLOBAL = 1
+"""The address space of global memory, as LLVM numbers them for NVPTX."""
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The element of a tile: numbers stay what they are."""
+    return aa.PtrType(type_.pointee, GLOBAL) if isinstance(type_, PtrType) else type_
+
+
+def converted_type(type_: Attribute) -> Attribute:
+    """The type of the value that takes the place of one of `cuda_tile`."""
+    match type_:
+        case TileType():
+            element = element_type(type_.element_type)
+            return TensorType(element, type_.get_shape()) if type_.rank else element
+        case TokenType():
+            return aa.AAMemTokenType()
+        case TensorViewType():
+            return array_type(type_.element_type, type_.get_shape(), type_.get_strides())
+        case _:
+            return type_

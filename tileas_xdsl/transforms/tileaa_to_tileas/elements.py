@@ -1,0 +1,51 @@
+"""Conversions of elements, and what is asked of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import FixedBitwidthType, f32, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileaa import conversions, grid
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
+from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, Rule
+
+_AXES = ("x", "y", "z")
+
+
+def _dimension(op: grid.GridOp) -> gpu.DimensionAttr:
+    return gpu.DimensionAttr(gpu.DimensionEnum(_AXES[op.axis.value.data]))
+
+
+def program_id(op: grid.GetProgramIdOp, insert: Insert) -> Sequence[SSAValue]:
+    """The number of the block."""
+    return [insert.cast(insert(gpu.BlockIdOp(_dimension(op))).result, i32)]
+
+
+def num_programs(op: grid.GetNumProgramsOp, insert: Insert) -> Sequence[SSAValue]:
+    """The extent of the grid."""
+    return [insert.cast(insert(gpu.GridDimOp(_dimension(op))).result, i32)]
+
+
+def _bits(type_: Attribute) -> int:
+    assert isinstance(type_, FixedBitwidthType)
+    return type_.bitwidth
+
+
+def fp_to_fp(op: conversions.FpToFpOp, insert: Insert) -> Sequence[SSAValue]:
+    """Wider, or narrower; between types of one width by way of `f32`, which has both exactly."""
+    value, target = op.source, element_of(op.result.type)
+    if _bits(element_of(value.type)) == _bits(target):
+        value = insert(arith.ExtFOp(value, tile_of(f32, shape_of(value.type)))).result
+    widens = _bits(element_of(value.type)) < _bits(target)
+    convert = arith.ExtFOp if widens else arith.TruncFOp
+    return [insert(convert(value, op.result.type)).result]
+
+
+ELEMENTS: Mapping[type[Operation], Rule] = {
+    conversions.FpToFpOp: fp_to_fp,
+    grid.GetNumProgramsOp: num_programs,
+    grid.GetProgramIdOp: program_id,
+}

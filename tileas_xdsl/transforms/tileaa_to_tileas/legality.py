@@ -1,0 +1,38 @@
+"""Which operations of `nv_tileaa` stay when tiles are those of `nv_tileas`."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.dialects.nv_tileaa import (
+    conversions,
+    facts,
+    globals,
+    messages,
+    pointers,
+    tokens,
+    views,
+)
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+
+STAY: tuple[type[Operation], ...] = (
+    conversions.BitcastOp,
+    conversions.IntToPtrOp,
+    conversions.PtrToIntOp,
+    facts.AssumeOp,
+    globals.GetGlobalOp,
+    globals.GlobalOp,
+    messages.PrintOp,
+    pointers.AddPtrOp,
+    tokens.JoinMemTokenOp,
+    views.MakeMemrefOp,
+)
+"""What `nv_tileas` has no operation for: addresses, globals, facts, and the order of memory."""
+
+
+def is_legal(op: Operation) -> bool:
+    """Whether an operation may stay."""
+    if isinstance(op, conversions.BitcastOp):
+        return isinstance(element_of(op.source.type), PtrType)
+    return isinstance(op, STAY) or not op.name.startswith("nv_tileaa.")
