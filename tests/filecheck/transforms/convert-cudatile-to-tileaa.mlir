@@ -1,0 +1,130 @@
+// Tile IR becomes tensors, scalars and `nv_tileaa`.
+
+// RUN: tileas-opt %s --split-input-file -p 'convert-cudatile-to-tileaa{compute_capability=sm_90a}' | filecheck %s
+
+// A kernel is a function; hints for the target are its specification.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: func.func @scalars(%p: !nv_tileaa.ptr<f32, 1>, %n: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>, nv_tileaa.compute_capability = 90 : i32, nv_tileaa.target_spec = "sm_90a"}
+  entry @scalars(%p: tile<ptr<f32>>, %n: tile<i32>) optimization_hints = <sm_90 = {num_worker_warps_per_cta = 8}> {
+    // CHECK: %x = nv_tileaa.get_program_id {axis = 0 : i32}
+    %x, %y, %z = get_tile_block_id : tile<i32>
+    // Tiles of rank 0 are scalars.
+    // CHECK: %a = arith.addi %x, %n : i32
+    %a = addi %x, %n : tile<i32>
+    // CHECK: %c = arith.cmpi slt, %a, %n : i32
+    %c = cmpi less_than %a, %n, signed : tile<i32> -> tile<i1>
+    // CHECK: %s = arith.select %c, %a, %n : i32
+    %s = select %c, %a, %n : tile<i1>, tile<i32>
+    return
+  }
+}
+
+// -----
+
+// What is element by element is arith and math; what these have on scalars only is generated.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @elements
+  entry @elements() {
+    // CHECK: %a = arith.constant dense<1.500000e+00> : tensor<4xf32>
+    %a = constant <f32: 1.5> : tile<4xf32>
+    // CHECK: %b = arith.mulf %a, %a : tensor<4xf32>
+    %b = mulf %a, %a : tile<4xf32>
+    // CHECK: %c = math.exp2 %b : tensor<4xf32>
+    %c = exp2 %b : tile<4xf32>
+    // CHECK: %d = arith.divf %b, %c fastmath<afn> : tensor<4xf32>
+    %d = divf %b, %c rounding<approx> : tile<4xf32>
+    // CHECK: %e = nv_tileaa.generate : tensor<4xi32> {
+    // CHECK-NEXT: ^bb0(%{{.*}}: index):
+    // CHECK-NEXT:   tensor.extract %d[%{{.*}}] : tensor<4xf32>
+    // CHECK-NEXT:   arith.fptosi %{{.*}} : f32 to i32
+    // CHECK-NEXT:   nv_tileaa.yield %{{.*}} : i32
+    %e = ftoi %d signed : tile<4xf32> -> tile<4xi32>
+    // CHECK: %f = nv_tileaa.fp_to_fp %d : tensor<4xf32> -> tensor<4xf16>
+    %f = ftof %d : tile<4xf32> -> tile<4xf16>
+    return
+  }
+}
+
+// -----
+
+// Facts and views: a token is there if somebody asks for it.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @views
+  entry @views(%p: tile<ptr<f32>>, %n: tile<i32>) {
+    // CHECK: %a = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+    %a = assume div_by<16>, %p : tile<ptr<f32>>
+    // CHECK: %v = nv_tileaa.make_memref %a, sizes[%n : i32], strides : !nv_tileaa.ptr<f32, 1> -> memref<?xf32, strided<[1]>>
+    %v = make_tensor_view %a, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+    // CHECK: %w = nv_tileaa.block_tile %v {tileSizes = array<i64: 8>, dimGroups = array<i64: 0>} : memref<?xf32, strided<[1]>> -> !nv_tileaa.tiled_view<8xf32>
+    %w = make_partition_view %v : partition_view<tile=(8), padding_value = neg_inf, tensor_view<?xf32, strides=[1]>>
+    // CHECK: %[[T:.*]] = nv_tileaa.create_mem_token : !nv_tileaa.mem_token
+    // CHECK: %t, %k = nv_tileaa.tiled_load %w[%{{.*}}] after %[[T]] : !nv_tileaa.mem_token {padding_value = #nv_tileas<padding neg_inf>} : !nv_tileaa.tiled_view<8xf32> -> tensor<8xf32>, !nv_tileaa.mem_token
+    %t, %k = load_view_tko weak %w[%n] : partition_view<tile=(8), padding_value = neg_inf, tensor_view<?xf32, strides=[1]>>, tile<i32> -> tile<8xf32>, token
+    // CHECK: %l = nv_tileaa.tiled_store %t, %w[%{{.*}}] after %k : !nv_tileaa.mem_token : tensor<8xf32>, !nv_tileaa.tiled_view<8xf32> -> !nv_tileaa.mem_token
+    %l = store_view_tko weak %t, %w[%n] token = %k : tile<8xf32>, partition_view<tile=(8), padding_value = neg_inf, tensor_view<?xf32, strides=[1]>>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+// What is behind a branch that leaves goes into the other arm.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @leaves
+  entry @leaves(%p: tile<ptr<i32>>, %c: tile<i1>, %n: tile<i32>) {
+    // CHECK: scf.if %c {
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT:   nv_tileaa.store %n, %p : i32, !nv_tileaa.ptr<i32, 1>
+    // CHECK-NEXT: }
+    if %c { return }
+    %t = store_ptr_tko weak %p, %n : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+// A loop that breaks carries whether it goes on.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @breaks
+  entry @breaks(%p: tile<ptr<i32>>, %n: tile<i32>) {
+    // CHECK: %[[GO:.*]] = arith.constant true
+    // CHECK: %r = scf.while (%{{.*}} = %[[GO]], %{{.*}} = %n) : (i1, i32) -> i32 {
+    // CHECK-NEXT:   scf.condition(%{{.*}}) %{{.*}} : i32
+    // CHECK-NEXT: } do {
+    // CHECK-NEXT: ^bb0(%i: i32):
+    %r = loop iter_values(%i = %n) : tile<i32> -> tile<i32> {
+      // CHECK: %{{.*}}, %{{.*}} = scf.if %c -> (i1, i32) {
+      // CHECK-NEXT:   %[[STOP:.*]] = arith.constant false
+      // CHECK-NEXT:   scf.yield %[[STOP]], %i : i1, i32
+      %c = cmpi equal %i, %n, signed : tile<i32> -> tile<i1>
+      if %c { break %i : tile<i32> }
+      // CHECK: } else {
+      // CHECK-NEXT:   %j = arith.addi %i, %n : i32
+      %j = addi %i, %n : tile<i32>
+      continue %j : tile<i32>
+    }
+    // CHECK: nv_tileaa.store %r, %p : i32, !nv_tileaa.ptr<i32, 1>
+    %t = store_ptr_tko weak %p, %r : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+// The accumulators of a reduction come before the next elements.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @combines
+  entry @combines() {
+    %a = constant <f32: 1.0> : tile<4x8xf32>
+    // CHECK: %r = nv_tileaa.reduce %a {axis = 1 : i32, identities = [0.000000e+00 : f32]} : tensor<4x8xf32> -> tensor<4xf32> {
+    // CHECK-NEXT: ^bb0(%before: f32, %next: f32):
+    // CHECK-NEXT:   %s = arith.subf %before, %next : f32
+    // CHECK-NEXT:   nv_tileaa.yield %s : f32
+    %r = reduce %a dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32> (%next: tile<f32>, %before: tile<f32>) {
+      %s = subf %before, %next : tile<f32>
+      yield %s : tile<f32>
+    }
+    return
+  }
+}

@@ -1,0 +1,34 @@
+// What has no equivalent among tiles with layouts.
+
+// RUN: tileas-opt %s --split-input-file --verify-diagnostics -p convert-tileaa-to-tileas
+
+func.func @known(%v: memref<?xf32>) {
+  // expected-error@+1 {{'nv_tileaa.get_dim_size' op asks for an array whose extents come from elsewhere than make_memref}}
+  %0 = nv_tileaa.get_dim_size %v {axis = 0 : i32} : memref<?xf32>
+  func.return
+}
+
+// -----
+
+// Pointers alone are cast there by `nv_tileaa`.
+func.func @numbers(%a: f32) {
+  // expected-error@+1 {{'nv_tileaa.bitcast' op failed to convert nv_tileaa to nv_tileas}}
+  %0 = nv_tileaa.bitcast %a : f32 -> i32
+  func.return
+}
+
+// -----
+
+func.func @scales(%a: tensor<16x32xf8E4M3FN>, %b: tensor<32x8xf8E4M3FN>, %c: tensor<16x8xf32>, %s: tensor<16x1xf8E8M0FNU>, %t: tensor<1x8xf8E8M0FNU>) {
+  // expected-error@+1 {{'nv_tileaa.dot' op mma block scale is not supported by compute capability < sm100}}
+  %0 = nv_tileaa.dot %a, %b, %c scales(%s : tensor<16x1xf8E8M0FNU>, %t : tensor<1x8xf8E8M0FNU>) : tensor<16x32xf8E4M3FN>, tensor<32x8xf8E4M3FN>, tensor<16x8xf32> -> tensor<16x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @factors(%a: tensor<16x16xf32>) {
+  // expected-error@+1 {{'nv_tileaa.dot' op has factors of f32; matrix instructions multiply}}
+  %0 = nv_tileaa.dot %a, %a, %a : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
+  func.return
+}

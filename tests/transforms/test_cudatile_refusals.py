@@ -1,0 +1,97 @@
+"""What Tile IR has and nothing below has is refused, at the operation, and never done wrongly."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.tile_ir import context, entry, lowered
+from tileas_xdsl.diagnostics.emission import OpError
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
+
+F32, TILE = "tile<f32>", "tile<8xf32>"
+LINE = "tensor_view<8xf32, strides=[1]>"
+VIEW = f"partition_view<tile=(8), {LINE}>"
+TILES = f"""%v = make_tensor_view %p, shape = [8], strides = [1] : {LINE}
+    %w = make_partition_view %v : {VIEW}
+    """
+HELD = f"%t, %k = load_ptr_tko weak %p : tile<ptr<f32>> -> {F32}, token\n    "
+
+REFUSED = {
+    "remf": (f"{HELD}%r = remf %t, %t : {F32}", "remf", "a remainder of floats"),
+    "zero": (f"{HELD}%r = addf %t, %t rounding<zero> : {F32}", "addf", "rounds by 'zero'"),
+    "down": (
+        f"{HELD}%r = sqrt %t rounding<negative_inf> : {F32}",
+        "sqrt",
+        "rounds by 'negative_inf'",
+    ),
+    "cast": (
+        f"{HELD}%r = ftof %t rounding<zero> : {F32} -> tile<f16>",
+        "ftof",
+        "rounds by 'zero'",
+    ),
+    "scale": (
+        f"{HELD}%r = ftof %t rounding<zero> : {F32} -> tile<f8E8M0FNU>",
+        "ftof",
+        "powers of two",
+    ),
+    "acquire": (
+        f"{TILES}%r, %u = load_view_tko acquire device %w[%x] : {VIEW}, tile<i32> -> {TILE}, token",
+        "load_view_tko",
+        "memory order 'acquire'",
+    ),
+    "alloca": (
+        "%r = alloca num_elem = 4, alignment = 16 : tile<ptr<f32>>",
+        "alloca",
+        "failed to convert cuda_tile to nv_tileaa",
+    ),
+    "count": (
+        """%a = constant <i64: 0> : tile<i64>
+    for unsigned %i in (%a to %a, step %a) : tile<i64> { continue }""",
+        "for",
+        "64 bits without a sign",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    body, op, text = REFUSED[name]
+    source = entry("%p: tile<ptr<f32>>", body)
+    with pytest.raises(OpError, match=text) as caught:
+        lowered(source)
+    (report,) = caught.value.diagnostics
+    assert report.op_name == f"cuda_tile.{op}"
+    assert report.location is not None
+    line = source.splitlines()[report.location.line - 1]
+    assert f"{op} " in line
+
+
+def test_f32_has_no_matrix_instruction() -> None:
+    body = """%a = constant <f32: 1.0> : tile<16x16xf32>
+    %r = mmaf %a, %a, %a : tile<16x16xf32>, tile<16x16xf32>, tile<16x16xf32>"""
+    with pytest.raises(OpError, match="has factors of f32; matrix instructions multiply"):
+        lowered(entry("", body))
+
+
+@pytest.mark.parametrize("capability", [None, "", "90b", "hopper", "sm_9"])
+def test_the_target_must_be_said(capability: str | None) -> None:
+    ctx = context()
+    module = parse_module(ctx, entry("", ""))
+    with pytest.raises(OpError, match="invalid or missing --compute-capability option"):
+        ConvertCudatileToTileaa(capability).apply(ctx, module)
+
+
+def test_hints_are_those_of_the_target() -> None:
+    hints = (
+        "optimization_hints = <sm_90 = {num_worker_warps_per_cta = 8, occupancy = 2},"
+        " sm_100 = {num_cta_in_cga = 2}>"
+    )
+    source = entry("", "", hints)
+    (hopper,) = lowered(source, "sm_90a").body.block.ops
+    (blackwell,) = lowered(source, "sm_100a").body.block.ops
+    spec = "nv_tileaa.kernel_spec"
+    assert str(hopper.attributes[spec]).endswith("<num_warps = 8, occupancy = 2>")
+    assert str(blackwell.attributes[spec]).endswith("<num_warps = 4>")
+    assert "nv_tileaa.num_cta_in_cga" not in hopper.attributes
+    assert str(blackwell.attributes["nv_tileaa.num_cta_in_cga"]) == "2 : i32"
