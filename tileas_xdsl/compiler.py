@@ -44,6 +44,9 @@ TO_PTX = "tileas-to-ptx"
 TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
 """That of `compile` with host code."""
 
+FROM_TILE_IR = "cudatile-to-tileas"
+"""What `compile` does with Tile IR before anything else."""
+
 TARGET_OPTIONS = {
     "convert-cudatile-to-tileaa": "compute_capability",
     "lower-tma-load-store-to-async": "target",
@@ -209,7 +212,7 @@ def compile_module(
 ) -> CompiledKernel:
     """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
     arch = get_target(target).name
-    function = _kernel(module, kernel)
+    function = _kernel(as_tiles(module, ctx, arch), kernel)
     source = ModuleOp([function.clone()], dict(module.attributes))
     working = source.clone()
     specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
@@ -226,6 +229,19 @@ def compile_module(
         after_pass(stages[-1], working)
     host_code = _host_code(working)
     return CompiledKernel(source, working, arch, specs, stages, ctx, abi, host_code)
+
+
+def as_tiles(module: ModuleOp, ctx: Context, target: str) -> ModuleOp:
+    """A verified module with its Tile IR converted to tiles; itself if it has none."""
+    if not any(op.name == "cuda_tile.module" for op in module.ops):
+        return module
+    tiles = module.clone()
+    for spec in PIPELINES[FROM_TILE_IR].passes:
+        with located_failures(f"pass '{spec.name}'", tiles):
+            _make(for_target(spec, target)).apply(ctx, tiles)
+        locate_lost(tiles)
+    verify_module(tiles)
+    return tiles
 
 
 def _host_code(module: ModuleOp) -> bytes | None:

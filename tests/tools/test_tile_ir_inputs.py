@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.tile_programs import PROGRAM, parsed, printed, program_bytecode
 from typer.testing import CliRunner, Result
@@ -161,5 +162,22 @@ def test_an_error_of_a_kernel_is_at_its_line_of_python(folder: Path) -> None:
 
 
 def test_python_reads_bytecode_too() -> None:
-    with pytest.raises(DiagnosticError, match="the module has none"):
+    with pytest.raises(DiagnosticError, match="the module has @first, @second"):
         compile_kernel("program.tileirbc")
+
+
+def test_a_kernel_of_cutile_becomes_ptx() -> None:
+    run("add.py:add", "--sig", SIGNATURE, "--emit", "ptx", "-o", "add.ptx")
+    assert ".visible .entry add(" in Path("add.ptx").read_text()
+
+
+@pytest.mark.parametrize("level", ["tile", "ptx"])
+def test_bytecode_is_simulated(folder: Path, level: str) -> None:
+    run("add.py:add", "--sig", SIGNATURE, "--emit", "bytecode", "-o", "add.tileirbc")
+    array = ["--arg", "i32:100", "--arg", "i32:1"]
+    line = ["simulate", "add.tileirbc", "--level", level, "--grid", "2", "--out", "out"]
+    specs = ["--arg", "f32:100:random", *array, "--arg", "f32:100:zeros", *array]
+    result = CliRunner().invoke(app, [*line, *specs])
+    assert result.exit_code == 0, result.output
+    given, made = (np.load(folder / "out" / f"arg{k}.npy") for k in (0, 3))
+    np.testing.assert_array_equal(made, given + np.float32(1))

@@ -12,7 +12,7 @@ from tileas_xdsl.compiler import compile
 
 
 def check(launch: Launch, target: str) -> str:
-    kernel = compile(lowered(launch.text, target), target)
+    kernel = compile(launch.text, target)
     found = kernel.emulate(*launch.arguments, grid=launch.grid).arrays[launch.output]
     np.testing.assert_allclose(found, launch.expected, launch.tolerance, launch.tolerance)
     return kernel.ptx

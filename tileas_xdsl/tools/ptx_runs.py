@@ -137,18 +137,19 @@ class CompiledProgram:
 
 def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
     """Compile the kernel of a file; raises `DiagnosticError`, `BindingError`."""
-    from tileas_xdsl.compiler import compile_module, passes_to_ptx
+    from tileas_xdsl.compiler import as_tiles, compile_module, passes_to_ptx
     from tileas_xdsl.interpreters.tile.arguments import parameters_of
     from tileas_xdsl.interpreters.tile.launch import find_kernel
     from tileas_xdsl.tools.programs import load_program
 
-    program = load_program(path)
-    parameters = parameters_of(find_kernel(program.module, launch.kernel))
+    program, target = load_program(path), launch.target or "sm_90a"
+    module = as_tiles(program.module, program.ctx, target)
+    parameters = parameters_of(find_kernel(module, launch.kernel))
     values = bind_arguments([parse_spec(text) for text in specs], parameters)
     made = compile_module(
-        program.module,
+        module,
         program.ctx,
-        launch.target or "sm_90a",
+        target,
         kernel=launch.kernel,
         passes=passes_to_ptx(launch.host_code),
     )
