@@ -2,16 +2,21 @@
 
 k = tileas.compile(text, target="sm_90a")
 k.ptx; k.ir("cse"); k.simulate(a, b, c, grid=(4, 4))
+
+A kernel of cuTile is compiled for arguments, or for a signature:
+
+k = tileas.compile(matmul, a, b, c, 128, 128, 64)
+k.emulate(a, b, c, 128, 128, 64, grid=(2, 2))
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -26,7 +31,8 @@ from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verify import verify_module
-from tileas_xdsl.frontend.inputs import parse_input
+from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
+from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import get_target
@@ -45,7 +51,7 @@ TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
 """That of `compile` with host code."""
 
 FROM_TILE_IR = "cudatile-to-tileas"
-"""What `compile` does with Tile IR before anything else."""
+"""The pipeline that comes before where the input is Tile IR."""
 
 TARGET_OPTIONS = {
     "convert-cudatile-to-tileaa": "compute_capability",
@@ -75,17 +81,21 @@ class CompiledKernel:
     """A kernel and what it was compiled to."""
 
     source: ModuleOp
-    """The kernel as it was read."""
+    """The kernel as tiles: as it was read, or as Tile IR became it."""
     module: ModuleOp
     """What the passes made of it."""
     target: str
     passes: Sequence[ArgSpec]
+    """Those that ran on the source."""
     stages: Sequence[Stage]
+    """Those, and before them the ones that made tiles of Tile IR."""
     ctx: Context
     interface: KernelAbi | None
     """Of a kernel whose passes lower it to threads."""
     host_code: bytes | None = None
     """The object that encodes the tensor maps of the kernel, where its passes make one."""
+    parameters: Sequence[Parameter] | None = None
+    """Those of a kernel of cuTile, which takes whole arrays."""
 
     @property
     def name(self) -> str:
@@ -144,8 +154,10 @@ class CompiledKernel:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
-        options.setdefault("host_maps", self._host_maps(args))
-        return simulate(self.source, args, kernel=self.name, grid=grid, **options)
+        flat = self._flattened(args)
+        options.setdefault("host_maps", self._host_maps(flat))
+        found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
+        return replace(found, arrays=self._restored(args, found.arrays))
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
@@ -156,10 +168,22 @@ class CompiledKernel:
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
-        kernel, maps = _kernel(self.source, None), self._host_maps(args)
-        bind(kernel, args, make=lambda array: array, host_maps=maps)
+        flat = self._flattened(args)
+        kernel, maps = _kernel(self.source, None), self._host_maps(flat)
+        bind(kernel, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
-        return emulate(self.ptx, self.abi, args, grid, **options)
+        found = emulate(self.ptx, self.abi, flat, grid, **options)
+        return replace(found, arrays=self._restored(args, found.arrays))
+
+    def _flattened(self, args: Sequence[Any]) -> Sequence[Any]:
+        from tileas_xdsl.runtime.cutile_arguments import flattened
+
+        return args if self.parameters is None else flattened(self.parameters, args)
+
+    def _restored(self, args: Sequence[Any], arrays: Sequence[Any]) -> Sequence[Any]:
+        from tileas_xdsl.runtime.cutile_arguments import restored
+
+        return arrays if self.parameters is None else restored(self.parameters, args, arrays)
 
     def _host_maps(self, args: Sequence[Any]) -> HostMaps | None:
         """What host code that the source has encodes."""
@@ -174,6 +198,7 @@ AfterPass: TypeAlias = Callable[[Stage, ModuleOp], None]
 """Told of a pass that has run, with what it left."""
 
 
+@overload
 def compile(
     source: str | Path | ModuleOp,
     target: str = "sm_90a",
@@ -181,19 +206,64 @@ def compile(
     kernel: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
     host_code: bool = False,
+) -> CompiledKernel: ...
+
+
+@overload
+def compile(
+    source: Callable[..., Any],
+    *arguments: Any,
+    target: str = "sm_90a",
+    signature: str | None = None,
+    passes: Sequence[ArgSpec] | None = None,
+    host_code: bool = False,
+) -> CompiledKernel: ...
+
+
+def compile(
+    source: Any,
+    *arguments: Any,
+    target: str | None = None,
+    signature: str | None = None,
+    kernel: str | None = None,
+    passes: Sequence[ArgSpec] | None = None,
+    host_code: bool = False,
 ) -> CompiledKernel:
     """Compile the kernel of a module, or the one that is named.
 
-    `source` is a module, the path of a file, or text.  With `host_code`, an object is compiled too
-    that encodes the tensor maps of a launch; llvmlite makes it.  Raises `DiagnosticError` with
-    located diagnostics for what is wrong or not lowered, `TargetError` for an unknown target.
+    `source` is a module, the path of a file, or text, of tiles or of Tile IR; or a kernel of cuTile
+    with the arguments of a launch, or a signature of them (`frontend.signature`).  With
+    `host_code`, an object is compiled too that encodes the tensor maps of a launch; llvmlite makes
+    it.  Raises `DiagnosticError` with located diagnostics for what is wrong or not lowered,
+    `TargetError` for an unknown target, `SignatureError`, `MissingPackageError`.
     """
     ctx = _context()
-    module = _module(source, ctx)
+    parameters: Sequence[Parameter] | None = None
+    if isinstance(source, str | Path | ModuleOp):
+        target = target or (arguments[0] if arguments else "sm_90a")
+        module = _module(source, ctx)
+    else:
+        module, parameters = _of_cutile(source, arguments, signature)
+        load_tile_ir(ctx)
     verify_module(module)
-    return compile_module(
-        module, ctx, target, kernel=kernel, passes=passes or passes_to_ptx(host_code)
-    )
+    specs = passes or passes_to_ptx(host_code)
+    made = compile_module(module, ctx, target or "sm_90a", kernel=kernel, passes=specs)
+    return replace(made, parameters=parameters)
+
+
+def _of_cutile(
+    kernel: Any, arguments: Sequence[Any], signature: str | None
+) -> tuple[ModuleOp, Sequence[Parameter]]:
+    from tileas_xdsl.frontend.cutile import in_order, is_kernel, kernel_module, parameters_of
+    from tileas_xdsl.frontend.signature import parse_signature
+
+    if not is_kernel(kernel):
+        raise TypeError(f"a kernel is a module, a path, text or '@ct.kernel', not {kernel!r}")
+    if signature is None:
+        parameters = parameters_of(kernel, arguments)
+    else:
+        parameters = in_order(kernel, parse_signature(signature))
+    return kernel_module(kernel, parameters), parameters
 
 
 def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
@@ -212,34 +282,38 @@ def compile_module(
 ) -> CompiledKernel:
     """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
     arch = get_target(target).name
-    function = _kernel(as_tiles(module, ctx, arch), kernel)
+    stages: list[Stage] = []
+
+    def run(spec: ArgSpec, working: ModuleOp) -> None:
+        start = time.perf_counter()
+        apply_pass(spec, ctx, working)
+        stages.append(Stage(spec.name, time.perf_counter() - start))
+        after_pass(stages[-1], working)
+
+    specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
+    module = tiles_of(module, arch, run)
+    function = _kernel(module, kernel)
     source = ModuleOp([function.clone()], dict(module.attributes))
     working = source.clone()
-    specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
-    stages: list[Stage] = []
     abi: KernelAbi | None = None
     for spec in specs:
         if spec.name == "convert-cute-nvgpu-to-ptx":
             abi = _abi(working)
-        start = time.perf_counter()
-        with located_failures(f"pass '{spec.name}'", working):
-            _make(spec).apply(ctx, working)
-        locate_lost(working)
-        stages.append(Stage(spec.name, time.perf_counter() - start))
-        after_pass(stages[-1], working)
+        run(spec, working)
     host_code = _host_code(working)
     return CompiledKernel(source, working, arch, specs, stages, ctx, abi, host_code)
 
 
-def as_tiles(module: ModuleOp, ctx: Context, target: str) -> ModuleOp:
-    """A verified module with its Tile IR converted to tiles; itself if it has none."""
-    if not any(op.name == "cuda_tile.module" for op in module.ops):
+def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], None]) -> ModuleOp:
+    """The module itself, or what `run` makes of it if it holds Tile IR, whose kernels are no tiles.
+
+    `run` applies a pass to a module.
+    """
+    if all(op.name != "cuda_tile.module" for op in module.ops):
         return module
     tiles = module.clone()
     for spec in PIPELINES[FROM_TILE_IR].passes:
-        with located_failures(f"pass '{spec.name}'", tiles):
-            _make(for_target(spec, target)).apply(ctx, tiles)
-        locate_lost(tiles)
+        run(for_target(spec, target), tiles)
     verify_module(tiles)
     return tiles
 
@@ -286,6 +360,13 @@ def _abi(module: ModuleOp) -> KernelAbi:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
 
     return KernelAbi.of(_kernel(module, None))
+
+
+def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp) -> None:
+    """Run a pass; raises `DiagnosticError` located in the module."""
+    with located_failures(f"pass '{spec.name}'", module):
+        _make(spec).apply(ctx, module)
+    locate_lost(module)
 
 
 def for_target(spec: ArgSpec, target: str) -> ArgSpec:

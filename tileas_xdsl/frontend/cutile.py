@@ -104,7 +104,7 @@ def export_bytecode(
     if version < V13_3 and gpu is None:
         raise _error(place, f"bytecode {version} is for one GPU: say which")
     parameters = parse_signature(signature) if isinstance(signature, str) else signature
-    ordered = _in_order(_parameter_names(kernel), parameters, place)
+    ordered = in_order(kernel, parameters)
     output = BytesIO()
     try:
         exported = ct.compilation.KernelSignature(
@@ -199,9 +199,9 @@ def _stride(stride: int, size: int) -> Extent:
     return Extent(None, gcd(stride, max(_DIVISOR // size, 1)))
 
 
-def _in_order(
-    names: Sequence[str], parameters: Sequence[Parameter], place: Location
-) -> Iterator[Parameter]:
+def in_order(kernel: Any, parameters: Sequence[Parameter]) -> Sequence[Parameter]:
+    """Parameters as the kernel has them; raises `DiagnosticError` if they are not those."""
+    names, place = _parameter_names(kernel), _place(kernel)
     known = {parameter.name: parameter for parameter in parameters}
     said = f"{_KERNEL_PARAMETERS} {', '.join(names)}"
     for name in known:
@@ -210,7 +210,7 @@ def _in_order(
     missing = [name for name in names if name not in known]
     if missing:
         raise _error(place, f"the signature lacks {', '.join(missing)}; {said}")
-    return (known[name] for name in names)
+    return [known[name] for name in names]
 
 
 def _constraint(ct: Any, parameter: Parameter) -> Any:

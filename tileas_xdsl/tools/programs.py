@@ -43,6 +43,19 @@ def load_program(path: str) -> Program:
     return program_of(read_input(path), input_name(path))
 
 
+def load_tiles(path: str, target: str | None) -> Program:
+    """The module in a file as tiles, which Tile IR becomes for the target; raises as above."""
+    from tileas_xdsl.compiler import apply_pass, tiles_of
+
+    program = load_program(path)
+    tiles = tiles_of(
+        program.module,
+        target or "sm_90a",
+        lambda spec, module: apply_pass(spec, program.ctx, module),
+    )
+    return program if tiles is program.module else Program(tiles, program.ctx, {})
+
+
 def load_input(path: str, signature: str | None, target: str, version: str | None) -> Program:
     """The module in a file, or that of a kernel of cuTile, `FILE.py:NAME`, with its signature.
 

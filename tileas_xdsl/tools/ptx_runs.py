@@ -137,19 +137,18 @@ class CompiledProgram:
 
 def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
     """Compile the kernel of a file; raises `DiagnosticError`, `BindingError`."""
-    from tileas_xdsl.compiler import as_tiles, compile_module, passes_to_ptx
+    from tileas_xdsl.compiler import compile_module, passes_to_ptx
     from tileas_xdsl.interpreters.tile.arguments import parameters_of
     from tileas_xdsl.interpreters.tile.launch import find_kernel
-    from tileas_xdsl.tools.programs import load_program
+    from tileas_xdsl.tools.programs import load_tiles
 
-    program, target = load_program(path), launch.target or "sm_90a"
-    module = as_tiles(program.module, program.ctx, target)
-    parameters = parameters_of(find_kernel(module, launch.kernel))
+    program = load_tiles(path, launch.target)
+    parameters = parameters_of(find_kernel(program.module, launch.kernel))
     values = bind_arguments([parse_spec(text) for text in specs], parameters)
     made = compile_module(
-        module,
+        program.module,
         program.ctx,
-        target,
+        launch.target or "sm_90a",
         kernel=launch.kernel,
         passes=passes_to_ptx(launch.host_code),
     )

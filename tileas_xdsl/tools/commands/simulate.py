@@ -28,9 +28,6 @@ from tileas_xdsl.tools.kernel_options import (
     parse_specs,
 )
 
-USUAL_TARGET = "sm_90a"
-"""What Tile IR is converted for where nothing is said."""
-
 if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
     from tileas_xdsl.interpreters.tile.numerics import Array
@@ -308,12 +305,10 @@ def _simulate(request: _Request) -> None:
 
 
 def _run(request: _Request, bar: Bar) -> _Done:
-    from tileas_xdsl.compiler import as_tiles
-    from tileas_xdsl.tools.programs import load_program
+    from tileas_xdsl.tools.programs import load_tiles
     from tileas_xdsl.tools.runs import Trial, prepare
 
-    program = load_program(request.file)
-    module = as_tiles(program.module, program.ctx, request.target or USUAL_TARGET)
+    module = load_tiles(request.file, request.target).module
     launch = prepare(
         module,
         request.kernel,

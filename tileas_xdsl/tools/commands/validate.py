@@ -61,12 +61,12 @@ def validate(
     a broken protocol is named.  Passes that name no target are told the kernel's.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import load_program, reported_errors
+    from tileas_xdsl.tools.programs import load_tiles, reported_errors
     from tileas_xdsl.tools.runs import Trial, prepare, progress_bar, schedules_of
 
     def work(bar: Bar) -> list[_Stage]:
         chosen = parse_pipeline(passes)
-        program = load_program(input_file)
+        program = load_tiles(input_file, target)
         specs = parse_specs(arg)
         launch = prepare(program.module, kernel, specs, grid, target, cluster, jobs)
         trial = Trial(launch, schedules_of(schedules or 1), tolerance)

@@ -1,0 +1,58 @@
+"""Arguments of cuTile kernels: what their functions take, what they get back, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tileas_xdsl.frontend.signature import parse_signature
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.runtime.cutile_arguments import flattened, restored
+
+PARAMETERS = parse_signature("a: f16[?, ?%8], n: i32, tile=64, b: f32[128]")
+
+A = np.ones((3, 16), np.float16)
+B = np.ones(128, np.float32)
+
+
+def test_arrays_are_a_pointer_extents_and_strides() -> None:
+    flat = flattened(PARAMETERS, [A, 7, 64, B])
+    assert flat[0] is A
+    assert flat[6] is B
+    assert [*flat[1:6], *flat[7:]] == [3, 16, 16, 1, 7, 128, 1]
+
+
+def test_strides_count_elements() -> None:
+    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
+    assert flattened([parameter], [np.ones((4, 32), np.float16)[:, :8]])[1:] == [4, 8, 32, 1]
+
+
+def test_what_a_run_left_comes_back_by_parameter() -> None:
+    left, right = A + 1, B + 2
+    values = [A, 7, 64, B]
+    found = restored(PARAMETERS, values, [left, 3, 16, 16, 1, 7, right, 128, 1])
+    assert found[0] is left
+    assert found[1:3] == [7, 64]
+    assert found[3] is right
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([A, 7, 64], "3 arguments; the kernel's parameters are a, n, tile, b"),
+        ([A, 7, 32, B], "'tile' is 32; the kernel was compiled for 64"),
+        ([A, "7", 64, B], "'n' is a number, not '7'"),
+        ([B, 7, 64, B], "'a' has 2 dimensions, not 1"),
+        (
+            [A[:, :12].copy(), 7, 64, B],
+            "extent 1 of 'a' is 12; the kernel was compiled for multiples of 8",
+        ),
+        ([A, 7, 64, B[:100]], "extent 0 of 'b' is 100; the kernel was compiled for 128"),
+        ([A, 7, 64, np.ones(256, np.float32)[::2]], "stride 0 of 'b' is 2; .* compiled for 1"),
+    ],
+)
+def test_what_the_kernel_was_not_compiled_for_is_refused(values: list[Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        flattened(PARAMETERS, values)

@@ -1,0 +1,94 @@
+"""Arguments of a cuTile kernel as its lowered function takes them, and back.
+
+An array is a pointer, its extents and its strides in elements; a constant is no argument at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.frontend.signature import (
+    ArrayParameter,
+    ConstantParameter,
+    Extent,
+    Parameter,
+    ScalarParameter,
+)
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+
+
+def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
+    """What the function takes for these values, one for each parameter of the kernel.
+
+    Raises `ArgumentError` for values that are not what the kernel was compiled for.
+    """
+    if len(values) != len(parameters):
+        names = ", ".join(parameter.name for parameter in parameters)
+        raise ArgumentError(f"{len(values)} arguments; the kernel's parameters are {names}")
+    return [flat for pair in zip(parameters, values, strict=True) for flat in _of_one(*pair)]
+
+
+def restored(
+    parameters: Sequence[Parameter], values: Sequence[Any], flat: Sequence[Any]
+) -> Sequence[Any]:
+    """The values after a run that left `flat`: arrays as it left them, the others as they were."""
+    found, left = list(values), iter(flat)
+    for position, parameter in enumerate(parameters):
+        match parameter:
+            case ArrayParameter():
+                found[position] = next(left)
+                for _ in range(2 * len(parameter.shape)):
+                    next(left)
+            case ScalarParameter():
+                next(left)
+            case ConstantParameter():
+                pass
+    return found
+
+
+def _of_one(parameter: Parameter, value: Any) -> Iterator[Any]:
+    match parameter:
+        case ConstantParameter():
+            if value != parameter.value:
+                text = f"'{parameter.name}' is {value!r}; the kernel was compiled for"
+                raise ArgumentError(f"{text} {parameter.value!r}")
+        case ScalarParameter():
+            if not isinstance(value, int | float | np.generic):
+                raise ArgumentError(f"'{parameter.name}' is a number, not {value!r}")
+            yield value
+        case ArrayParameter():
+            yield from _of_array(parameter, value)
+
+
+def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
+    array = np.asarray(value)
+    if array.ndim != len(parameter.shape):
+        text = f"'{parameter.name}' has {len(parameter.shape)} dimensions"
+        raise ArgumentError(f"{text}, not {array.ndim}")
+    if any(stride % array.itemsize for stride in array.strides):
+        raise ArgumentError(f"the strides of '{parameter.name}' are no whole elements")
+    strides = [stride // array.itemsize for stride in array.strides]
+    known = ((array.shape, parameter.shape, "extent"), (strides, parameter.strides, "stride"))
+    for numbers, extents, word in known:
+        for axis, (number, extent) in enumerate(zip(numbers, extents, strict=True)):
+            if not _fits(number, extent):
+                text = f"{word} {axis} of '{parameter.name}' is {number}"
+                raise ArgumentError(f"{text}; the kernel was compiled for {_said(extent)}")
+    yield value
+    yield from array.shape
+    yield from strides
+
+
+def _fits(number: int, extent: Extent) -> bool:
+    return (
+        number == extent.constant if extent.constant is not None else number % extent.divisor == 0
+    )
+
+
+def _said(extent: Extent) -> str:
+    if extent.constant is not None:
+        return str(extent.constant)
+    return f"multiples of {extent.divisor}"
