@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.integers import select_predicate
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -165,12 +166,25 @@ def _select(op: cute.SelectFragmentOp, low: Lowering) -> None:
     low.define(op.result, low.emit(ptx.JoinOp(chosen, "b32")))
 
 
+def _map(op: cute.MapFragmentOp, low: Lowering) -> None:
+    """The body once, on tuples of registers: an instruction goes through all of a tuple."""
+    block = op.body.block
+    for argument, value in zip(block.args, op.inputs, strict=True):
+        low.define(argument, spread(low, low.value(value), low.form(value)))
+    *inner, last = block.ops
+    low.lower(inner)
+    low.op, low.location = op, op.location
+    for result, value in zip(op.outputs, last.operands, strict=True):
+        low.define(result, gather(low, low.value(value), low.form(result)))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     vector.ExtractOp: _extract,
     vector.InsertOp: _insert,
     vector.BroadcastOp: _broadcast,
     vector.ShuffleOp: _shuffle,
     cute.MakeFragmentOp: _make,
+    cute.MapFragmentOp: _map,
     cute.SelectFragmentOp: _select,
     cute.SliceFragmentOp: _slice,
     cute.UndefFragmentOp: _undefined,
