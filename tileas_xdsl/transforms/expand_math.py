@@ -35,7 +35,7 @@ class ExpandFunction(RewritePattern):
         expansion = _expansion(op)
         if expansion is None:
             return
-        scope = scope_of(rewriter.insert, op.results[0].type)
+        scope = scope_of(rewriter.insert, op)
         operands = [scope.take(value) for value in op.operands]
         rewriter.replace(op, (), [expansion(scope, operands).ssa])
 
@@ -65,7 +65,7 @@ def _is_double(op: Operation) -> bool:
 
 
 def _in_any(op: Operation, expansion: Expansion, scope: Scope, operands: list[Value]) -> Value:
-    """Roundings of halves are computed in f32."""
+    """Roundings of halves and bytes are computed in f32."""
     if isinstance(op, math.RoundOp) and not _is_double(op):
         return _in_f32(expansion, scope, operands)
     return expansion(*operands)

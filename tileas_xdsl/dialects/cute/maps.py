@@ -64,6 +64,8 @@ class MapFragmentOp(IRDLOperation):
         last = block.last_op
         if not isinstance(last, YieldFragmentOp):
             raise op_error(self, "has a body that ends with cute.fragment.yield")
+        if any(op.regions for op in block.ops):
+            raise op_error(self, "has a body without branches and loops")
         if not self.inputs:
             raise op_error(self, "goes through at least one fragment")
         _check(self, "input", self.inputs, block.args)

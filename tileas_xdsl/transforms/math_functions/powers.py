@@ -94,16 +94,26 @@ def _signed_power(x: Value, n: Value, power: Value) -> Value:
 def _squared(x: Value, n: Value) -> Value:
     """A loop over the bits of the exponent: each multiplies by the base or by 1."""
     scope, element = x.scope, x.element
-    bounds = [_index(scope, number) for number in (0, integer_bits(element), 1)]
+    bits = integer_bits(element)
+    if scope.straight:
+        state = (scope.constant(1, element), x, n)
+        for _ in range(bits):
+            state = _square(*state)
+        return state[0]
+    bounds = [_index(scope, number) for number in (0, bits, 1)]
     begin = [scope.constant(1, element).ssa, x.ssa, n.ssa]
     block = Block(arg_types=[IndexType(), *(value.type for value in begin)])
     inner = Scope(block.add_op, scope.length)
-    power, base, rest = (Value(inner, arg, element) for arg in block.args[1:])
-    taken = power * ((base - 1) * (rest & 1) + 1)
-    block.add_op(scf.YieldOp(taken.ssa, (base * base).ssa, (rest >> 1).ssa))
+    after = _square(*(Value(inner, argument, element) for argument in block.args[1:]))
+    block.add_op(scf.YieldOp(*(value.ssa for value in after)))
     loop = scf.ForOp(bounds[0], bounds[1], bounds[2], begin, Region(block))
     scope.insert(loop)
     return Value(scope, loop.results[0], element)
+
+
+def _square(power: Value, base: Value, rest: Value) -> tuple[Value, Value, Value]:
+    """The lowest bit of the exponent."""
+    return power * ((base - 1) * (rest & 1) + 1), base * base, rest >> 1
 
 
 def _index(scope: Scope, number: int) -> SSAValue:

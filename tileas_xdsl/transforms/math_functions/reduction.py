@@ -40,8 +40,10 @@ def far(x: Value, r: Value, quadrant: Value, large: Value) -> tuple[Value, Value
 
 
 def reduced(x: Value) -> tuple[Value, Value]:
-    """`(r, q)` of any finite number, a float and an i32; large ones are a branch."""
+    """`(r, q)` of any finite number, a float and an i32; large ones are a branch if they can."""
     scope = x.scope
+    if scope.straight:
+        return far(x, *near(x))
     r, quadrant, large = scope.stage(near, x)
     blocks = (Block(), Block())
     inner = Scope(blocks[0].add_op, scope.length)

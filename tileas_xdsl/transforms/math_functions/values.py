@@ -46,6 +46,8 @@ class Scope:
     insert: Callable[[Operation], object]
     length: int | None = None
     """How many elements fragments have; None for scalars."""
+    straight: bool = False
+    """Whether nothing may branch: in a body for each element."""
 
     def type(self, element: Attribute) -> Any:
         """The type of the shape with other elements."""
@@ -74,7 +76,7 @@ class Scope:
         if self.length is None:
             return body(*values)
         block = Block(arg_types=[value.element for value in values])
-        inner = Scope(block.add_op)
+        inner = Scope(block.add_op, straight=True)
         given = body(*(inner.take(arg) for arg in block.args))
         block.add_op(YieldFragmentOp([value.ssa for value in given]))
         types = [self.type(value.element) for value in given]
@@ -98,10 +100,11 @@ class Scope:
         return self.take(op.results[0])
 
 
-def scope_of(insert: Callable[[Operation], object], type_: Attribute) -> Scope:
-    """A scope for values of the shape of a scalar or a fragment."""
-    vector = as_vector(type_)
-    return Scope(insert, None if vector is None else vector.get_shape()[0])
+def scope_of(insert: Callable[[Operation], object], op: Operation) -> Scope:
+    """A scope for what takes the place of an operation on scalars or fragments."""
+    vector = as_vector(op.results[0].type)
+    length = None if vector is None else vector.get_shape()[0]
+    return Scope(insert, length, straight=isinstance(op.parent_op(), MapFragmentOp))
 
 
 def is_integer(element: Attribute) -> bool:

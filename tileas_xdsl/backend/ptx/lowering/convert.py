@@ -67,12 +67,15 @@ def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 
 def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Pairs of bytes to pairs of f16, then to f32; a single byte is the lower one of a pair."""
+    """Pairs of bytes to pairs of f16, then to f32; single bytes are the lower ones of pairs."""
     pairs = low.emit(ptx.SplitOp(value, "b16")) if form.kind == "b32" else value
     halves = low.emit(ptx.CvtOp(pairs, "f16x2", f"{form.element}x2", rounding="rn"))
     singles = low.emit(ptx.SplitOp(halves, "b16"))
     wide = low.emit(ptx.CvtOp(singles, "f32", "f16"))
-    return wide if form.packed else low.emit(ptx.ExtractOp(wide, 0))
+    if form.packed:
+        return wide
+    lower = [low.emit(ptx.ExtractOp(wide, k)) for k in range(0, count_of(wide), 2)]
+    return lower[0] if len(lower) == 1 else low.emit(ptx.PackOp(lower))
 
 
 def narrow(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
@@ -93,6 +96,10 @@ def narrow(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 def _narrow_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
     if not form.packed:
-        value = low.emit(ptx.PackOp([value, low.constant(0.0, "f32")]))
+        zero, count = low.constant(0.0, "f32"), count_of(value)
+        singles = (
+            [low.emit(ptx.ExtractOp(value, k)) for k in range(count)] if count > 1 else [value]
+        )
+        value = low.emit(ptx.PackOp([part for single in singles for part in (single, zero)]))
     pairs = low.emit(ptx.CvtPackOp(value, f"{form.element}x2"))
     return low.emit(ptx.JoinOp(pairs, "b32")) if form.kind == "b32" else pairs

@@ -127,9 +127,20 @@ def _divide(op: arith.DivfOp, low: Lowering) -> None:
 
 def _negate(op: arith.NegfOp, low: Lowering) -> None:
     form = low.form(op.result)
+    value = low.value(op.operand)
+    if form.element in BYTES:
+        low.define(op.result, low.emit(ptx.XorOp(value, signs(low, form), form.kind)))
+        return
     type_ = computes(low, form)
     (value,) = operands(low, (op.operand,), form, type_)
     low.define(op.result, result_of(low, low.emit(ptx.NegOp(value, type_)), form, type_))
+
+
+def signs(low: Lowering, form: Form, *, others: bool = False) -> SSAValue:
+    """The bits of a register of bytes that are signs, or all others."""
+    mask = 0x80808080 if form.kind == "b32" else 0x8080
+    every = (1 << int(form.kind[1:])) - 1
+    return low.constant(every ^ mask if others else mask, form.kind)
 
 
 def _compare(op: arith.CmpfOp, low: Lowering) -> None:

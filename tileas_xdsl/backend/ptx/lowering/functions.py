@@ -12,8 +12,8 @@ from typing import TypeAlias
 from xdsl.dialects import math
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.convert import narrow, widen
-from tileas_xdsl.backend.ptx.lowering.floats import computes
+from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
+from tileas_xdsl.backend.ptx.lowering.floats import computes, operands, result_of, signs
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.nv_tileas.float_modes import NEAREST, FloatMode, float_mode
@@ -168,10 +168,13 @@ def _round(op: math.FloorOp, low: Lowering) -> None:
 
 def _absolute(op: math.AbsFOp, low: Lowering) -> None:
     form = low.form(op.result)
+    if form.element in BYTES:
+        mask = signs(low, form, others=True)
+        low.define(op.result, low.emit(ptx.AndOp(low.value(op.operand), mask, form.kind)))
+        return
     type_ = computes(low, form)
-    real = low.value(op.operand) if type_ != "f32" else widen(low, low.value(op.operand), form)
-    result = low.emit(ptx.AbsOp(real, type_))
-    low.define(op.result, narrow(low, result, form) if type_ == "f32" else result)
+    (value,) = operands(low, (op.operand,), form, type_)
+    low.define(op.result, result_of(low, low.emit(ptx.AbsOp(value, type_)), form, type_))
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {
