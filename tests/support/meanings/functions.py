@@ -8,10 +8,11 @@ from support.meanings.meaning import Meaning, vector_of, wide
 
 FUNCTIONS = [
     Meaning(
-        f"{op}-{vector_of(element, count)}",
+        f"{op.split()[0]}-{vector_of(element, count)}",
         (element,),
         element,
-        f"%r = math.{op} %x0 : {vector_of(element, count)}",
+        f"%r = math.{op.replace(' ', ' %x0 ') if ' ' in op else op + ' %x0'} : "
+        f"{vector_of(element, count)}",
         wide(function),
         count,
         tolerance=tolerance if element == "f32" else 2**-7,
@@ -19,12 +20,13 @@ FUNCTIONS = [
     )
     for op, function, tolerance, positive in (
         ("exp2", np.exp2, 2e-6, False),
-        ("exp", np.exp, 2e-6, False),
-        ("log2", np.log2, 2e-6, True),
-        ("log", np.log, 2e-6, True),
+        ("log10 fastmath<afn>", np.log10, 2e-6, True),
+        ("exp fastmath<afn>", np.exp, 2e-6, False),
+        ("log2 fastmath<afn>", np.log2, 2e-6, True),
+        ("log fastmath<afn>", np.log, 2e-6, True),
         ("sqrt", np.sqrt, 0.0, True),
         ("rsqrt", lambda x: 1 / np.sqrt(x), 1e-6, True),
-        ("tanh", np.tanh, 2**-10, False),
+        ("tanh fastmath<afn>", np.tanh, 2**-10, False),
         ("absf", np.abs, 0.0, False),
         ("floor", np.floor, 0.0, False),
         ("ceil", np.ceil, 0.0, False),

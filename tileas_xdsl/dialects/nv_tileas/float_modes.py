@@ -35,6 +35,7 @@ class Modes:
     """What an operation may be asked for."""
 
     roundings: tuple[str, ...] = ()
+    flushes: bool = True
     saturates: bool = False
 
 
@@ -55,15 +56,15 @@ MODES: Mapping[str, Modes] = MappingProxyType(
         "arith.maxnumf": _FLUSHES,
         "math.exp2": Modes(("approx",)),
         "math.rsqrt": Modes(("approx",)),
-        "math.tanh": Modes(("approx", "full")),
+        "math.tanh": Modes(("approx", "full"), flushes=False),
         **{
-            f"math.{name}": Modes(("approx",))
+            f"math.{name}": Modes(("approx",), flushes=False)
             for name, function in MATH_FUNCTIONS.items()
             if function.fast and name not in ("sqrt", "exp2", "rsqrt", "tanh")
         },
     }
 )
-"""By operation; `ftz` is for all of these."""
+"""By operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,9 @@ def _check(op: Operation, rounding: str, ftz: bool, sat: bool) -> None:
     if rounding and rounding not in modes.roundings:
         known = ", ".join(modes.roundings) or "none"
         raise op_error(op, f"rounds by one of {known}; {ROUNDING} is {rounding}")
-    if sat and not modes.saturates:
-        raise op_error(op, f"has no {SATURATE}")
+    for asked, can, name in ((ftz, modes.flushes, FLUSH), (sat, modes.saturates, SATURATE)):
+        if asked and not can:
+            raise op_error(op, f"has no {name}")
     element = _element(op.results[0].type)
     if (ftz or sat) and not isinstance(element, Float32Type):
         raise op_error(op, f"flushes and saturates f32 only, not {element}")
