@@ -68,7 +68,7 @@ def _assembled(cases: list[Case], arch: str) -> None:
 @needs_ptxas
 @pytest.mark.parametrize("arch", TARGETS)
 def test_ptxas_takes_some_without_a_word(arch: str) -> None:
-    _assembled(FEW[::3], arch)
+    _assembled(FEW[::8], arch)
 
 
 @needs_ptxas

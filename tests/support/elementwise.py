@@ -154,7 +154,8 @@ def apart(found: Array, wanted: Array) -> int:
     """Units of the last place between results; 2**62 for a NaN or zero of another sign."""
     if wanted.dtype.kind in "ib":
         return int(np.max(np.abs(found.astype(object) - wanted.astype(object))))
-    nan = np.isnan(found.astype(np.float64)), np.isnan(wanted.astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        nan = np.isnan(found.astype(np.float64)), np.isnan(wanted.astype(np.float64))
     both = ~(nan[0] | nan[1])
     if not np.array_equal(*nan):
         return 1 << 62

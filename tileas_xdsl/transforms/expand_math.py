@@ -43,12 +43,13 @@ class ExpandFunction(RewritePattern):
 def _expansion(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
     """What the operation becomes; None if it stays."""
     if (found := IN_ANY.get(type(op))) is not None:
+        float_mode(op)
         return partial(_in_any, op, found)
     in_f32 = _of_f32(op)
     if in_f32 is None or _is_double(op):
         return None
-    function = MATH_FUNCTIONS[op.name.removeprefix("math.")]
-    if function.fast and float_mode(op).approximate:
+    mode = float_mode(op)
+    if MATH_FUNCTIONS[op.name.removeprefix("math.")].fast and mode.approximate:
         return None
     return partial(_in_f32, in_f32)
 

@@ -64,7 +64,8 @@ def in_mode(
 
 def _flushed(values: Array) -> Array:
     """Subnormal numbers as zeros of their sign."""
-    return np.where(np.abs(values) < SMALLEST_NORMAL, values * 0, values).astype(values.dtype)
+    small = np.abs(values) < SMALLEST_NORMAL
+    return np.where(small, np.copysign(0, values), values).astype(values.dtype)
 
 
 def _directed(kind: type[Operation], rounding: str, nearest: Array, operands: list[Array]) -> Array:

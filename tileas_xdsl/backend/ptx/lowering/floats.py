@@ -127,6 +127,7 @@ def _divide(op: arith.DivfOp, low: Lowering) -> None:
 
 def _negate(op: arith.NegfOp, low: Lowering) -> None:
     form = low.form(op.result)
+    float_mode(op)
     value = low.value(op.operand)
     if form.element in BYTES:
         low.define(op.result, low.emit(ptx.XorOp(value, signs(low, form), form.kind)))
@@ -146,6 +147,7 @@ def signs(low: Lowering, form: Form, *, others: bool = False) -> SSAValue:
 def _compare(op: arith.CmpfOp, low: Lowering) -> None:
     predicate = op.predicate.value.data
     form, result = low.form(op.lhs), low.form(op.result)
+    float_mode(op)
     computes(low, form)
     comparison = COMPARISONS[predicate]
     if not comparison:

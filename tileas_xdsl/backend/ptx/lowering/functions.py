@@ -160,6 +160,7 @@ def _written_out(op: Operation, low: Lowering) -> None:
 
 def _round(op: math.FloorOp, low: Lowering) -> None:
     form = low.form(op.result)
+    float_mode(op)
     type_ = "f64" if form.element == "f64" else "f32"
     real = widen(low, low.value(op.operand), form)
     result = low.emit(ptx.CvtOp(real, type_, type_, rounding=ROUNDINGS[type(op)]))
@@ -168,6 +169,7 @@ def _round(op: math.FloorOp, low: Lowering) -> None:
 
 def _absolute(op: math.AbsFOp, low: Lowering) -> None:
     form = low.form(op.result)
+    float_mode(op)
     if form.element in BYTES:
         mask = signs(low, form, others=True)
         low.define(op.result, low.emit(ptx.AndOp(low.value(op.operand), mask, form.kind)))
