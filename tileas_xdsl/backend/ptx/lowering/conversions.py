@@ -124,8 +124,16 @@ def _to_integer(op: ToInteger, low: Lowering) -> None:
     if result.kind == "pred":
         low.define(op.result, _to_bit(low, real, sign, type_))
         return
-    new = ptx.CvtOp(real, f"{sign}{result.bits}", type_, rounding="rzi")
-    low.define(op.result, gather(low, low.emit(new), result))
+    found = low.emit(ptx.CvtOp(real, f"{sign}{result.bits}", type_, rounding="rzi"))
+    if type_ == "f64" and result.bits < 64:
+        found = _nan_is_zero(low, real, found, f"b{register_bits(result)}")
+    low.define(op.result, gather(low, found, result))
+
+
+def _nan_is_zero(low: Lowering, real: SSAValue, found: SSAValue, kind: str) -> SSAValue:
+    """As it is of f32; `cvt` makes the smallest number of a NaN of f64."""
+    is_nan = low.emit(ptx.SetpOp(real, real, "nan", "f64"))
+    return low.emit(ptx.SelpOp(low.constant(0, kind), found, is_nan, kind))
 
 
 def _to_bit(low: Lowering, real: SSAValue, sign: str, type_: str) -> SSAValue:
