@@ -11,6 +11,7 @@ from tests.support.assembling import needs_ptxas
 from tests.support.elementwise import DTYPES, Case, apart, arrays_of, compiled, expected
 from tests.support.elementwise_cases import CASES
 from tests.support.emulating import emulate
+from tests.support.math_expansions import EXPANSIONS, arguments, evaluated
 from tests.support.thread_kernels import THREADS
 from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.target.arch import TARGETS
@@ -51,6 +52,20 @@ def test_the_emulator_agrees_with_the_interpreter(case: Case) -> None:
 @pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.name)
 def test_the_emulator_agrees_on_all_types(case: Case) -> None:
     _check(case)
+
+
+@pytest.mark.parametrize("name", EXPANSIONS)
+def test_functions_are_the_same_bit_for_bit(name: str) -> None:
+    """What `expand-math` writes, run by the emulator and by the interpreter."""
+    rng = np.random.default_rng(2)
+    case = next(c for c in CASES if c.name == f"math.{name} f32")
+    for kernel, count in case.kernels():
+        every = arguments(name, rng, 100)
+        picked = rng.permutation(every[0].size)[: THREADS * count]
+        arrays = [array[picked] for array in every]
+        out = np.zeros(picked.size, np.float32)
+        found = emulate(compiled(kernel, "sm_90a"), [*arrays, out])[-1]
+        assert apart(found, evaluated(name, *arrays)) == 0
 
 
 def test_names_are_different() -> None:
