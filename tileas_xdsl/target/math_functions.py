@@ -40,7 +40,7 @@ MATH_FUNCTIONS: Mapping[str, MathFunction] = MappingProxyType(
         "atan2": MathFunction(3, 2),
         "atanh": MathFunction(3, 2),
         "cbrt": MathFunction(1, 1),
-        "cos": MathFunction(2, 2, fast=("cos.approx",), fast_error=_SINE),
+        "cos": MathFunction(2, 1, fast=("cos.approx",), fast_error=_SINE),
         "cosh": MathFunction(2, 1),
         "erf": MathFunction(2, 1),
         "exp": MathFunction(2, 1, fast=("mul", "ex2.approx"), fast_error="2 + 1.2 abs(x) ulp"),
@@ -58,7 +58,7 @@ MATH_FUNCTIONS: Mapping[str, MathFunction] = MappingProxyType(
             fast_error="that of both, times y log(x)",
         ),
         "rsqrt": MathFunction(2, 2, ("rsqrt.approx",), ("rsqrt.approx",), "relative 2^-22.9"),
-        "sin": MathFunction(2, 2, fast=("sin.approx",), fast_error=_SINE),
+        "sin": MathFunction(2, 1, fast=("sin.approx",), fast_error=_SINE),
         "sinh": MathFunction(3, 2),
         "sqrt": MathFunction(0, 0, ("sqrt.rn",), ("sqrt.approx",), "relative 2^-23"),
         "tan": MathFunction(

@@ -81,7 +81,8 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
     high, low = _exact_sum(c, rest)
     total, lost = _exact_sum(product, high)
     result = total + _sum_to_odd(low, lost)
-    plain = np.where(np.isfinite(result), result, a * b + c)
+    # An exact zero has the sign that the sum of both parts has.
+    plain = np.where(np.isfinite(result) & (result != 0), result, a * b + c)
     tiny = (np.abs(product) < _SMALLEST_PRODUCT) & (a != 0) & (b != 0) & np.isfinite(c)
     return each_exactly(exact_fma, plain, tiny, a, b, c) if tiny.any() else plain
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math as numbers
 
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.builtin import f32, i1, i32, i64
+from xdsl.dialects.builtin import f32, f64, i1, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.transforms.math_functions.values import Scope, Value
@@ -83,7 +83,7 @@ def _far(x: Value) -> tuple[Value, Value]:
     product = ((whole * high) << 32) + whole * middle + ((whole * low) >> 32)
     turns = product + (1 << 61)
     rest = product - ((turns >> 62) << 62)
-    r = rest.cast("sitofp", f32) * (numbers.pi / 2 * 2.0**-62)
+    r = (rest.cast("sitofp", f64) * (numbers.pi / 2 * 2.0**-62)).cast("truncf", f32)
     quadrant = (turns >> 62).cast("trunci", i32)
     negative = bits.compare("lt", 0)
     return negative.then(-r, r), negative.then(-quadrant, quadrant)

@@ -124,7 +124,8 @@ def _operation(name: str, operation: str, mode: Mode) -> Bits:
             values = [flush(v) for v in values]
         result = exact(*values)
         if mode.rounding == "rm" and operation in SUMS:
-            result = (_negative_zero(result, values), result[1])
+            parts = [values[0], -values[1]] if operation == "sub" else values
+            result = (_negative_zero(result, parts), result[1])
         return _finish(rounded(result, name, mode.rounding), name, mode)
 
     return function
