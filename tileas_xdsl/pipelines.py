@@ -44,7 +44,13 @@ _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 _LAID_OUT = (*_plain(_LAYOUT[0]), _BULK, *_plain(*_LAYOUT[1:]))
 """Tiles are laid out, and what TMA moves is asynchronous."""
 
-_TO_THREADS = ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgpu-to-ptx")
+_TO_THREADS = (
+    "convert-tileas-to-cute-nvgpu",
+    "expand-math",
+    "licm",
+    "cse",
+    "convert-cute-nvgpu-to-ptx",
+)
 """Tiles that are laid out become threads, and those PTX."""
 
 _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")

@@ -82,6 +82,12 @@ def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     return ConvertCuteNvgpuToPtx
 
 
+def _expand_math() -> type[ModulePass]:
+    from tileas_xdsl.transforms.expand_math import ExpandMath
+
+    return ExpandMath
+
+
 def _tileas_assign_load_store_layouts() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_assign_load_store_layouts import (
         TileasAssignLoadStoreLayouts,
@@ -189,6 +195,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
+        "expand-math": _expand_math,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-attach-tma-desc-args": _tileas_attach_tma_desc_args,

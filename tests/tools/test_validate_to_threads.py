@@ -12,7 +12,13 @@ from kernels import Copy, Gemm, Kernel, Windows
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 
-THREADS = ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgpu-to-ptx")
+THREADS = (
+    "convert-tileas-to-cute-nvgpu",
+    "expand-math",
+    "licm",
+    "cse",
+    "convert-cute-nvgpu-to-ptx",
+)
 PIPELINE = "tileas-to-ptx-with-host-code"
 
 

@@ -92,7 +92,7 @@ func.func @quotients(%p: !cute.ptr<f16, gmem, align<16>>, %q: !cute.ptr<f16, gme
 
 func.func @functions(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
   %x = cute.ptr.load %p : !cute.ptr<f32, gmem, align<16>> -> vector<2xf32>
-  %0 = math.exp %x : vector<2xf32>
+  %0 = math.exp %x fastmath<afn> : vector<2xf32>
   %1 = math.exp2 %0 fastmath<afn> : vector<2xf32>
   %r = math.rsqrt %1 : vector<2xf32>
   cute.ptr.store %r, %q : vector<2xf32>, !cute.ptr<f32, gmem, align<16>>
@@ -107,7 +107,7 @@ func.func @functions(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gme
 // CHECK-NEXT:    %4 = ptx.cvta %3 {space = "global", direction = "to", type = "u64"} : !ptx.reg<b64> -> !ptx.reg<b64>
 // CHECK-NEXT:    %5 = ptx.ld %2 {type = "f32", space = "global"} : !ptx.reg<b64> -> !ptx.reg<f32, 2>
 // CHECK-NEXT:    %6 = ptx.mul %5, %0 {type = "f32", rounding = "rn"} : !ptx.reg<f32, 2>, !ptx.reg<f32> -> !ptx.reg<f32, 2>
-// CHECK-NEXT:    %7 = ptx.ex2 %6 {type = "f32", rounding = "approx"} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
+// CHECK-NEXT:    %7 = ptx.ex2 %6 {type = "f32", rounding = "approx", ftz} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 // CHECK-NEXT:    %8 = ptx.ex2 %7 {type = "f32", rounding = "approx", ftz} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 // CHECK-NEXT:    %9 = ptx.rsqrt %8 {type = "f32", rounding = "approx"} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 // CHECK-NEXT:    ptx.st %4, %9 {type = "f32", space = "global"} : !ptx.reg<b64>, !ptx.reg<f32, 2>

@@ -11,10 +11,10 @@ func.func @helper() {
 
 // -----
 
-// Operations without a lowering.
+// Functions that no instruction computes are written out before.
 
 func.func @k(%a: f32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'math.erf' op is not lowered to PTX}}
+  // expected-error@+1 {{'math.erf' op is written out by expand-math, which was not run}}
   %0 = math.erf %a : f32
   func.return
 }
@@ -238,43 +238,12 @@ func.func @k(%i: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1,
 
 // -----
 
-// Bytes are extended before they are computed with.
-
-func.func @k(%i: i8) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'arith.addi' op PTX does not compute with integers like i8: extend them}}
-  %0 = arith.addi %i, %i : i8
-  func.return
-}
-
-// -----
-
-// So are floats of 8 bits.
+// Floats of 8 bits are computed with as f32, which would round a fused sum twice.
 
 func.func @k(%p: !cute.ptr<f8E5M2, gmem>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
   %0 = cute.ptr.load %p : !cute.ptr<f8E5M2, gmem> -> f8E5M2
-  // expected-error@+1 {{'arith.addf' op PTX does not compute with e5m2: extend it}}
-  %1 = arith.addf %0, %0 : f8E5M2
-  func.return
-}
-
-// -----
-
-// Packed integers are computed with one by one.
-
-func.func @k(%p: !cute.ptr<i16, gmem, align<4>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  %0 = cute.ptr.load %p : !cute.ptr<i16, gmem, align<4>> -> vector<2xi16>
-  // expected-error@+1 {{'arith.addi' op packed i16 are not computed with like this: extend them}}
-  %1 = arith.addi %0, %0 : vector<2xi16>
-  func.return
-}
-
-// -----
-
-// What would be rounded twice is not rounded.
-
-func.func @k(%a: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'arith.truncf' op rounds f64 to f32 only: what is narrower would be rounded twice}}
-  %0 = arith.truncf %a : f64 to bf16
+  // expected-error@+1 {{'math.fma' op rounds e5m2 twice: extend it to f32}}
+  %1 = math.fma %0, %0, %0 : f8E5M2
   func.return
 }
 
@@ -283,7 +252,7 @@ func.func @k(%a: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1,
 // Functions are those of f32.
 
 func.func @k(%a: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'math.exp2' op is approximated in f32 only, not in f64}}
+  // expected-error@+1 {{'math.exp2' op is computed in f32, not in f64}}
   %0 = math.exp2 %a : f64
   func.return
 }
@@ -340,71 +309,6 @@ func.func @k(%n: i16) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1,
 
 // -----
 
-// There is no minimum of f64 that PTX takes NaN for.
-
-func.func @k(%a: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'arith.minimumf' op PTX has no minimum or maximum of f64 that a NaN goes through}}
-  %0 = arith.minimumf %a, %a : f64
-  func.return
-}
-
-// -----
-
-// Floats become integers that registers hold.
-
-func.func @k(%a: f32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'arith.fptosi' op floats do not become i1: convert them to i32 first}}
-  %0 = arith.fptosi %a : f32 to i1
-  func.return
-}
-
-// -----
-
-// 64 bits are not rounded to 8 by way of 32.
-
-func.func @k(%i: i64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'arith.sitofp' op i64 would be rounded twice on its way to e5m2}}
-  %0 = arith.sitofp %i : i64 to f8E5M2
-  func.return
-}
-
-// -----
-
-// Bytes are not put together from single ones.
-
-func.func @k(%i: i8) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'cute.fragment.make' op fragments of i8 are not put together from elements}}
-  %0 = cute.fragment.make %i, %i, %i, %i : i8, i8, i8, i8 -> vector<4xi8>
-  func.return
-}
-
-// -----
-
-// Nor put into others.
-
-func.func @k(%p: !cute.ptr<i8, gmem, align<4>>, %i: i8) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  %0 = cute.ptr.load %p : !cute.ptr<i8, gmem, align<4>> -> vector<4xi8>
-  // expected-error@+1 {{'vector.insert' op elements are not put into fragments of i8}}
-  %1 = vector.insert %i, %0[0] : i8 into vector<4xi8>
-  func.return
-}
-
-// -----
-
-// Nor selected.
-
-func.func @k(%p: !cute.ptr<i8, gmem, align<4>>, %c: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  %z = arith.constant 0 : i32
-  %b = arith.cmpi eq, %c, %z : i32
-  %m = cute.fragment.make %b, %b, %b, %b : i1, i1, i1, i1 -> vector<4xi1>
-  %0 = cute.ptr.load %p : !cute.ptr<i8, gmem, align<4>> -> vector<4xi8>
-  // expected-error@+1 {{'cute.fragment.select' op elements of packed i8 are not selected one by one}}
-  %1 = cute.fragment.select %m, %0, %0 : vector<4xi1>, vector<4xi8>, vector<4xi8> -> vector<4xi8>
-  func.return
-}
-
-// -----
-
 // A broadcast repeats one element.
 
 func.func @k(%p: !cute.ptr<f32, gmem>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
@@ -436,14 +340,85 @@ func.func @k(%p: !cute.ptr<f32, gmem>) attributes {cute.kernel, nvvm.reqntid = a
   %2 = vector.bitcast %1 : vector<1xf32> to vector<32xi1>
   func.return
 }
-
 // -----
 
-// Bits are compared for equality.
+// Exponentials are approximated only where that is allowed.
 
-func.func @k(%a: i32, %b: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  %0 = arith.cmpi eq, %a, %b : i32
-  // expected-error@+1 {{'arith.cmpi' op single bits are compared by eq and ne only}}
-  %1 = arith.cmpi slt, %0, %0 : i1
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'math.exp' op is written out by expand-math, unless fastmath<afn> lets it approximate}}
+  %0 = math.exp %a : f32
+  func.return
+}
+// -----
+
+// Nor are those of f64 computed in f32.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'math.expm1' op is computed in f32, not in f64}}
+  %0 = math.expm1 %h : f64
+  func.return
+}
+// -----
+
+// What modes an operation has is in a table.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'math.sqrt' op rounds by one of rn, rz, rm, rp, approx; nv_tileas.rounding is full}}
+  %0 = math.sqrt %a {nv_tileas.rounding = "full"} : f32
+  func.return
+}
+// -----
+
+// A minimum is not rounded.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.minimumf' op rounds by one of none; nv_tileas.rounding is rz}}
+  %0 = arith.minimumf %a, %a {nv_tileas.rounding = "rz"} : f32
+  func.return
+}
+// -----
+
+// A rounding is a word.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.addf' op has nv_tileas.rounding as text, not 1 : i64}}
+  %0 = arith.addf %a, %a {nv_tileas.rounding = 1} : f32
+  func.return
+}
+// -----
+
+// A negation has no modes.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.negf' op has none of nv_tileas.rounding, nv_tileas.ftz and nv_tileas.sat}}
+  %0 = arith.negf %a {nv_tileas.ftz} : f32
+  func.return
+}
+// -----
+
+// Quotients do not saturate.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.divf' op has no nv_tileas.sat}}
+  %0 = arith.divf %a, %a {nv_tileas.sat} : f32
+  func.return
+}
+// -----
+
+// Subnormal numbers of f64 are kept.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'arith.mulf' op flushes and saturates f32 only, not f64}}
+  %0 = arith.mulf %h, %h {nv_tileas.ftz} : f64
+  func.return
+}
+// -----
+
+// Directions are for f32 and f64.
+
+func.func @k(%a: f32, %h: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %0 = arith.truncf %a : f32 to f16
+  // expected-error@+1 {{'arith.subf' op rounds f16 to nearest only, not by rp}}
+  %1 = arith.subf %0, %0 {nv_tileas.rounding = "rp"} : f16
   func.return
 }

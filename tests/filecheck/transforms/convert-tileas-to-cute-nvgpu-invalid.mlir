@@ -217,24 +217,6 @@ func.func @room() {
 
 // -----
 
-func.func @quotients(%n: index) {
-  %t = arith.constant dense<7> : tensor<4xi32>
-  // expected-error@+1 {{'arith.ceildivui' op rounds the quotients of tiles up, which is not lowered to threads yet}}
-  %u = arith.ceildivui %t, %t : tensor<4xi32>
-  func.return
-}
-
-// -----
-
-func.func @two_tiles() {
-  %t = arith.constant dense<7> : tensor<4xi32>
-  // expected-error@+1 {{'arith.mului_extended' op gives 2 tiles, which is not lowered to threads yet}}
-  %u, %v = arith.mului_extended %t, %t : tensor<4xi32>
-  func.return
-}
-
-// -----
-
 func.func @strong(%m: memref<?xf32>) {
   %zero = arith.constant 0 : index
   %v = nv_tileas.view %m : memref<?xf32> -> !nv_tileas.tiled_view<4xf32, gmem>

@@ -4,7 +4,7 @@ from support.meanings.arithmetic import DIVISIONS, DIVISIONS_BY_CONSTANTS, FLOAT
 from support.meanings.comparisons import COMPARISONS
 from support.meanings.conversions import CONVERSIONS
 from support.meanings.fragments import FRAGMENTS
-from support.meanings.functions import FUNCTIONS
+from support.meanings.functions import APPROXIMATIONS, FUNCTIONS
 from support.meanings.meaning import DTYPES, Array, Meaning
 
 __all__ = ["ALL", "DTYPES", "Array", "Meaning"]
@@ -17,6 +17,7 @@ ALL = (
     *FLOATS,
     *COMPARISONS,
     *FUNCTIONS,
+    *APPROXIMATIONS,
     *CONVERSIONS,
     *FRAGMENTS,
 )

@@ -11,6 +11,7 @@
 | `MakeFragmentOp(parts)` | `cute.fragment.make` | elements and fragments in a row |
 | `SliceFragmentOp(source, offset, size)` | `cute.fragment.slice` | consecutive elements |
 | `SelectFragmentOp(mask, lhs, rhs)` | `cute.fragment.select` | one or the other element |
+| `MapFragmentOp(inputs, types, body)` | `cute.fragment.map` | a body for every element |
 | `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
 
 The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
@@ -18,13 +19,14 @@ The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.cute import fragments, pointers
+from tileas_xdsl.dialects.cute import fragments, maps, pointers
 from tileas_xdsl.dialects.cute.fragments import (
     MakeFragmentOp,
     SelectFragmentOp,
     SliceFragmentOp,
     UndefFragmentOp,
 )
+from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.cute.pointers import (
     IntToPtrOp,
     LoadOp,
@@ -45,6 +47,7 @@ __all__ = [
     "IntToPtrOp",
     "LoadOp",
     "MakeFragmentOp",
+    "MapFragmentOp",
     "PtrAddOp",
     "PtrToIntOp",
     "PtrType",
@@ -53,8 +56,13 @@ __all__ = [
     "SliceFragmentOp",
     "StoreOp",
     "UndefFragmentOp",
+    "YieldFragmentOp",
     "access_alignment",
     "access_offset",
 ]
 
-Cute = Dialect("cute", [*pointers.OPERATIONS, *fragments.OPERATIONS], [AddressSpaceAttr, PtrType])
+Cute = Dialect(
+    "cute",
+    [*pointers.OPERATIONS, *fragments.OPERATIONS, *maps.OPERATIONS],
+    [AddressSpaceAttr, PtrType],
+)

@@ -1,7 +1,7 @@
 """Conversions of `arith` on scalars and tiles.
 
-Floats become integers towards zero and saturate, NaN gives zero, as PTX `cvt.rzi` has it (MLIR
-leaves both open).
+Floats become integers towards zero and saturate, NaN gives zero, or 2**63 in 64 bits, as PTX
+`cvt.rzi` has it (MLIR leaves both open).
 """
 
 from __future__ import annotations
@@ -72,7 +72,13 @@ def _to_integer(values: Array, limits: tuple[int, int], width: int) -> Value:
     dtype = np.uint64 if low == 0 else np.int64
     inside = np.where(below | above, 0.0, whole).astype(dtype)
     result = np.where(below, dtype(low), np.where(above, dtype(high), inside))
+    if width == 64:
+        result = np.where(np.isnan(values), NAN_OF_64_BITS.astype(dtype), result)
     return wrap(result if result.ndim else int(result), width)
+
+
+NAN_OF_64_BITS = np.array(1 << 63, np.uint64)
+"""What NaN becomes in 64 bits (PTX ISA, cvt); in fewer it is zero."""
 
 
 def _sign_extend(value: Value, source: Attribute, target: Attribute) -> Value:

@@ -15,6 +15,8 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.dialects.nv_tileas.float_modes import DIRECTED, FLUSH, float_mode
+from tileas_xdsl.interpreters.tile.directed import each_exactly, exact_fma, in_mode
 from tileas_xdsl.interpreters.tile.integers import Value, element_of_type
 from tileas_xdsl.interpreters.tile.numerics import Array, cast, float_format, widened
 
@@ -79,7 +81,14 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
     high, low = _exact_sum(c, rest)
     total, lost = _exact_sum(product, high)
     result = total + _sum_to_odd(low, lost)
-    return np.where(np.isfinite(result), result, a * b + c)
+    # An exact zero has the sign that the sum of both parts has.
+    plain = np.where(np.isfinite(result) & (result != 0), result, a * b + c)
+    tiny = (np.abs(product) < _SMALLEST_PRODUCT) & (a != 0) & (b != 0) & np.isfinite(c)
+    return each_exactly(exact_fma, plain, tiny, a, b, c) if tiny.any() else plain
+
+
+_SMALLEST_PRODUCT = 2.0**-900
+"""From here on what the rounding of a product loses is a double."""
 
 
 def _exact_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -159,13 +168,22 @@ FLOAT_RULES: Mapping[type[Operation], Compute] = {
 """Operations whose operands and result have one float type."""
 
 
+SIGNS = (arith.NegfOp, math.AbsFOp, math.CopySignOp)
+"""Operations on sign bits: nothing is rounded, and infinity stays where a type has it."""
+
+
 def float_op(op: Operation, operands: Sequence[Value]) -> Array:
     """The result of an operation of `FLOAT_RULES`, rounded; specials follow IEEE 754."""
     type_ = op.results[0].type
+    mode = float_mode(op)
+    if type(op) in SIGNS:
+        return np.asarray(FLOAT_RULES[type(op)](*operands), np.asarray(operands[0]).dtype)
     wide = [wide_of(operand, type_) for operand in operands]
-    with np.errstate(all="ignore"):
-        result = FLOAT_RULES[type(op)](*wide)
-    return np.asarray(cast(np.asarray(result), element_of_type(type_)))
+    if mode.exact or not (mode.sat or mode.rounding in DIRECTED or FLUSH in op.attributes):
+        with np.errstate(all="ignore"):
+            result = FLOAT_RULES[type(op)](*wide)
+        return np.asarray(cast(np.asarray(result), element_of_type(type_)))
+    return in_mode(type(op), FLOAT_RULES[type(op)], mode, wide)
 
 
 def float_power(op: Operation, operands: Sequence[Value]) -> Array:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import arith, gpu, math, memref, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
+    Float32Type,
+    Float64Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
     TensorType,
     VectorType,
     f32,
+    f64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
@@ -63,7 +66,13 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     held_as,
 )
 
-KEEP_BYTES = (arith.BitcastOp, arith.SelectOp)
+KEEP_BYTES = (
+    arith.BitcastOp,
+    arith.NegfOp,
+    arith.SelectOp,
+    math.AbsFOp,
+    math.CopySignOp,
+)
 """What 8-bit floats may do without being extended."""
 
 MOST_UNROLLED = 16
@@ -90,8 +99,6 @@ def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
     """An operation of `arith` or `math`: on scalars as it is, on tiles register by register."""
     if not is_on_tiles(op):
         return [Scalar(v) for v in _on_scalars(e, op, [e.scalar(v) for v in op.operands])]
-    if len(op.results) != 1:
-        raise op_error(op, f"gives {len(op.results)} tiles, which is not lowered to threads yet")
     result: Any = op.results[0].type
     found = [e.get(v) for v in op.operands]
     layout = common_layout(e, op, result, found)
@@ -99,16 +106,20 @@ def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
         None if isinstance(value, Scalar) else in_registers(e, op, operand, layout)
         for operand, value in zip(op.operands, found, strict=True)
     ]
-    element = held_as(result.element_type)
-    vector = VectorType(element, [layout.registers])
-    blocks: list[SSAValue] = []
+    elements = [held_as(cast(Any, value.type).element_type) for value in op.results]
+    vectors = [VectorType(element, [layout.registers]) for element in elements]
+    blocks: list[Sequence[SSAValue]] = []
     for k in range(layout.blocks):
         operands = [
             e.scalar(operand) if tile is None else tile.parts[k]
             for operand, tile in zip(op.operands, tiles, strict=True)
         ]
-        blocks.append(on_vectors(e, op, operands, vector))
-    return [Fragment(layout, element, tuple(blocks))]
+        if len(vectors) == 1:
+            blocks.append([on_vectors(e, op, operands, vectors[0])])
+        else:
+            blocks.append(_again(e, op, operands, vectors))
+    parts = zip(*blocks, strict=True)
+    return [Fragment(layout, *part) for part in zip(elements, parts, strict=True)]
 
 
 def is_on_tiles(op: Operation) -> bool:
@@ -121,24 +132,37 @@ def on_vectors(
 ) -> SSAValue:
     """The operation on vectors of registers; floats of 8 bits are computed with as f32.
 
-    f32 holds what two such floats give without an error that a second rounding would show.
+    f32 holds what two such floats give without an error that a second rounding would show, f64 what
+    three do.
     """
     if isinstance(op, KEEP_BYTES) or not all(_is_byte(v.type) for v in (*operands, *op.results)):
-        return _again(e, op, operands, result)[0]
-    wide = [e.insert(arith.ExtFOp(v, VectorType(f32, [length(v)]))).result for v in operands]
-    made = _again(e, op, wide, VectorType(f32, result.get_shape()))[0]
+        return _again(e, op, operands, [result])[0]
+    real = _computed_in(op)
+    wide = [e.insert(arith.ExtFOp(v, VectorType(real, [length(v)]))).result for v in operands]
+    made = _again(e, op, wide, [VectorType(real, result.get_shape())])[0]
     return e.insert(arith.TruncFOp(made, result)).result
+
+
+def _computed_in(op: Operation) -> Float32Type | Float64Type:
+    """The float that an operation on floats of 8 bits is computed in."""
+    return f64 if isinstance(op, math.FmaOp) else f32
+
+
+def _held(op: Operation) -> Sequence[Attribute]:
+    """The types that the results have in registers."""
+    return [held_as(value.type) for value in op.results]
 
 
 def _on_scalars(e: Emitter, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
     """The operation on scalars, with floats of 8 bits as f32 too."""
     narrow = bool(operands) and all(_is_byte(v.type) for v in operands)
     if not narrow or isinstance(op, (*KEEP_BYTES, arith.ExtFOp)):
-        return _again(e, op, operands, None)
-    wide = [e.insert(arith.ExtFOp(v, f32)).result for v in operands]
+        return _again(e, op, operands, _held(op))
+    real = _computed_in(op)
+    wide = [e.insert(arith.ExtFOp(v, real)).result for v in operands]
     if not all(_is_byte(v.type) for v in op.results):
-        return _again(e, op, wide, None)
-    made = _again(e, op, wide, f32)
+        return _again(e, op, wide, _held(op))
+    made = _again(e, op, wide, [real])
     return [
         e.insert(arith.TruncFOp(value, result.type)).result
         for value, result in zip(made, op.results, strict=True)
@@ -153,9 +177,8 @@ def _is_byte(type_: Attribute) -> bool:
 
 
 def _again(
-    e: Emitter, op: Operation, operands: Sequence[SSAValue], result: Attribute | None
+    e: Emitter, op: Operation, operands: Sequence[SSAValue], types: Sequence[Attribute]
 ) -> Sequence[SSAValue]:
-    types = [held_as(value.type) if result is None else result for value in op.results]
     made = type(op).create(
         operands=operands,
         result_types=types,
@@ -166,12 +189,11 @@ def _again(
 
 
 def rounded_up(e: Emitter, op: arith.CeilDivUIOp) -> Sequence[Lowered]:
-    """A quotient rounded up, of numbers that do not come near the end of their range."""
-    if is_on_tiles(op):
-        raise op_error(op, "rounds the quotients of tiles up, which is not lowered to threads yet")
+    """A quotient rounded up; an index does not come near the end of its range."""
+    if not isinstance(op.result.type, IndexType):
+        return elementwise(e, op)
     a, b = e.scalar(op.lhs), e.scalar(op.rhs)
-    one = e.index(1) if isinstance(a.type, IndexType) else e.int32(1)
-    above = e.insert(arith.SubiOp(b, one)).result
+    above = e.insert(arith.SubiOp(b, e.index(1))).result
     return [Scalar(e.insert(arith.DivUIOp(e.add(a, above), b)).result)]
 
 

@@ -128,3 +128,84 @@ func.func @fragments(%a: f32, %i: i32, %v: vector<4xf32>, %w: vector<2x2xf32>, %
   %10 = cute.fragment.select %v, %v, %v : vector<4xf32>, vector<4xf32>, vector<4xf32> -> vector<4xf32>
   func.return
 }
+
+// -----
+
+// A body says what it gives.
+
+func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
+  // expected-error@+1 {{'cute.fragment.map' op has a body that ends with cute.fragment.yield}}
+  %0 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
+  ^bb0(%x: f32):
+    ptx.ret
+  }
+  func.return
+}
+
+// -----
+
+// It goes through something.
+
+func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
+  // expected-error@+1 {{'cute.fragment.map' op goes through at least one fragment}}
+  "cute.fragment.map"() ({
+  ^bb0:
+    "cute.fragment.yield"() : () -> ()
+  }) : () -> ()
+  func.return
+}
+
+// -----
+
+// It computes, and does not branch.
+
+func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
+  // expected-error@+1 {{'cute.fragment.map' op has a body without branches and loops}}
+  %0 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
+  ^bb0(%x: f32):
+    %c = arith.cmpf olt, %x, %x : f32
+    scf.if %c {
+    }
+    cute.fragment.yield %x : f32
+  }
+  func.return
+}
+
+// -----
+
+// Each fragment is an argument.
+
+func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
+  // expected-error@+1 {{'cute.fragment.map' op has 2 inputs and 1 in its body}}
+  %0 = cute.fragment.map %v, %v : vector<4xf32>, vector<4xf32> -> vector<4xf32> {
+  ^bb0(%x: f32):
+    cute.fragment.yield %x : f32
+  }
+  func.return
+}
+
+// -----
+
+// Of its elements.
+
+func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
+  // expected-error@+1 {{'cute.fragment.map' op has output vector<4xi32>, but f32 in its body}}
+  %0 = cute.fragment.map %v : vector<4xf32> -> vector<4xi32> {
+  ^bb0(%x: f32):
+    cute.fragment.yield %x : f32
+  }
+  func.return
+}
+
+// -----
+
+// All are as long.
+
+func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
+  // expected-error@+1 {{'cute.fragment.map' op goes through fragments of one length}}
+  %0 = cute.fragment.map %v, %w : vector<4xf32>, vector<2xf32> -> vector<4xf32> {
+  ^bb0(%x: f32, %y: f32):
+    cute.fragment.yield %x : f32
+  }
+  func.return
+}

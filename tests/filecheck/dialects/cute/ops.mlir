@@ -86,3 +86,25 @@ func.func @fragments(%a: f32, %v: vector<4xf32>, %m: vector<2xi1>) {
 // CHECK-NEXT:    %3 = cute.fragment.select %m, %1, %2 : vector<2xi1>, vector<2xf32>, vector<2xf32> -> vector<2xf32>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// A body of scalars goes through all elements; it may use scalars from outside.
+
+func.func @map(%v: vector<4xf32>, %limit: f32) {
+  %0, %1 = cute.fragment.map %v : vector<4xf32> -> vector<4xi32>, vector<4xi1> {
+  ^bb0(%x: f32):
+    %2 = arith.cmpf olt, %x, %limit : f32
+    %3 = arith.fptosi %x : f32 to i32
+    cute.fragment.yield %3, %2 : i32, i1
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @map(%v: vector<4xf32>, %limit: f32) {
+// CHECK-NEXT:    %0, %1 = cute.fragment.map %v : vector<4xf32> -> vector<4xi32>, vector<4xi1> {
+// CHECK-NEXT:    ^bb0(%x: f32):
+// CHECK-NEXT:      %2 = arith.cmpf olt, %x, %limit : f32
+// CHECK-NEXT:      %3 = arith.fptosi %x : f32 to i32
+// CHECK-NEXT:      cute.fragment.yield %3, %2 : i32, i1
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }

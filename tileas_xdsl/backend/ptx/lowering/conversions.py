@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from xdsl.dialects import arith, vector
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.convert import narrow, separate, widen
+from tileas_xdsl.backend.ptx.lowering.convert import gather, narrow, spread, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.integers import register_bits
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
 
@@ -29,13 +30,30 @@ def _extend_float(op: arith.ExtFOp, low: Lowering) -> None:
 
 def _truncate_float(op: arith.TruncFOp, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
-    if source.element == "f64" and result.element != "f32":
-        raise low.error("rounds f64 to f32 only: what is narrower would be rounded twice")
     value = low.value(op.input)
-    if source.element == "f64":
+    if source.element != "f64":
+        low.define(op.result, narrow(low, widen(low, value, source), result))
+    elif result.element == "f32":
         low.define(op.result, low.emit(ptx.CvtOp(value, "f32", "f64", rounding="rn")))
-        return
-    low.define(op.result, narrow(low, widen(low, value, source), result))
+    else:
+        odd = _to_odd(low, value, "f64", "f64")
+        low.define(op.result, narrow(low, odd, result))
+
+
+def _to_odd(low: Lowering, value: SSAValue, type_: str, back: str) -> SSAValue:
+    """A wide number as f32, the last bit set where it is inexact: rounding that again rounds once.
+
+    Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
+    using rounding to odd".
+    """
+    cut = low.emit(ptx.CvtOp(value, "f32", type_, rounding="rz"))
+    whole = "rzi" if back[0] in "su" else None
+    again = low.emit(ptx.CvtOp(cut, back, "f32", rounding=whole))
+    inexact = low.emit(ptx.SetpOp(again, value, "ne", type_))
+    bits = low.emit(ptx.MovOp(cut, "b32", kind="b32"))
+    odd = low.emit(ptx.OrOp(bits, low.constant(1), "b32"))
+    chosen = low.emit(ptx.SelpOp(odd, bits, inexact, "b32"))
+    return low.emit(ptx.MovOp(chosen, "b32", kind="f32"))
 
 
 def _extend_integer(op: Extension, low: Lowering) -> None:
@@ -56,49 +74,40 @@ def _index_cast(op: arith.IndexCastOp, low: Lowering) -> None:
 
 def _resize(low: Lowering, value: SSAValue, source: Form, result: Form, sign: str) -> SSAValue:
     """An integer in more or fewer bits."""
-    if result.packed:
-        raise low.error(f"integers are not packed into {result.element} here: shift and or them")
     if source.kind == "pred":
-        true = -1 if sign == "s" else 1
-        kind = result.kind
-        return low.emit(ptx.SelpOp(low.constant(true, kind), low.constant(0, kind), value, kind))
+        kind = f"b{register_bits(result)}"
+        true = low.constant(-1 if sign == "s" else 1, kind)
+        return gather(low, low.emit(ptx.SelpOp(true, low.constant(0, kind), value, kind)), result)
+    value = spread(low, value, source, sign)
     if result.kind == "pred":
-        return _lowest_bit(low, value, source)
-    if source.packed and source.bits == 8:
-        raise low.error("packed bytes are not extended here: shift and mask them")
-    value = separate(low, value, source)
-    if source.bits == result.bits:
-        return value
-    return low.emit(ptx.CvtOp(value, f"{sign}{result.bits}", f"{sign}{source.bits}"))
+        return _lowest_bit(low, value, register_bits(source))
+    bits, before = register_bits(result), register_bits(source)
+    if bits != before:
+        value = low.emit(ptx.CvtOp(value, f"{sign}{bits}", f"{sign}{before}"))
+    return gather(low, value, result)
 
 
-def _lowest_bit(low: Lowering, value: SSAValue, source: Form) -> SSAValue:
-    if source.packed:
-        raise low.error(f"packed {source.element} are not truncated to single bits")
-    bit = low.emit(ptx.AndOp(value, low.constant(1, source.kind), source.kind))
-    zero = low.constant(0, source.kind)
-    return low.emit(ptx.SetpOp(bit, zero, "ne", f"u{max(source.bits, 16)}"))
+def _lowest_bit(low: Lowering, value: SSAValue, bits: int) -> SSAValue:
+    kind = f"b{bits}"
+    bit = low.emit(ptx.AndOp(value, low.constant(1, kind), kind))
+    return low.emit(ptx.SetpOp(bit, low.constant(0, kind), "ne", f"u{bits}"))
 
 
 def _from_integer(op: FromInteger, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
     sign = "s" if isinstance(op, arith.SIToFPOp) else "u"
     value = low.value(op.input)
-    if source.packed:
-        raise low.error(f"packed {source.element} are not converted to floats: extend them")
     if source.kind == "pred":
         one = low.constant(-1.0 if sign == "s" else 1.0, "f32")
         real = low.emit(ptx.SelpOp(one, low.constant(0.0, "f32"), value, "f32"))
         low.define(op.result, _from_f32(low, real, result))
         return
-    if result.element in ("f32", "f64", "f16", "bf16") and not result.packed:
-        new = ptx.CvtOp(value, result.element, f"{sign}{source.bits}", rounding="rn")
-        low.define(op.result, low.emit(new))
+    value, type_ = spread(low, value, source, sign), f"{sign}{register_bits(source)}"
+    if result.element in ("f32", "f64", "f16", "bf16"):
+        real = low.emit(ptx.CvtOp(value, result.element, type_, rounding="rn"))
+        low.define(op.result, gather(low, real, result))
         return
-    if source.bits > 16:
-        raise low.error(f"{source.element} would be rounded twice on its way to {result.element}")
-    real = low.emit(ptx.CvtOp(value, "f32", f"{sign}{source.bits}", rounding="rn"))
-    low.define(op.result, narrow(low, real, result))
+    low.define(op.result, narrow(low, _to_odd(low, value, type_, type_), result))
 
 
 def _from_f32(low: Lowering, value: SSAValue, result: Form) -> SSAValue:
@@ -110,12 +119,28 @@ def _from_f32(low: Lowering, value: SSAValue, result: Form) -> SSAValue:
 def _to_integer(op: ToInteger, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
     sign = "s" if isinstance(op, arith.FPToSIOp) else "u"
-    if result.packed or result.kind == "pred":
-        raise low.error(f"floats do not become {result.element}: convert them to i32 first")
     real = widen(low, low.value(op.input), source)
     type_ = "f64" if source.element == "f64" else "f32"
-    new = ptx.CvtOp(real, f"{sign}{result.bits}", type_, rounding="rzi")
-    low.define(op.result, low.emit(new))
+    if result.kind == "pred":
+        low.define(op.result, _to_bit(low, real, sign, type_))
+        return
+    found = low.emit(ptx.CvtOp(real, f"{sign}{result.bits}", type_, rounding="rzi"))
+    if type_ == "f64" and result.bits < 64:
+        found = _nan_is_zero(low, real, found, f"b{register_bits(result)}")
+    low.define(op.result, gather(low, found, result))
+
+
+def _nan_is_zero(low: Lowering, real: SSAValue, found: SSAValue, kind: str) -> SSAValue:
+    """As it is of f32; `cvt` makes the smallest number of a NaN of f64."""
+    is_nan = low.emit(ptx.SetpOp(real, real, "nan", "f64"))
+    return low.emit(ptx.SelpOp(low.constant(0, kind), found, is_nan, kind))
+
+
+def _to_bit(low: Lowering, real: SSAValue, sign: str, type_: str) -> SSAValue:
+    """A set bit is 1, or -1 where it is signed; what is past it saturates."""
+    if sign == "s":
+        return low.emit(ptx.SetpOp(real, low.constant(-1.0, type_), "le", type_))
+    return low.emit(ptx.SetpOp(real, low.constant(1.0, type_), "ge", type_))
 
 
 def _bitcast(op: arith.BitcastOp | vector.BitcastOp, low: Lowering) -> None:

@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.integers import constant_integer, whole_integers
+from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
+from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.integers import (
+    constant_integer,
+    register_bits,
+    whole_integers,
+)
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
 
@@ -136,46 +142,48 @@ def _divide(op: Division, low: Lowering) -> None:
     divisor = constant_integer(op.rhs)
     if divisor == 0:
         raise low.error("divides by zero")
-    value, bits = low.value(op.lhs), form.bits
+    value, bits = spread(low, low.value(op.lhs), form, sign), register_bits(form)
     if divisor is None or bits == 16:
         instruction = ptx.RemOp if is_remainder else ptx.DivOp
-        result = low.emit(instruction(value, low.value(op.rhs), f"{sign}{bits}"))
+        by = spread(low, low.value(op.rhs), form, sign)
+        result = low.emit(instruction(value, by, f"{sign}{bits}"))
     else:
         divider = _Divider(low, bits)
         divide = divider.remainder if is_remainder else divider.by_constant
         result = divide(value, divisor, sign)
-    low.define(op.result, result)
+    low.define(op.result, gather(low, result, form))
 
 
 def _ceiling_unsigned(op: arith.CeilDivUIOp, low: Lowering) -> None:
     """`min(a, 1) + (a - min(a, 1)) / b`: nothing overflows."""
     form = low.form(op.result)
     whole_integers(low, form)
-    type_ = f"u{form.bits}"
-    value = low.value(op.lhs)
-    one = low.emit(ptx.MinOp(value, low.constant(1, f"b{form.bits}"), type_))
+    bits = register_bits(form)
+    type_ = f"u{bits}"
+    value = spread(low, low.value(op.lhs), form)
+    one = low.emit(ptx.MinOp(value, low.constant(1, f"b{bits}"), type_))
     rest = low.emit(ptx.SubOp(value, one, type_))
-    quotient = _quotient(low, rest, op.rhs, form.bits, "u")
-    low.define(op.result, low.emit(ptx.AddOp(quotient, one, type_)))
+    quotient = _quotient(low, rest, op.rhs, form, "u")
+    low.define(op.result, gather(low, low.emit(ptx.AddOp(quotient, one, type_)), form))
 
 
-def _quotient(low: Lowering, value: SSAValue, by: SSAValue, bits: int, sign: str) -> SSAValue:
-    divisor = constant_integer(by)
+def _quotient(low: Lowering, value: SSAValue, by: SSAValue, form: Form, sign: str) -> SSAValue:
+    divisor, bits = constant_integer(by), register_bits(form)
     if divisor == 0:
         raise low.error("divides by zero")
     if divisor is not None and bits != 16:
         return _Divider(low, bits).by_constant(value, divisor, sign)
-    return low.emit(ptx.DivOp(value, low.value(by), f"{sign}{bits}"))
+    return low.emit(ptx.DivOp(value, spread(low, low.value(by), form, sign), f"{sign}{bits}"))
 
 
 def _rounded(op: arith.FloorDivSIOp | arith.CeilDivSIOp, low: Lowering) -> None:
     """The quotient towards zero, one less or more where it was rounded the other way."""
     form = low.form(op.result)
     whole_integers(low, form)
-    bits, down = form.bits, isinstance(op, arith.FloorDivSIOp)
+    bits, down = register_bits(form), isinstance(op, arith.FloorDivSIOp)
     type_, zero = f"s{bits}", low.constant(0, f"b{bits}")
-    value, divisor = low.value(op.lhs), low.value(op.rhs)
-    quotient = _quotient(low, value, op.rhs, bits, "s")
+    value, divisor = (spread(low, low.value(v), form, "s") for v in (op.lhs, op.rhs))
+    quotient = _quotient(low, value, op.rhs, form, "s")
     product = low.emit(ptx.MulOp(quotient, divisor, type_, mode="lo"))
     rest = low.emit(ptx.SubOp(value, product, type_))
     signs = low.emit(ptx.XorOp(value, divisor, f"b{bits}"))
@@ -184,7 +192,8 @@ def _rounded(op: arith.FloorDivSIOp | arith.CeilDivSIOp, low: Lowering) -> None:
     correct = low.emit(ptx.AndOp(other_way, inexact, "pred"))
     step = low.constant(-1 if down else 1, f"b{bits}")
     moved = low.emit(ptx.AddOp(quotient, step, type_))
-    low.define(op.result, low.emit(ptx.SelpOp(moved, quotient, correct, f"b{bits}")))
+    result = low.emit(ptx.SelpOp(moved, quotient, correct, f"b{bits}"))
+    low.define(op.result, gather(low, result, form))
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {

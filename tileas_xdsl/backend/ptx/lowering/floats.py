@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, vector
-from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.convert import narrow, widen
+from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.nv_tileas.float_modes import NEAREST, FloatMode, float_mode
 from tileas_xdsl.dialects.ptx.arith import BinaryOp
 
 Binary = arith.AddfOp | arith.SubfOp | arith.MulfOp
@@ -49,63 +49,105 @@ COMPARISONS = (
 
 
 def computes(low: Lowering, form: Form) -> str:
-    """The type of an instruction that computes with such floats; refuses 8-bit ones."""
+    """The type of an instruction that computes with such floats; bytes and tf32 are widened."""
     if form.element in ("f32", "f64"):
         return form.element
     if form.element in HALVES:
         return f"{form.element}x2" if form.packed else form.element
-    raise low.error(f"PTX does not compute with {form.element}: extend it")
+    if form.element in ("tf32", *BYTES):
+        return "f32"
+    raise low.error(f"does not compute with {form.element}")
 
 
-def contracts(flags: FastMathFlagsAttr | None) -> bool:
-    """Whether products and sums may be fused."""
-    return flags is not None and bool({"contract", "fast"} & _names(flags))
+def operands(low: Lowering, values: Sequence[SSAValue], form: Form, type_: str) -> list[SSAValue]:
+    """The registers of values as an instruction of `type_` takes them."""
+    found = [low.value(value) for value in values]
+    if type_ != "f32" or form.element == "f32":
+        return found
+    return [widen(low, value, form) for value in found]
 
 
-def approximates(flags: FastMathFlagsAttr | None) -> bool:
-    """Whether subnormal operands and results may be zero and functions approximate."""
-    return flags is not None and bool({"afn", "fast"} & _names(flags))
-
-
-def _names(flags: FastMathFlagsAttr) -> set[str]:
-    return {str(flag.value) for flag in flags.data}
+def result_of(low: Lowering, value: SSAValue, form: Form, type_: str) -> SSAValue:
+    """What an instruction of `type_` gives, in the form of the result."""
+    return narrow(low, value, form) if type_ == "f32" else value
 
 
 def _binary(op: Binary, low: Lowering) -> None:
-    rule, form = RULES[type(op)], low.form(op.result)
+    rule, form, mode = RULES[type(op)], low.form(op.result), float_mode(op)
     type_ = computes(low, form)
-    # Without a rounding ptxas may fuse what is multiplied and added.
-    rounding = "rn" if rule.rounds and not contracts(op.fastmath) else None
-    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    lhs, rhs = operands(low, (op.lhs, op.rhs), form, type_)
     if type_ == "f64" and rule.nan:
-        raise low.error("PTX has no minimum or maximum of f64 that a NaN goes through")
-    new = rule.instruction(lhs, rhs, type_, rounding=rounding, nan=rule.nan)
-    low.define(op.result, low.emit(new))
+        low.define(op.result, _extreme_of_doubles(low, rule, lhs, rhs))
+        return
+    new = rule.instruction(
+        lhs,
+        rhs,
+        type_,
+        rounding=_rounding(rule, mode),
+        nan=rule.nan,
+        ftz=_flushes(op, mode),
+        sat=mode.sat,
+    )
+    low.define(op.result, result_of(low, low.emit(new), form, type_))
+
+
+def _rounding(rule: FloatRule, mode: FloatMode) -> str | None:
+    """Without a rounding ptxas may fuse what is multiplied and added."""
+    if not rule.rounds:
+        return None
+    return mode.rounding or (None if mode.fuses else NEAREST)
+
+
+def _flushes(op: Operation, mode: FloatMode) -> bool:
+    """Sums, products and extremes flush only where that is said."""
+    return mode.ftz and "nv_tileas.ftz" in op.attributes
+
+
+def _extreme_of_doubles(low: Lowering, rule: FloatRule, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """A minimum or maximum of f64 that a NaN goes through, which PTX has not: a sum is NaN too."""
+    found = low.emit(rule.instruction(lhs, rhs, "f64"))
+    total = low.emit(ptx.AddOp(lhs, rhs, "f64", rounding=NEAREST))
+    unordered = low.emit(ptx.SetpOp(lhs, rhs, "nan", "f64"))
+    return low.emit(ptx.SelpOp(total, found, unordered, "f64"))
 
 
 def _divide(op: arith.DivfOp, low: Lowering) -> None:
-    form = low.form(op.result)
+    form, mode = low.form(op.result), float_mode(op)
     computes(low, form)
     lhs, rhs = (widen(low, low.value(v), form) for v in (op.lhs, op.rhs))
-    if form.element == "f64":
-        quotient = low.emit(ptx.DivOp(lhs, rhs, "f64", rounding="rn"))
-    elif approximates(op.fastmath):
-        quotient = low.emit(ptx.DivOp(lhs, rhs, "f32", rounding="approx", ftz=True))
-    else:
-        quotient = low.emit(ptx.DivOp(lhs, rhs, "f32", rounding="rn"))
+    type_ = "f64" if form.element == "f64" else "f32"
+    rounding = "approx" if mode.approximate else mode.rounding or NEAREST
+    if type_ == "f64" and rounding in ("approx", "full"):
+        rounding = NEAREST
+    ftz = mode.ftz and type_ == "f32"
+    quotient = low.emit(ptx.DivOp(lhs, rhs, type_, rounding=rounding, ftz=ftz))
     # f32 has more than twice the digits of 16-bit floats, so rounding twice rounds once.
     low.define(op.result, narrow(low, quotient, form))
 
 
 def _negate(op: arith.NegfOp, low: Lowering) -> None:
     form = low.form(op.result)
+    float_mode(op)
     value = low.value(op.operand)
-    low.define(op.result, low.emit(ptx.NegOp(value, computes(low, form))))
+    if form.element in BYTES:
+        low.define(op.result, low.emit(ptx.XorOp(value, signs(low, form), form.kind)))
+        return
+    type_ = computes(low, form)
+    (value,) = operands(low, (op.operand,), form, type_)
+    low.define(op.result, result_of(low, low.emit(ptx.NegOp(value, type_)), form, type_))
+
+
+def signs(low: Lowering, form: Form, *, others: bool = False) -> SSAValue:
+    """The bits of a register of bytes that are signs, or all others."""
+    mask = 0x80808080 if form.kind == "b32" else 0x8080
+    every = (1 << int(form.kind[1:])) - 1
+    return low.constant(every ^ mask if others else mask, form.kind)
 
 
 def _compare(op: arith.CmpfOp, low: Lowering) -> None:
     predicate = op.predicate.value.data
     form, result = low.form(op.lhs), low.form(op.result)
+    float_mode(op)
     computes(low, form)
     comparison = COMPARISONS[predicate]
     if not comparison:
@@ -117,17 +159,22 @@ def _compare(op: arith.CmpfOp, low: Lowering) -> None:
 
 
 def _fused(op: math.FmaOp, low: Lowering) -> None:
-    operands = [low.value(v) for v in (op.a, op.b, op.c)]
-    low.define(op.result, _fma(low, low.form(op.result), *operands))
+    low.define(op.result, _fma(low, op, op.result, (op.a, op.b, op.c)))
 
 
 def _fused_fragments(op: vector.FMAOp, low: Lowering) -> None:
-    operands = [low.value(v) for v in (op.lhs, op.rhs, op.acc)]
-    low.define(op.res, _fma(low, low.form(op.res), *operands))
+    low.define(op.res, _fma(low, op, op.res, (op.lhs, op.rhs, op.acc)))
 
 
-def _fma(low: Lowering, form: Form, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-    return low.emit(ptx.FmaOp(a, b, c, computes(low, form), rounding="rn"))
+def _fma(low: Lowering, op: Operation, result: SSAValue, values: Sequence[SSAValue]) -> SSAValue:
+    form, mode = low.form(result), float_mode(op)
+    if form.element in ("tf32", *BYTES):
+        raise low.error(f"rounds {form.element} twice: extend it to f32")
+    type_ = computes(low, form)
+    a, b, c = (low.value(value) for value in values)
+    rounding = mode.rounding or NEAREST
+    ftz = _flushes(op, mode)
+    return low.emit(ptx.FmaOp(a, b, c, type_, rounding=rounding, ftz=ftz, sat=mode.sat))
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.integers import select_predicate
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -45,9 +47,7 @@ def assemble(low: Lowering, elements: Sequence[SSAValue], form: Form) -> SSAValu
     """A fragment of single elements."""
     if not form.packed:
         return elements[0] if len(elements) == 1 else low.emit(ptx.PackOp(elements))
-    if form.bits == 8:
-        raise low.error(f"fragments of {form.element} are not put together from elements")
-    return low.emit(ptx.JoinOp(low.emit(ptx.PackOp(elements)), "b32"))
+    return gather(low, low.emit(ptx.PackOp(elements)), form)
 
 
 def _positions(op: vector.ExtractOp | vector.InsertOp, low: Lowering, form: Form) -> int:
@@ -68,20 +68,26 @@ def _extract(op: vector.ExtractOp, low: Lowering) -> None:
 def _insert(op: vector.InsertOp, low: Lowering) -> None:
     form, index = low.form(op.dest), _positions(op, low, low.form(op.dest))
     dest, source = low.value(op.dest), low.value(op.source)
-    if form.packed and form.bits == 8:
-        raise low.error(f"elements are not put into fragments of {form.element}")
     first = index // form.per_register
     if form.packed:
-        halves = low.emit(ptx.SplitOp(registers_of(low, dest, first, 1), "b16"))
-        other = low.emit(ptx.ExtractOp(halves, 1 - index % 2))
-        pair = (other, source) if index % 2 else (source, other)
-        source = low.emit(ptx.JoinOp(low.emit(ptx.PackOp(pair)), "b32"))
+        source = _replaced(low, registers_of(low, dest, first, 1), form, index, source)
     parts = [source]
     if first:
         parts.insert(0, registers_of(low, dest, 0, first))
     if first + 1 < form.count:
         parts.append(registers_of(low, dest, first + 1, form.count - first - 1))
     low.define(op.result, parts[0] if len(parts) == 1 else low.emit(ptx.PackOp(parts)))
+
+
+def _replaced(
+    low: Lowering, register: SSAValue, form: Form, index: int, source: SSAValue
+) -> SSAValue:
+    """A register with another element."""
+    single = replace(form, count=1)
+    found = spread(low, register, single)
+    elements = [low.emit(ptx.ExtractOp(found, k)) for k in range(form.per_register)]
+    elements[index % form.per_register] = source
+    return gather(low, low.emit(ptx.PackOp(elements)), single)
 
 
 def _broadcast(op: vector.BroadcastOp, low: Lowering) -> None:
@@ -158,11 +164,21 @@ def _select(op: cute.SelectFragmentOp, low: Lowering) -> None:
     if not form.packed:
         low.define(op.result, low.emit(ptx.SelpOp(lhs, rhs, mask, form.kind)))
         return
-    if form.bits == 8:
-        raise low.error(f"elements of packed {form.element} are not selected one by one")
-    left, right = (low.emit(ptx.SplitOp(value, "b16")) for value in (lhs, rhs))
+    left, right = (spread(low, value, form) for value in (lhs, rhs))
     chosen = low.emit(ptx.SelpOp(left, right, mask, "b16"))
-    low.define(op.result, low.emit(ptx.JoinOp(chosen, "b32")))
+    low.define(op.result, gather(low, chosen, form))
+
+
+def _map(op: cute.MapFragmentOp, low: Lowering) -> None:
+    """The body once, on tuples of registers: an instruction goes through all of a tuple."""
+    block = op.body.block
+    for argument, value in zip(block.args, op.inputs, strict=True):
+        low.define(argument, spread(low, low.value(value), low.form(value)))
+    *inner, last = block.ops
+    low.lower(inner)
+    low.op, low.location = op, op.location
+    for result, value in zip(op.outputs, last.operands, strict=True):
+        low.define(result, gather(low, low.value(value), low.form(result)))
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {
@@ -171,6 +187,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     vector.BroadcastOp: _broadcast,
     vector.ShuffleOp: _shuffle,
     cute.MakeFragmentOp: _make,
+    cute.MapFragmentOp: _map,
     cute.SelectFragmentOp: _select,
     cute.SliceFragmentOp: _slice,
     cute.UndefFragmentOp: _undefined,

@@ -9,6 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
@@ -67,12 +68,15 @@ COMPARISONS: tuple[tuple[str, str], ...] = (
 """The comparison and the sign of each predicate of `arith.cmpi`, in its order."""
 
 
+def register_bits(form: Form) -> int:
+    """The bits of a register that one element is computed in."""
+    return max(form.bits, 16)
+
+
 def whole_integers(low: Lowering, form: Form) -> None:
-    """Refuse elements that PTX does not compute with."""
-    if form.is_float or form.bits < 16:
-        raise low.error(f"PTX does not compute with integers like {form.element}: extend them")
-    if form.packed:
-        raise low.error(f"packed {form.element} are not computed with like this: extend them")
+    """Refuse what is no integer of at least 8 bits."""
+    if form.is_float or form.kind == "pred":
+        raise low.error(f"PTX does not compute with {form.element} like this: extend it")
 
 
 def _binary(op: arith.AddiOp, low: Lowering) -> None:
@@ -82,11 +86,14 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
         low.define(op.result, low.emit(rule.predicate(lhs, rhs, "pred")))
         return
     whole_integers(low, form)
+    bits = register_bits(form)
+    lhs = spread(low, lhs, form, rule.sign)
     if isinstance(op, arith.MuliOp) and (power := power_of_two(op.rhs)) is not None:
-        low.define(op.result, shift_left(low, lhs, power, form.bits))
+        low.define(op.result, gather(low, shift_left(low, lhs, power, bits), form))
         return
-    type_ = f"{rule.sign}{form.bits}"
-    low.define(op.result, low.emit(rule.instruction(lhs, rhs, type_, mode=rule.mode)))
+    rhs = spread(low, rhs, form, rule.sign)
+    result = low.emit(rule.instruction(lhs, rhs, f"{rule.sign}{bits}", mode=rule.mode))
+    low.define(op.result, gather(low, result, form))
 
 
 def power_of_two(value: SSAValue) -> int | None:
@@ -138,13 +145,22 @@ def _shift(op: arith.ShLIOp, low: Lowering) -> None:
     form = low.form(op.result)
     whole_integers(low, form)
     instruction, sign = SHIFTS[type(op)]
-    amount = low.value(op.rhs)
+    value = spread(low, low.value(op.lhs), form, "s" if sign == SIGNED else "u")
+    amount = _amount(op, low, form)
+    result = low.emit(instruction(value, amount, f"{sign}{register_bits(form)}"))
+    low.define(op.result, gather(low, result, form))
+
+
+def _amount(op: arith.ShLIOp, low: Lowering, form: Form) -> SSAValue:
+    """How far to shift, in 32 bits; what is past the width stays past it."""
     if (number := constant_integer(op.rhs)) is not None:
-        amount = low.constant(number)
-    elif form.bits != 32:
-        amount = low.emit(ptx.CvtOp(amount, "u32", f"u{form.bits}"))
-    value = low.value(op.lhs)
-    low.define(op.result, low.emit(instruction(value, amount, f"{sign}{form.bits}")))
+        return low.constant(number if 0 <= number < form.bits else form.bits)
+    amount = spread(low, low.value(op.rhs), form)
+    if form.bits == 32:
+        return amount
+    if form.bits == 64:
+        amount = low.emit(ptx.MinOp(amount, low.constant(64, "b64"), "u64"))
+    return low.emit(ptx.CvtOp(amount, "u32", f"u{register_bits(form)}"))
 
 
 def _compare(op: arith.CmpiOp, low: Lowering) -> None:
@@ -152,17 +168,26 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
     form = low.form(op.lhs)
     lhs, rhs = low.value(op.lhs), low.value(op.rhs)
     if form.kind == "pred":
-        low.define(op.result, _compare_bits(low, comparison, lhs, rhs))
+        low.define(op.result, _compare_bits(low, comparison, sign, lhs, rhs))
         return
     whole_integers(low, form)
-    low.define(op.result, low.emit(ptx.SetpOp(lhs, rhs, comparison, f"{sign}{form.bits}")))
+    lhs, rhs = spread(low, lhs, form, sign), spread(low, rhs, form, sign)
+    type_ = f"{sign}{register_bits(form)}"
+    low.define(op.result, low.emit(ptx.SetpOp(lhs, rhs, comparison, type_)))
 
 
-def _compare_bits(low: Lowering, comparison: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    if comparison not in ("eq", "ne"):
-        raise low.error("single bits are compared by eq and ne only")
-    different = low.emit(ptx.XorOp(lhs, rhs, "pred"))
-    return different if comparison == "ne" else low.emit(ptx.NotOp(different, "pred"))
+def _compare_bits(
+    low: Lowering, comparison: str, sign: str, lhs: SSAValue, rhs: SSAValue
+) -> SSAValue:
+    """Single bits: a set one is -1 where it is signed, so that the order is the other way."""
+    if comparison in ("eq", "ne"):
+        different = low.emit(ptx.XorOp(lhs, rhs, "pred"))
+        return different if comparison == "ne" else low.emit(ptx.NotOp(different, "pred"))
+    if (comparison[0] == "g") != (sign == SIGNED):
+        lhs, rhs = rhs, lhs
+    # Unsigned a < b: not a and b; a <= b: not a or b.
+    combine = ptx.AndOp if comparison.endswith("t") else ptx.OrOp
+    return low.emit(combine(low.emit(ptx.NotOp(lhs, "pred")), rhs, "pred"))
 
 
 def _select(op: arith.SelectOp, low: Lowering) -> None:

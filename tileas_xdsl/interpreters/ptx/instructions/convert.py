@@ -136,7 +136,8 @@ def _scalar(
     if from_float and not to_float:
         if how.rounding not in INTEGER_ROUNDING:
             site.fail("a float becomes an integer by .rni, .rzi, .rmi or .rpi")
-        return lambda a: _to_integer(decode(a, source.name), result, how)
+        is_wide = 64 in (source.bits, result.bits)
+        return lambda a: _to_integer(decode(a, source.name), result, how, is_wide=is_wide)
     if not from_float and to_float:
         return lambda a: _from_integer(a, source, result, how)
     if not from_float:
@@ -144,7 +145,8 @@ def _scalar(
     return lambda a: _between_floats(a, source, result, how)
 
 
-def _to_integer(values: Array, result: ScalarType, how: Conversion) -> Array:
+def _to_integer(values: Array, result: ScalarType, how: Conversion, *, is_wide: bool) -> Array:
+    """NaN becomes zero, or with 64 bits on either side the smallest signed number."""
     if how.ftz:
         values = flush(values)
     whole = INTEGER_ROUNDING[how.rounding](values)
@@ -156,7 +158,7 @@ def _to_integer(values: Array, result: ScalarType, how: Conversion) -> Array:
     found = bits.astype(unsigned)
     found = np.where(whole < low, unsigned.type(low & ((1 << result.bits) - 1)), found)
     found = np.where(whole >= float(high) + 1, unsigned.type(high), found)
-    nan = 1 << 63 if result.bits == 64 else 0
+    nan = 1 << (result.bits - 1) if is_wide else 0
     return np.where(is_nan, unsigned.type(nan), found)
 
 

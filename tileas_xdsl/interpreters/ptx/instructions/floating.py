@@ -98,7 +98,7 @@ def _finish(bits: Array, name: str, mode: Mode) -> Array:
     if mode.ftz and name == "f32":
         values = flush(values)
     if mode.saturate:
-        values = np.where(np.isnan(values), 0.0, np.clip(values, 0.0, 1.0))
+        values = np.where(values > 0, np.minimum(values, 1.0), 0.0)
     if mode.relu:
         values = np.where(values < 0, 0.0, np.where(values == 0, 0.0, values))
     return encode(values, name)
@@ -122,9 +122,24 @@ def _operation(name: str, operation: str, mode: Mode) -> Bits:
         values = [decode(b, name) for b in bits]
         if mode.ftz and name == "f32":
             values = [flush(v) for v in values]
-        return _finish(rounded(exact(*values), name, mode.rounding), name, mode)
+        result = exact(*values)
+        if mode.rounding == "rm" and operation in SUMS:
+            parts = [values[0], -values[1]] if operation == "sub" else values
+            result = (_negative_zero(result, parts), result[1])
+        return _finish(rounded(result, name, mode.rounding), name, mode)
 
     return function
+
+
+SUMS = ("add", "sub", "fma", "mad")
+
+
+def _negative_zero(result: tuple[Array, Array], values: list[Array]) -> Array:
+    """A sum that is exactly zero is -0 when rounded down, unless both parts are +0 (IEEE 754)."""
+    value, lost = result
+    parts = values if len(values) == 2 else [values[0] * values[1], values[2]]
+    whole = np.all([(v == 0) & ~np.signbit(v) for v in parts], axis=0)
+    return np.where((value == 0) & (lost == 0) & ~whole, -0.0, value)
 
 
 def build_arithmetic(site: Site) -> Step:

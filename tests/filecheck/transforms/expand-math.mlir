@@ -1,0 +1,99 @@
+// `expand-math` writes out the functions that no instruction computes accurately.
+
+// RUN: tileas-opt %s -p expand-math,cse --split-input-file | filecheck %s
+
+// A sign is a bit.
+
+func.func @sign(%x: f16, %y: f16) -> f16 {
+  %0 = math.copysign %x, %y : f16
+  func.return %0 : f16
+}
+
+// CHECK-LABEL: func.func @sign(%x: f16, %y: f16) -> f16 {
+// CHECK-NEXT:    %0 = arith.bitcast %x : f16 to i16
+// CHECK-NEXT:    %1 = arith.bitcast %y : f16 to i16
+// CHECK-NEXT:    %2 = arith.constant 32767 : i16
+// CHECK-NEXT:    %3 = arith.andi %0, %2 : i16
+// CHECK-NEXT:    %4 = arith.constant -32768 : i16
+// CHECK-NEXT:    %5 = arith.andi %1, %4 : i16
+// CHECK-NEXT:    %6 = arith.ori %3, %5 : i16
+// CHECK-NEXT:    %7 = arith.bitcast %6 : i16 to f16
+// CHECK-NEXT:    func.return %7 : f16
+// CHECK-NEXT:  }
+
+// -----
+
+// What may be approximated by an instruction stays, and so do functions of f64 and those that an
+// instruction rounds.
+
+func.func @stay(%x: f32, %v: vector<4xf32>, %d: f64) -> (f32, vector<4xf32>, f32, f64, f32) {
+  %0 = math.exp %x fastmath<afn> : f32
+  %1 = math.tanh %v {nv_tileas.rounding = "approx"} : vector<4xf32>
+  %2 = math.sqrt %x : f32
+  %3 = math.sin %d : f64
+  %4 = math.exp2 %x : f32
+  func.return %0, %1, %2, %3, %4 : f32, vector<4xf32>, f32, f64, f32
+}
+
+// CHECK-LABEL: func.func @stay
+// CHECK-NEXT:    %0 = math.exp %x fastmath<afn> : f32
+// CHECK-NEXT:    %1 = math.tanh %v {nv_tileas.rounding = "approx"} : vector<4xf32>
+// CHECK-NEXT:    %2 = math.sqrt %x : f32
+// CHECK-NEXT:    %3 = math.sin %d : f64
+// CHECK-NEXT:    %4 = math.exp2 %x : f32
+
+// -----
+
+// A fragment is gone through element by element; narrow floats are computed in f32.
+
+func.func @cosh(%v: vector<2xbf16>) -> vector<2xbf16> {
+  %0 = math.cosh %v : vector<2xbf16>
+  func.return %0 : vector<2xbf16>
+}
+
+// CHECK-LABEL: func.func @cosh(%v: vector<2xbf16>) -> vector<2xbf16> {
+// CHECK-NEXT:    %0 = arith.extf %v : vector<2xbf16> to vector<2xf32>
+// CHECK-NEXT:    %1 = cute.fragment.map %0 : vector<2xf32> -> vector<2xf32> {
+// CHECK-NEXT:    ^bb0(%2: f32):
+// CHECK-NEXT:      %3 = math.absf %2 : f32
+// CHECK-NEXT:      %4 = arith.constant 9.000000e+01 : f32
+// CHECK-NEXT:      %5 = arith.minimumf %3, %4 : f32
+// CHECK:           cute.fragment.yield %{{.*}} : f32
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %{{.*}} = arith.truncf %1 : vector<2xf32> to vector<2xbf16>
+
+// -----
+
+// Angles are large so seldom that they are a branch.
+
+func.func @sin(%x: f32) -> f32 {
+  %0 = math.sin %x : f32
+  func.return %0 : f32
+}
+
+// CHECK-LABEL: func.func @sin(%x: f32) -> f32 {
+// CHECK:         %{{.*}} = arith.constant 6.553600e+04 : f32
+// CHECK-NEXT:    %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT:    %{{.*}}, %{{.*}} = scf.if %[[LARGE]] -> (f32, i32) {
+// CHECK:           arith.shrui
+// CHECK:         } else {
+
+// -----
+
+// A power of integers is a loop over the bits of the exponent.
+
+func.func @power(%x: i32, %n: i32) -> i32 {
+  %0 = math.ipowi %x, %n : i32
+  func.return %0 : i32
+}
+
+// CHECK-LABEL: func.func @power(%x: i32, %n: i32) -> i32 {
+// CHECK:         scf.for
+// CHECK-NEXT:      arith.subi
+// CHECK-NEXT:      arith.andi
+// CHECK-NEXT:      arith.muli
+// CHECK-NEXT:      arith.addi
+// CHECK-NEXT:      arith.muli
+// CHECK-NEXT:      arith.muli
+// CHECK-NEXT:      arith.shrui
+// CHECK-NEXT:      scf.yield

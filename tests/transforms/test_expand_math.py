@@ -1,0 +1,111 @@
+"""The functions of `math`: written out, they keep the errors that the table promises."""
+
+from __future__ import annotations
+
+import math as numbers
+
+import numpy as np
+import pytest
+from xdsl.dialects import math
+
+from tests.support.math_expansions import EXPANSIONS, arguments, distance, evaluated, reference
+from tileas_xdsl.backend.ptx.lowering.functions import FUNCTIONS, WRITTEN_OUT
+from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
+from tileas_xdsl.transforms.math_functions import coefficients
+from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
+from tileas_xdsl.transforms.math_functions.table import IN_ANY, IN_F32, WHOLE_IN_F32
+
+SIZE = 3000
+
+
+@pytest.mark.parametrize("name", EXPANSIONS)
+def test_errors_are_within_the_bound(name: str) -> None:
+    arrays = arguments(name, np.random.default_rng(20), SIZE)
+    apart = distance(evaluated(name, *arrays), reference(name, *arrays))
+    assert apart.max() <= MATH_FUNCTIONS[name].measured
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPANSIONS)
+def test_errors_of_many_arguments_are_within_the_bound(name: str) -> None:
+    for seed in range(8):
+        arrays = arguments(name, np.random.default_rng(seed), 100_000)
+        apart = distance(evaluated(name, *arrays), reference(name, *arrays))
+        assert apart.max() <= MATH_FUNCTIONS[name].bound
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_of_every_exponent_are_reduced(name: str) -> None:
+    """Multiples of pi / 2 come closest to it where nearly all bits cancel."""
+    exponents = np.arange(-10, 128)
+    nearest = [np.ldexp(1 + k / 64, exponents) for k in range(64)]
+    quarters = np.arange(1, 4000) * (numbers.pi / 2)
+    x = np.concatenate([*nearest, quarters, -quarters]).astype(np.float32)
+    apart = distance(evaluated(name, x), reference(name, x))
+    assert apart.max() <= MATH_FUNCTIONS[name].bound
+
+
+def test_every_operation_is_in_the_tables() -> None:
+    """Each function of floats is an instruction, written out, or both."""
+    written = {kind.name for table in (IN_ANY, IN_F32, WHOLE_IN_F32) for kind in table}
+    named = {f"math.{name}" for name in MATH_FUNCTIONS}
+    plain = {kind.name for kind in IN_ANY}
+    assert written - plain | {"math.exp2", "math.sqrt", "math.rsqrt"} == named
+    fast = {f"math.{name}" for name, function in MATH_FUNCTIONS.items() if function.fast}
+    assert {kind.name for kind in FUNCTIONS} == fast
+    assert {kind.name for kind in WRITTEN_OUT} == written - fast
+    exact = {"absf", "absi", "ceil", "floor", "fma", "roundeven", "trunc"}
+    counts = {"ctlz", "cttz", "ctpop"}
+    every = {kind.name.removeprefix("math.") for kind in math.Math.operations}
+    assert every == {name.removeprefix("math.") for name in named | written} | exact | counts
+
+
+POLYNOMIALS = {
+    name: polynomial
+    for name, polynomial in vars(coefficients).items()
+    if isinstance(polynomial, Polynomial)
+}
+
+WHOLE = {
+    "EXP": lambda p, x: 1 + x + x * x * p(x),
+    "SINH": lambda p, x: x + x**3 * p(x * x),
+    "TANH": lambda p, x: x + x**3 * p(x * x),
+    "LOG": lambda p, x: x + x * x * p(x),
+    "LOG2_WIDE": lambda p, x: x * p(x),
+    "EXP2": lambda p, x: p(x),
+    "SIN": lambda p, x: x + x**3 * p(x * x),
+    "COS": lambda p, x: 1 - x * x / 2 + x**4 * p(x * x),
+    "ASIN": lambda p, x: x + x**3 * p(x * x),
+    "ATAN": lambda p, x: x + x**3 * p(x * x),
+}
+"""The function that a polynomial is part of."""
+
+EXACT = {
+    "EXP": np.exp,
+    "SINH": np.sinh,
+    "TANH": np.tanh,
+    "LOG": np.log1p,
+    "LOG2_WIDE": lambda x: np.log1p(x) / np.log(np.longdouble(2)),
+    "EXP2": np.exp2,
+    "SIN": np.sin,
+    "COS": np.cos,
+    "ASIN": np.arcsin,
+    "ATAN": np.arctan,
+}
+SQUARED = ("SINH", "TANH", "SIN", "COS", "ASIN", "ATAN")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_polynomials_are_as_close_as_they_say(name: str) -> None:
+    polynomial = POLYNOMIALS[name]
+    ends = np.array([polynomial.low, polynomial.high], np.longdouble)
+    low, high = np.sqrt(ends) if name in SQUARED else ends
+    x = np.linspace(low, high, 2001, dtype=np.longdouble)
+    x = x[np.abs(x) > 1e-3]
+
+    def value(s: np.ndarray) -> np.ndarray:
+        return sum(np.longdouble(c) * s**k for k, c in enumerate(polynomial.coefficients))
+
+    exact = EXACT[name](x)
+    error = np.max(np.abs(WHOLE[name](value, x) / exact - 1))
+    assert polynomial.error / 3 < error <= polynomial.error

@@ -1,0 +1,100 @@
+"""The pass `expand-math`: functions that no instruction computes accurately become `arith`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.context import Context
+from xdsl.dialects import math
+from xdsl.dialects.builtin import Float64Type, ModuleOp, TensorType, f32
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.cute.elements import element_of
+from tileas_xdsl.dialects.nv_tileas.float_modes import float_mode
+from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
+from tileas_xdsl.transforms.math_functions.table import (
+    IN_ANY,
+    IN_F32,
+    WHOLE_IN_F32,
+    Expansion,
+)
+from tileas_xdsl.transforms.math_functions.values import Scope, Value, is_integer, scope_of
+
+
+class ExpandFunction(RewritePattern):
+    """A function becomes its sequence; one that may be approximate stays if that is faster."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if isinstance(op.results[0].type if op.results else None, TensorType):
+            return
+        expansion = _expansion(op)
+        if expansion is None:
+            return
+        scope = scope_of(rewriter.insert, op)
+        operands = [scope.take(value) for value in op.operands]
+        rewriter.replace(op, (), [expansion(scope, operands).ssa])
+
+
+def _expansion(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
+    """What the operation becomes; None if it stays."""
+    if (found := IN_ANY.get(type(op))) is not None:
+        float_mode(op)
+        return partial(_in_any, op, found)
+    in_f32 = _of_f32(op)
+    if in_f32 is None or _is_double(op):
+        return None
+    mode = float_mode(op)
+    if MATH_FUNCTIONS[op.name.removeprefix("math.")].fast and mode.approximate:
+        return None
+    return partial(_in_f32, in_f32)
+
+
+def _of_f32(op: Operation) -> Expansion | None:
+    """The function of f32, for fragments too."""
+    if (single := IN_F32.get(type(op))) is not None:
+        return partial(_staged, single)
+    return WHOLE_IN_F32.get(type(op))
+
+
+def _is_double(op: Operation) -> bool:
+    return isinstance(element_of(op.results[0].type), Float64Type)
+
+
+def _in_any(op: Operation, expansion: Expansion, scope: Scope, operands: list[Value]) -> Value:
+    """Roundings of halves and bytes are computed in f32."""
+    if isinstance(op, math.RoundOp) and not _is_double(op):
+        return _in_f32(expansion, scope, operands)
+    return expansion(*operands)
+
+
+def _staged(expansion: Expansion, *operands: Value) -> Value:
+    (result,) = operands[0].scope.stage(lambda *v: (expansion(*v),), *operands)
+    return result
+
+
+def _in_f32(expansion: Expansion, scope: Scope, operands: list[Value]) -> Value:
+    """Narrower floats are extended before and rounded behind."""
+    element = operands[0].element
+    if element == f32:
+        return expansion(*operands)
+    wide = [v if is_integer(v.element) else v.wide_to(f32) for v in operands]
+    return expansion(*wide).cast("truncf", element)
+
+
+@dataclass(frozen=True)
+class ExpandMath(ModulePass):
+    """Write out the functions of `math`, within the errors of `target/math_functions.py`.
+
+    On scalars and on fragments; tiles are to be fragments first.  Functions of f64 stay, and the
+    back end says which of them it has.
+    """
+
+    name = "expand-math"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_patterns(op, [ExpandFunction()], apply_recursively=False)

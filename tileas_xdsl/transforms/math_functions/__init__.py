@@ -1,0 +1,1 @@
+"""Functions of `math` as sequences of `arith`: one idea a file."""

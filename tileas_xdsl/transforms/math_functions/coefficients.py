@@ -1,0 +1,214 @@
+"""Polynomials of the functions that PTX has no accurate instruction for.
+
+Fitted by `benchmarks/fit_functions.py`: minimax, the coefficients rounded one by one from the
+lowest on.  Errors are relative to the function that they are part of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """Coefficients from the lowest power on, all of the type that computes with them."""
+
+    low: float
+    high: float
+    """The interval that it was fitted on."""
+    error: float
+    """The largest relative error of the function there, without rounding."""
+    coefficients: tuple[float, ...]
+
+
+EXP = Polynomial(
+    low=-0.3475,
+    high=0.3475,
+    error=3.38e-09,
+    coefficients=(
+        0.4999999403953552,
+        0.16666516661643982,
+        0.04166823998093605,
+        0.008369126357138157,
+        0.0013823474291712046,
+    ),
+)
+"""(exp(r) - 1 - r) / r**2, beside exp(r)."""
+
+SINH = Polynomial(
+    low=0,
+    high=1,
+    error=3.59e-10,
+    coefficients=(
+        0.1666666716337204,
+        0.008333315141499043,
+        0.00019841665925923735,
+        2.78998413705267e-06,
+    ),
+)
+"""(sinh(x) - x) / x**3 of x**2."""
+
+TANH = Polynomial(
+    low=0,
+    high=0.31,
+    error=1.26e-09,
+    coefficients=(
+        -0.33333316445350647,
+        0.13332533836364746,
+        -0.053845807909965515,
+        0.021041737869381905,
+        -0.006228253711014986,
+    ),
+)
+"""(tanh(x) - x) / x**3 of x**2."""
+
+LOG = Polynomial(
+    low=-0.293,
+    high=0.4145,
+    error=4.66e-09,
+    coefficients=(
+        -0.49999988079071045,
+        0.3333333730697632,
+        -0.2500160336494446,
+        0.20001237094402313,
+        -0.16608069837093353,
+        0.14195334911346436,
+        -0.13264665007591248,
+        0.12828367948532104,
+        -0.0747748613357544,
+    ),
+)
+"""(log(1 + f) - f) / f**2, beside log(1 + f)."""
+
+LOG2_WIDE = Polynomial(
+    low=-0.293,
+    high=0.4145,
+    error=4.86e-13,
+    coefficients=(
+        1.4426950408893564,
+        -0.72134752042282,
+        0.48089834662477854,
+        -0.36067376651175864,
+        0.28853906487347797,
+        -0.24044867474577697,
+        0.20609553290190766,
+        -0.18035241659383114,
+        0.1604204083493842,
+        -0.14408769739276336,
+        0.12917054954129006,
+        -0.11998419861043792,
+        0.12627889300671402,
+        -0.12222550560298562,
+        0.06165176192390288,
+    ),
+)
+"""log2(1 + f) / f, in f64."""
+
+EXP2 = Polynomial(
+    low=-0.5,
+    high=0.5,
+    error=3.62e-09,
+    coefficients=(
+        1.0,
+        0.6931471824645996,
+        0.24022644758224487,
+        0.055503591895103455,
+        0.009618841111660004,
+        0.0013391138054430485,
+        0.00015238016203511506,
+    ),
+)
+"""2**r."""
+
+SIN = Polynomial(
+    low=0,
+    high=0.6169,
+    error=1.94e-10,
+    coefficients=(
+        -0.1666666716337204,
+        0.008333372883498669,
+        -0.00019850293756462634,
+        2.804351879603928e-06,
+    ),
+)
+"""(sin(x) - x) / x**3 of x**2."""
+
+COS = Polynomial(
+    low=0,
+    high=0.6169,
+    error=8.56e-12,
+    coefficients=(
+        0.0416666679084301,
+        -0.0013888973044231534,
+        2.4819275495246984e-05,
+        -2.861713142010558e-07,
+    ),
+)
+"""(cos(x) - 1 + x**2 / 2) / x**4 of x**2, beside cos(x)."""
+
+ASIN = Polynomial(
+    low=0,
+    high=0.25,
+    error=2.98e-10,
+    coefficients=(
+        0.16666659712791443,
+        0.07500513643026352,
+        0.04451585188508034,
+        0.03181334584951401,
+        0.014426213689148426,
+        0.037525199353694916,
+    ),
+)
+"""(asin(x) - x) / x**3 of x**2."""
+
+ATAN = Polynomial(
+    low=0,
+    high=1,
+    error=2.94e-09,
+    coefficients=(
+        -0.33333298563957214,
+        0.199985072016716,
+        -0.1426364928483963,
+        0.10948573797941208,
+        -0.0839189738035202,
+        0.057747893035411835,
+        -0.03096035309135914,
+        0.010794454254209995,
+        -0.0017661902820691466,
+    ),
+)
+"""(atan(x) - x) / x**3 of x**2."""
+
+ERF = Polynomial(
+    low=0,
+    high=0.851,
+    error=8.62e-10,
+    coefficients=(
+        0.12837916612625122,
+        -0.37612631916999817,
+        0.11283677816390991,
+        -0.026858670637011528,
+        0.005199583247303963,
+        -0.0008128883200697601,
+        8.319457992911339e-05,
+    ),
+)
+"""erf(x) / x - 1 of x**2."""
+
+ERFC = Polynomial(
+    low=0.92,
+    high=4.0,
+    error=3.52e-11,
+    coefficients=(
+        -0.00016307958867400885,
+        1.1294490098953247,
+        0.6335078477859497,
+        0.10805968195199966,
+        -0.024934373795986176,
+        0.00407358817756176,
+        -0.00040302457637153566,
+        1.5421577700180933e-05,
+        4.384397129797435e-07,
+    ),
+)
+"""-log(erfc(x)), weighted by erfc(x)."""

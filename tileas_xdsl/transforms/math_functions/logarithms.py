@@ -1,0 +1,118 @@
+"""log, log2, log10, log1p and the inverse hyperbolic functions in f32.
+
+A number is `2**k * (1 + f)` with 1 + f between the square roots of 1/2 and 2; a polynomial gives
+the logarithm of 1 + f.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import math
+from xdsl.dialects.builtin import f32
+
+from tileas_xdsl.transforms.math_functions import coefficients
+from tileas_xdsl.transforms.math_functions.values import INFINITY, NAN, Value
+
+LN_2 = 0.6931471805599453
+SQRT_HALF_BITS = 0x3F3504F3
+"""The square root of 1/2."""
+EXPONENT = -(1 << 23)
+"""The bits of sign and exponent."""
+SMALLEST_NORMAL = 2.0**-126
+
+LOG2_E = (1.4426950216293335, 1.925963033500011e-08)
+LOG10_E = (0.4342944920063019, -1.0103049952192578e-08)
+"""As the sum of two f32."""
+LOG10_2 = (0.3010300099849701, -1.432098883924482e-08)
+"""The same of log10(2)."""
+
+
+def cut(x: Value) -> tuple[Value, Value]:
+    """`(k, f)` of a positive number, k a float."""
+    small = x.compare("lt", SMALLEST_NORMAL)
+    normal = small.then(x * 2.0**23, x)
+    shift = (normal.bits() - SQRT_HALF_BITS) & EXPONENT
+    f = (normal.bits() - shift).as_float() - 1.0
+    extra = small.then(-23.0, 0.0)
+    return shift.cast("sitofp", f32).fma(2.0**-23, extra), f
+
+
+def _of_positive(x: Value, result: Value) -> Value:
+    """Zero has the logarithm minus infinity, infinity itself, negative numbers and NaN none."""
+    positive = x.compare("gt", 0.0)
+    plain = positive.then(x.compare("lt", INFINITY).then(result, x), NAN)
+    return x.compare("eq", 0.0).then(-INFINITY, plain)
+
+
+def log(x: Value) -> Value:
+    """The natural logarithm."""
+    k, f = cut(x)
+    near = f.polynomial(coefficients.LOG).fma(f * f, f)
+    return _of_positive(x, k.fma(LN_2, near))
+
+
+def log2(x: Value) -> Value:
+    """The logarithm to base 2."""
+    k, f = cut(x)
+    return _of_positive(x, k + _based(f, LOG2_E))
+
+
+def log10(x: Value) -> Value:
+    """The logarithm to base 10."""
+    k, f = cut(x)
+    high, low = LOG10_2
+    return _of_positive(x, k.fma(high, k.fma(low, _based(f, LOG10_E))))
+
+
+def _based(f: Value, factor: tuple[float, float]) -> Value:
+    """log(1 + f) times a factor of two parts."""
+    high, low = factor
+    rest = f.polynomial(coefficients.LOG) * (f * f)
+    return f.fma(high, f.fma(low, rest * high))
+
+
+def _log1p(x: Value) -> Value:
+    """log(1 + x) for x > -1: with the k of 1 + x, f is `x / 2**k + (1 / 2**k - 1)`."""
+    shift = ((x + 1.0).bits() - SQRT_HALF_BITS) & EXPONENT
+    four = (0x40800000 - shift).as_float()
+    f = (x.bits() - shift).as_float() + four.fma(0.25, -1.0)
+    near = f.polynomial(coefficients.LOG).fma(f * f, f)
+    k = shift.cast("sitofp", f32) * 2.0**-23
+    return abs(x).compare("lt", 2.0**-26).then(x, k.fma(LN_2, near))
+
+
+def log1p(x: Value) -> Value:
+    """The logarithm of 1 + x."""
+    plain = x.compare("lt", INFINITY).then(_log1p(x), x)
+    found = x.compare("gt", -1.0).then(plain, NAN)
+    return x.compare("eq", -1.0).then(-INFINITY, found)
+
+
+BIG = 2.0**25
+"""From here on asinh and acosh are log(2 x) in f32."""
+
+
+def asinh(x: Value) -> Value:
+    """`log1p(a + a**2 / (1 + sqrt(1 + a**2)))` of a = |x|."""
+    a = abs(x)
+    big = a.compare("gt", BIG)
+    square = a * a
+    root = a.fma(a, 1.0).function(math.SqrtOp)
+    near = a + square / (root + 1.0)
+    found = log1p(big.then(a, near)) + big.then(LN_2, 0.0)
+    return a.compare("lt", 2.0**-12).then(x, found.signed_like(x))
+
+
+def acosh(x: Value) -> Value:
+    """`log1p(t + sqrt(t**2 + 2 t))` of t = x - 1."""
+    t = x - 1.0
+    big = x.compare("gt", BIG)
+    near = t + t.fma(t, t + t).function(math.SqrtOp)
+    found = log1p(big.then(x, near)) + big.then(LN_2, 0.0)
+    return x.compare("ge", 1.0).then(found, NAN)
+
+
+def atanh(x: Value) -> Value:
+    """`log1p(2 a / (1 - a)) / 2` of a = |x|."""
+    a = abs(x)
+    found = log1p((a + a) / (1.0 - a)) * 0.5
+    return a.compare("lt", 2.0**-12).then(x, found.signed_like(x))
