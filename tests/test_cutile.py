@@ -45,11 +45,14 @@ def test_a_kernel_is_compiled_for_a_signature_and_a_target() -> None:
     assert ".target sm_100a" in kernel.ptx
 
 
-def test_constants_are_arguments_too() -> None:
+@pytest.mark.parametrize(("target", "unit"), [("sm_90a", "wgmma"), ("sm_100a", "tcgen05.mma")])
+def test_a_product_is_one_of_the_target(target: str, unit: str) -> None:
+    """Constants are arguments too."""
     a = RNG.standard_normal((40, 24)).astype(np.float16)
     b = RNG.standard_normal((24, 128)).astype(np.float16)
     c = np.full((40, 128), np.nan, np.float32)
-    kernel = tileas.compile(kernels.matmul, a, b, c, 64, 64, 32)
+    kernel = tileas.compile(kernels.matmul, a, b, c, 64, 64, 32, target=target)
+    assert f"{unit}." in kernel.ptx
     found = kernel.emulate(a, b, c, 64, 64, 32, grid=(1, 2)).arrays[2]
     np.testing.assert_allclose(found, a.astype(np.float32) @ b.astype(np.float32), 1e-3, 1e-3)
     with pytest.raises(ArgumentError, match="'tk' is 16; the kernel was compiled for 32"):

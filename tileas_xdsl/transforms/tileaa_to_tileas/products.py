@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
@@ -20,26 +21,47 @@ from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert
 
 CAPABILITY = "nv_tileaa.compute_capability"
-HOPPER = 90
-
 LAST_WITHOUT_SCALES = 99
 
-WARPGROUP_ELEMENTS = ("f16", "bf16")
-"""Factors that wgmma multiplies as rows of A and rows of B lie in memory; narrower and wider ones
-need the columns of B side by side (PTX ISA, wgmma.mma_async)."""
-
-WARPGROUP_ROWS, WARPGROUP_COLUMNS, WARPGROUP_DEPTH = 64, 8, 16
-"""What rows, columns and the summed dimension are multiples of, for elements of 16 bits."""
+SHARED_ELEMENTS = ("f16", "bf16")
+"""Factors that both instructions multiply as rows of A and rows of B lie in memory; for others wgmma
+needs the columns of B side by side (PTX ISA, wgmma.mma_async)."""
 
 MOST_COLUMNS = 256
 
 
+@dataclass(frozen=True)
+class MatrixUnit:
+    """Instructions that take their factors from shared memory, of elements of 16 bits."""
+
+    family: str
+    rows: tuple[int, ...]
+    """What rows are a multiple of, or with `is_one_instruction`, what they are."""
+    is_one_instruction: bool
+    columns: int
+    """What columns are a multiple of."""
+    depth: int = 16
+    """What the summed dimension is a multiple of."""
+
+    def takes(self, m: int, n: int, k: int) -> bool:
+        """Whether it multiplies tiles of these extents."""
+        fits = m in self.rows if self.is_one_instruction else m % self.rows[0] == 0
+        return fits and n <= MOST_COLUMNS and n % self.columns == 0 and k % self.depth == 0
+
+
+UNITS: Mapping[int, MatrixUnit] = {
+    90: MatrixUnit("wgmma", (64,), is_one_instruction=False, columns=8),
+    100: MatrixUnit("tcgen05", (64, 128), is_one_instruction=True, columns=16),
+}
+"""By compute capability (PTX ISA, wgmma.mma_async and tcgen05.mma)."""
+
+
 def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
-    """A product; wgmma takes its factors from shared memory."""
+    """A product; the units of wgmma and tcgen05 take its factors from shared memory."""
     if op.sfa is not None and op.sfb is not None:
         return [_scaled(op, op.sfa, op.sfb, insert)]
     a, b, family = op.a, op.b, _family(op)
-    if family == "wgmma":
+    if family != "mma":
         a, b = _shared(insert, a), _shared(insert, b)
     made = compute.DotOp(
         a,
@@ -82,12 +104,12 @@ def _family(op: DotOp) -> str:
     """The family of instructions."""
     a, b = shape_of(op.a.type), shape_of(op.b.type)
     words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
-    if capability_of(op) != HOPPER or len(a) != len("mk") or words[2] != "f32":
+    unit = UNITS.get(capability_of(op) or 0)
+    if unit is None or len(a) != len("mk") or words[2] != "f32":
         return "mma"
-    if words[0] not in WARPGROUP_ELEMENTS or words[0] != words[1] or b[1] > MOST_COLUMNS:
+    if words[0] not in SHARED_ELEMENTS or words[0] != words[1]:
         return "mma"
-    fits = zip((*a, b[1]), (WARPGROUP_ROWS, WARPGROUP_DEPTH, WARPGROUP_COLUMNS), strict=True)
-    return "mma" if any(extent % step for extent, step in fits) else "wgmma"
+    return unit.family if unit.takes(a[0], b[1], a[1]) else "mma"
 
 
 def capability_of(op: Operation) -> int | None:
