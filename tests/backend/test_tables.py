@@ -157,7 +157,7 @@ def updates(body):
         compare = value if operation == "cas" else None
         yield made(
             AtomOp,
-            [address, value, compare],
+            [address, value, compare, None, None],
             [value.result.type],
             operation=operation,
             type=type,

@@ -20,7 +20,7 @@ from kernels.mutations import in_agent, replacing, swapping
 from kernels.simulating import parse, run, schedules
 from tileas_xdsl.interpreters.tile.launch import Schedule
 
-SEEDS = 16
+SEEDS = 8
 SWEEP = 200
 
 

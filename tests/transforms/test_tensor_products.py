@@ -196,7 +196,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "warps"), CASES)
 def test_every_level_adds_up_the_same(name: str, warps: int) -> None:
     """Small integers are exact; a loop that never runs leaves zeros."""
-    _check(name, warps, (0, 2), TWO_ORDERS)
+    _check(name, warps, (0, 2) if name == "loop" else (2,), TWO_ORDERS)
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ def count(module: ModuleOp, kind: type) -> int:
 
 
 @pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(4))
 def test_random_kernels(part: int, padded: bool) -> None:
     """Selections, loops and branches in one another, with writes through aliases or between."""
     rng = np.random.default_rng(part)

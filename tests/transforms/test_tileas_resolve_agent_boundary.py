@@ -194,7 +194,7 @@ def test_the_result_is_lowered_to_threads(name: str) -> None:
 # random programs
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_random_programs_split_among_agents(seed: int) -> None:
     program, array, rounds = SplitProgram(seed), array_of(seed), seed % 6
     module = resolved(program.text, loop_stages=1 + seed % 3)

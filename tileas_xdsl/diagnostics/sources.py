@@ -55,6 +55,11 @@ def remember_source(source: SourceText) -> None:
         _known.popitem(last=False)
 
 
+def forget_source(name: str) -> None:
+    """Show no lines of a name whose content is no text any more."""
+    _known.pop(name, None)
+
+
 def source_line(file: str, line: int) -> str | None:
     """The text of a line of a remembered source, or None."""
     source = _known.get(file)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.located_parser import LocatedParser
+from tileas_xdsl.diagnostics.sources import forget_source
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 
 SUFFIX = "tileirbc"
@@ -49,6 +50,7 @@ def parse_input(
         from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 
         load_tile_ir(ctx)
+        forget_source(name)
         return ParsedInput(read_bytecode(content, name), {})
     parser = LocatedParser(ctx, content, name, line_offset)
     return ParsedInput(parser.parse_module(implicit_module), parser.attribute_aliases)

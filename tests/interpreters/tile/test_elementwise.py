@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.test_value import create_ssa_value
 
 from tests.support.ir import parse
+from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
 from tileas_xdsl.interpreters.tile.combining import generate_tile
 from tileas_xdsl.interpreters.tile.elementwise import MEANINGS
 from tileas_xdsl.interpreters.tile.faults import SimulationError
@@ -56,7 +57,7 @@ def binary(op: type[Operation], type_: Attribute, a: object, b: object):
 
 def test_every_operation_of_arith_and_math_has_a_meaning():
     known = {*arith.Arith.operations, *math.Math.operations}
-    known |= {affine.ApplyOp, tensor.ExtractOp, tensor.SplatOp}
+    known |= {AddPtrOp, affine.ApplyOp, tensor.ExtractOp, tensor.SplatOp}
     assert known == set(MEANINGS)
 
 

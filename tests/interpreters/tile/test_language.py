@@ -19,7 +19,12 @@ from tileas_xdsl.interpreters.tile.launch import simulate
 
 OPERATIONS = [op for op in NvTileas.operations if not issubclass(op, OperationSugar)]
 HERE = Path(__file__).parent
-KERNELS = [*sorted((HERE / "meaning").glob("*.py")), HERE.parents[1] / "support" / "pipelined.py"]
+TESTS = HERE.parents[1]
+KERNELS = [
+    *sorted((HERE / "meaning").glob("*.py")),
+    TESTS / "support" / "pipelined.py",
+    TESTS / "transforms" / "test_plain_atomics.py",
+]
 
 
 @pytest.mark.parametrize("kind", OPERATIONS, ids=lambda kind: kind.name)

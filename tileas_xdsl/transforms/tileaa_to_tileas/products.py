@@ -24,8 +24,8 @@ CAPABILITY = "nv_tileaa.compute_capability"
 LAST_WITHOUT_SCALES = 99
 
 SHARED_ELEMENTS = ("f16", "bf16")
-"""Factors that both instructions multiply as rows of A and rows of B lie in memory; for others wgmma
-needs the columns of B side by side (PTX ISA, wgmma.mma_async)."""
+"""Factors that both instructions multiply as rows of A and rows of B lie in memory; wgmma needs
+the columns of B side by side for others (PTX ISA, wgmma.mma_async)."""
 
 MOST_COLUMNS = 256
 
