@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.analysis.sums import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import UndefFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import (
     MakeGmmaSmemDescOp,
     MmaSm90Op,
@@ -55,6 +57,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     LoadToken,
     Lowered,
     SharedTile,
+    Splat,
     StoreToken,
     TensorTile,
 )
@@ -155,7 +158,8 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     columns = b.layout.columns if is_mn_major else b.height
     layout = AccumulatorLayout(a.height, columns, e.agent.groups)
     _check_shape(e, op, layout)
-    start = in_registers(e, op, op.c, layout)
+    begins = _begins_with_zeros(e, op)
+    start = _unset(e, op, layout) if begins else in_registers(e, op, op.c, layout)
     _check_registers(e, op, start)
     if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
@@ -178,6 +182,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
                     step_a,
                     step_b,
                     registers[block],
+                    e.boolean(False) if begins and k == 0 else None,
                     shape=(INSTRUCTION_ROWS, layout.n, INSTRUCTION_K_BITS // a.layout.bits),
                     a_type=a.element,
                     b_type=b.element,
@@ -187,6 +192,23 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
             ).result
     e.insert(WgmmaCommitOp())
     return start.of(registers)
+
+
+def _begins_with_zeros(e: Emitter, op: DotOp | AsyncDotOp) -> bool:
+    """Whether nothing is added to the product, whose registers then need no numbers before."""
+    found = e.get(op.c)
+    if not isinstance(found, Splat):
+        return False
+    number = found.constant
+    return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
+
+
+def _unset(e: Emitter, op: DotOp | AsyncDotOp, layout: AccumulatorLayout) -> Fragment:
+    """Registers of sums that hold nothing yet."""
+    element = op.c.type.element_type
+    type_ = VectorType(element, [layout.registers])
+    parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(layout.blocks)]
+    return Fragment(layout, element, tuple(parts))
 
 
 def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:

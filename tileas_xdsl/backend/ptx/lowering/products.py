@@ -109,6 +109,8 @@ def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
     scale = None if op.scale_d is None else low.value(op.scale_d)
     if scale is None or scale is low.constant(1, "pred"):
         scale = always(low)
+    if scale is low.constant(0, "pred"):
+        scale = low.once(("never",), lambda: ptx.MovOp(low.constant(0, "pred"), "pred"))
     product = ptx.WgmmaOp(
         low.value(op.c),
         a,

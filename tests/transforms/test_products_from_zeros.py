@@ -1,0 +1,54 @@
+"""Products of wgmma to which nothing is added: their registers hold nothing before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tileas_xdsl.compiler import compile
+
+TEXT = """
+!a = tensor<128x64xf16>
+!b = tensor<64x64xf16>
+!as = tensor<128x64xf16, #nv_tileas<space smem>>
+!bs = tensor<64x64xf16, #nv_tileas<space smem>>
+!c = tensor<128x64xf32>
+#ldg = #nv_tileas<atom ldg>
+
+func.func @k(%a: memref<128x64xf16>, %b: memref<64x64xf16>, %c: memref<128x64xf32>)
+    attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = WARPS>} {
+  %zero = arith.constant 0 : index
+  %nothing = arith.constant dense<0.0> : !c
+  %va = nv_tileas.view %a : memref<128x64xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+  %vb = nv_tileas.view %b : memref<64x64xf16> -> !nv_tileas.tiled_view<64x64xf16, gmem>
+  %vc = nv_tileas.view %c : memref<128x64xf32> -> !nv_tileas.tiled_view<128x64xf32, gmem>
+  %ra = nv_tileas.tiled_load %va[%zero, %zero] {atom = #ldg}
+    : !nv_tileas.tiled_view<128x64xf16, gmem> -> !a
+  %rb = nv_tileas.tiled_load %vb[%zero, %zero] {atom = #ldg}
+    : !nv_tileas.tiled_view<64x64xf16, gmem> -> !b
+  %x = nv_tileas.convert_layout %ra : !a -> !as
+  %y = nv_tileas.convert_layout %rb : !b -> !bs
+  %d = nv_tileas.dot %x, %y, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>}
+    : !as, !bs, !c -> !c
+  %e = nv_tileas.dot %x, %y, SECOND {atom = #nv_tileas<atom wgmma_f16_f16_f32>}
+    : !as, !bs, !c -> !c
+  %f = arith.addf %d, %e : !c
+  nv_tileas.tiled_store %f, %vc[%zero, %zero] {atom = #nv_tileas<atom stg>}
+    : !c, !nv_tileas.tiled_view<128x64xf32, gmem>
+  func.return
+}
+"""
+
+
+@pytest.mark.parametrize(("second", "times"), [("%nothing", 2), ("%d", 3)])
+@pytest.mark.parametrize("warps", [4, 8])
+def test_nothing_is_moved_behind_the_fence(warps: int, second: str, times: int) -> None:
+    """With four warps each has two blocks of rows; small integers are exact."""
+    rng = np.random.default_rng(4)
+    a = rng.integers(-3, 4, (128, 64)).astype(np.float16)
+    b = rng.integers(-3, 4, (64, 64)).astype(np.float16)
+    c = np.full((128, 64), np.nan, np.float32)
+    kernel = compile(TEXT.replace("WARPS", str(warps)).replace("SECOND", second))
+    found = kernel.emulate(a, b, c)
+    assert [str(finding) for finding in found.findings] == []
+    np.testing.assert_array_equal(found.arrays[2], times * (a.astype(np.float32) @ b))
