@@ -125,27 +125,28 @@ func.func @one_tile(%a: !m, %b: !m) attributes {nv_tileaa.kernel_spec = #nv_tile
 // CHECK-NEXT:       %30 = cute.add_offset %8, %4 : !cute.ptr<i8, smem, align<1024>>, i32 -> !cute.ptr<i8, smem, align<1024>>
 // CHECK-NEXT:       %31 = arith.constant 8192 : i32
 // CHECK-NEXT:       %32 = cute.add_offset %30, %31 : !cute.ptr<i8, smem, align<1024>>, i32 -> !cute.ptr<i8, smem, align<1024>>
-// CHECK-NEXT:       %33 = arith.constant dense<0.000000e+00> : vector<32xf32>
+// CHECK-NEXT:       %33 = cute.fragment.undef : vector<32xf32>
 // CHECK-NEXT:       %34 = cute_nvgpu.make_gmma_smem_desc %30 swizzle "128B" leading 16 stride 1024 : !cute.ptr<i8, smem, align<1024>>
 // CHECK-NEXT:       %35 = cute_nvgpu.make_gmma_smem_desc %32 swizzle "128B" leading 0 stride 1024 : !cute.ptr<i8, smem, align<1024>>
 // CHECK-NEXT:       cute_nvgpu.arch.wgmma_fence
 // CHECK-NEXT:       %36 = cute_nvgpu.smem_desc_add %35 bytes 0
 // CHECK-NEXT:       %37 = cute_nvgpu.smem_desc_add %34 bytes 0
-// CHECK-NEXT:       %38 = cute_nvgpu.arch.mma.SM90 %37, %36, %33 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
-// CHECK-NEXT:       %39 = cute_nvgpu.smem_desc_add %35 bytes 2048
-// CHECK-NEXT:       %40 = cute_nvgpu.smem_desc_add %34 bytes 32
-// CHECK-NEXT:       %41 = cute_nvgpu.arch.mma.SM90 %40, %39, %38 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
-// CHECK-NEXT:       %42 = cute_nvgpu.smem_desc_add %35 bytes 4096
-// CHECK-NEXT:       %43 = cute_nvgpu.smem_desc_add %34 bytes 64
-// CHECK-NEXT:       %44 = cute_nvgpu.arch.mma.SM90 %43, %42, %41 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
-// CHECK-NEXT:       %45 = cute_nvgpu.smem_desc_add %35 bytes 6144
-// CHECK-NEXT:       %46 = cute_nvgpu.smem_desc_add %34 bytes 96
-// CHECK-NEXT:       %47 = cute_nvgpu.arch.mma.SM90 %46, %45, %44 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
+// CHECK-NEXT:       %38 = arith.constant false
+// CHECK-NEXT:       %39 = cute_nvgpu.arch.mma.SM90 %37, %36, %33 scale_d %38 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
+// CHECK-NEXT:       %40 = cute_nvgpu.smem_desc_add %35 bytes 2048
+// CHECK-NEXT:       %41 = cute_nvgpu.smem_desc_add %34 bytes 32
+// CHECK-NEXT:       %42 = cute_nvgpu.arch.mma.SM90 %41, %40, %39 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
+// CHECK-NEXT:       %43 = cute_nvgpu.smem_desc_add %35 bytes 4096
+// CHECK-NEXT:       %44 = cute_nvgpu.smem_desc_add %34 bytes 64
+// CHECK-NEXT:       %45 = cute_nvgpu.arch.mma.SM90 %44, %43, %42 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
+// CHECK-NEXT:       %46 = cute_nvgpu.smem_desc_add %35 bytes 6144
+// CHECK-NEXT:       %47 = cute_nvgpu.smem_desc_add %34 bytes 96
+// CHECK-NEXT:       %48 = cute_nvgpu.arch.mma.SM90 %47, %46, %45 shape [64, 64, 16] elements "f16", "f16" major "k", "mn" : !cute_nvgpu.smem_desc, vector<32xf32> -> vector<32xf32>
 // CHECK-NEXT:       cute_nvgpu.arch.wgmma_commit_group
-// CHECK-NEXT:       %48 = cute_nvgpu.arch.wgmma_wait_group 0, %47 : vector<32xf32> -> vector<32xf32>
-// CHECK-NEXT:       %49 = cute.add_offset %7, %4 : !cute.ptr<i64, smem>, i32 -> !cute.ptr<i64, smem>
-// CHECK-NEXT:       %50 = cute_nvgpu.arch.elect_one
-// CHECK-NEXT:       cute_nvgpu.arch.mbarrier_arrive %49 if %50 : !cute.ptr<i64, smem>
+// CHECK-NEXT:       %49 = cute_nvgpu.arch.wgmma_wait_group 0, %48 : vector<32xf32> -> vector<32xf32>
+// CHECK-NEXT:       %50 = cute.add_offset %7, %4 : !cute.ptr<i64, smem>, i32 -> !cute.ptr<i64, smem>
+// CHECK-NEXT:       %51 = cute_nvgpu.arch.elect_one
+// CHECK-NEXT:       cute_nvgpu.arch.mbarrier_arrive %50 if %51 : !cute.ptr<i64, smem>
 // CHECK-NEXT:     }
 // CHECK-NEXT:     func.return
 // CHECK-NEXT:   }
