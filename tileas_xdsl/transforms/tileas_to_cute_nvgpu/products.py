@@ -158,8 +158,8 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     columns = b.layout.columns if is_mn_major else b.height
     layout = AccumulatorLayout(a.height, columns, e.agent.groups)
     _check_shape(e, op, layout)
-    begins = _begins_with_zeros(e, op)
-    start = _unset(e, op, layout) if begins else in_registers(e, op, op.c, layout)
+    zeros = _zeros(e, op)
+    start = in_registers(e, op, op.c, layout) if zeros is None else _unset(e, zeros, layout)
     _check_registers(e, op, start)
     if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
@@ -182,7 +182,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
                     step_a,
                     step_b,
                     registers[block],
-                    e.boolean(False) if begins and k == 0 else None,
+                    e.boolean(False) if zeros and k == 0 else None,
                     shape=(INSTRUCTION_ROWS, layout.n, INSTRUCTION_K_BITS // a.layout.bits),
                     a_type=a.element,
                     b_type=b.element,
@@ -194,21 +194,21 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
     return start.of(registers)
 
 
-def _begins_with_zeros(e: Emitter, op: DotOp | AsyncDotOp) -> bool:
-    """Whether nothing is added to the product, whose registers then need no numbers before."""
+def _zeros(e: Emitter, op: DotOp | AsyncDotOp) -> Splat | None:
+    """The sums, where nothing is in them: their registers then need no numbers before."""
     found = e.get(op.c)
     if not isinstance(found, Splat):
-        return False
+        return None
     number = found.constant
-    return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
+    is_zero = isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
+    return found if is_zero else None
 
 
-def _unset(e: Emitter, op: DotOp | AsyncDotOp, layout: AccumulatorLayout) -> Fragment:
+def _unset(e: Emitter, sums: Splat, layout: AccumulatorLayout) -> Fragment:
     """Registers of sums that hold nothing yet."""
-    element = op.c.type.element_type
-    type_ = VectorType(element, [layout.registers])
+    type_ = VectorType(sums.element, [layout.registers])
     parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(layout.blocks)]
-    return Fragment(layout, element, tuple(parts))
+    return Fragment(layout, sums.element, tuple(parts))
 
 
 def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
