@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.seeds import seeds
 
 from kernels import Gemm
 from tests.support.assembling import needs_ptxas
@@ -110,9 +111,7 @@ def conversion(seed: int) -> tuple[str, Array, Array]:
     return text, numbers, expected
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(k, marks=[pytest.mark.slow] if k >= 12 else []) for k in range(40)]
-)
+@pytest.mark.parametrize("seed", seeds(12, 40))
 def test_conversions_between_any_registers(seed: int) -> None:
     """The emulator, the interpreter and numpy give the same bits."""
     text, numbers, expected = conversion(seed)

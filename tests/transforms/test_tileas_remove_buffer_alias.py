@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.seeds import seeds
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -51,7 +52,7 @@ def count(module: ModuleOp, kind: type) -> int:
 
 
 @pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", seeds(4, 8))
 def test_random_kernels(part: int, padded: bool) -> None:
     """Selections, loops and branches in one another, with writes through aliases or between."""
     rng = np.random.default_rng(part)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.seeds import seeds
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
@@ -165,7 +166,7 @@ def random_program(seed: int) -> str:
     )
 
 
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("part", seeds(3, 6))
 def test_random_kernels(part: int) -> None:
     """Loops and branches in one another: what is stored stays the same, and less is carried."""
     rng = np.random.default_rng(part)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.seeds import seeds
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp
@@ -194,7 +195,7 @@ def test_the_result_is_lowered_to_threads(name: str) -> None:
 # random programs
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30, 60))
 def test_random_programs_split_among_agents(seed: int) -> None:
     program, array, rounds = SplitProgram(seed), array_of(seed), seed % 6
     module = resolved(program.text, loop_stages=1 + seed % 3)

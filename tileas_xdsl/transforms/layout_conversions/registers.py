@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tileas_xdsl.analysis.layout_flow import encoding_of
+from tileas_xdsl.analysis.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
@@ -99,7 +100,7 @@ def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Seque
 
 
 def _consumers(value: SSAValue, encoding: Attribute, direction: Direction) -> list[Start]:
-    uses = [use for use in value.uses if not isinstance(use.operation, ConvertLayoutOp)]
+    uses = [use for use in uses_in_order(value) if not isinstance(use.operation, ConvertLayoutOp)]
     slots = [Slot(use.operation, use.index) for use in uses]
     knots = [knot_of_slot(slot, handovers=direction.handovers) for slot in slots]
     return [Start(knot, encoding) for knot in dict.fromkeys(knots) if knot is not None]

@@ -8,6 +8,7 @@ from operator import attrgetter
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.analysis.layout_flow import encoding_of
+from tileas_xdsl.analysis.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.knots import Knot, knots_around
@@ -56,7 +57,7 @@ def _layouts_around(knot: Knot) -> Iterator[Attribute]:
         if (conversion := as_conversion(slot.value.owner)) is not None:
             found[encoding_of(conversion.source.type)] = None
     for value in knot.outputs:
-        for use in value.uses:
+        for use in uses_in_order(value):
             if (conversion := as_conversion(use.operation)) is not None:
                 outer = encoding_of(conversion.result.type)
                 found[None if outer is None else knot.inner(outer)] = None

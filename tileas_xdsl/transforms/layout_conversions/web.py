@@ -24,6 +24,7 @@ from tileas_xdsl.analysis.layout_flow import (
     loop_depth,
     may_be_storage,
 )
+from tileas_xdsl.analysis.uses import uses_in_order
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
@@ -138,14 +139,14 @@ class Web:
 
     def _slots_of(self, value: SSAValue) -> list[Slot]:
         """The slots of the web that `value` is in."""
-        slots = (Slot(use.operation, use.index) for use in value.uses)
+        slots = (Slot(use.operation, use.index) for use in uses_in_order(value))
         return [slot for slot in slots if slot in self.wanted]
 
     def _exported(self, value: SSAValue) -> tuple[list[Use], list[ConvertLayoutOp]]:
         """The uses of an output that need it as it was, and the conversions that it saves."""
         needing: list[Use] = []
         saved: list[ConvertLayoutOp] = []
-        for use in value.uses:
+        for use in uses_in_order(value):
             slot = Slot(use.operation, use.index)
             if slot in self.wanted:
                 continue
@@ -240,7 +241,7 @@ def _neighbours(step: Start, direction: Direction) -> Iterator[Start]:
     knot, outer = step.knot, step.knot.outer(step.inner)
     if direction.forwards and outer is not None:
         for value in knot.outputs:
-            for use in value.uses:
+            for use in uses_in_order(value):
                 slot = Slot(use.operation, use.index)
                 if near := knot_of_slot(slot, handovers=direction.handovers):
                     yield Start(near, outer)
@@ -285,7 +286,7 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
     """
     if (source := _source_like(value, encoding)) is not None:
         return source
-    users = (use.operation for use in value.uses)
+    users = (use.operation for use in uses_in_order(value))
     for user in users:
         if not isinstance(user, ConvertLayoutOp) or encoding_of(user.result.type) != encoding:
             continue

@@ -76,6 +76,8 @@ class Lowering:
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     location: LocationAttr = UNKNOWN_LOC
     loop: Loop | None = None
+    begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
+    """By product behind a fence: the registers that its sums begin in, moved before the fence."""
     _derived: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )

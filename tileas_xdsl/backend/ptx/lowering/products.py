@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.addresses import linear
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.backend.ptx.printer_views import whole
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.wgmma import DescriptorOp
@@ -112,7 +113,7 @@ def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
     if scale is low.constant(0, "pred"):
         scale = low.once(("never",), lambda: ptx.MovOp(low.constant(0, "pred"), "pred"))
     product = ptx.WgmmaOp(
-        low.value(op.c),
+        low.begun.pop(op) if op in low.begun else low.value(op.c),
         a,
         low.value(op.b),
         scale,
@@ -132,8 +133,37 @@ def always(low: Lowering) -> SSAValue:
 
 
 def _fence(op: nvgpu.WgmmaFenceOp, low: Lowering) -> None:
+    """What sums begin with is moved to registers of their own before the fence, not behind it."""
     _needs_hopper(low)
+    for product in _beginning(op, low):
+        move = ptx.MovOp(low.value(product.c))
+        low.act(move)
+        low.begun[product] = move.result
     low.act(ptx.WgmmaFenceOp())
+
+
+def _beginning(fence: nvgpu.WgmmaFenceOp, low: Lowering) -> Iterator[nvgpu.MmaSm90Op]:
+    """The products of a group that cannot add to the registers that they are given."""
+    op = fence.next_op
+    group: set[SSAValue] = set()
+    while op is not None and not isinstance(op, nvgpu.WgmmaFenceOp | nvgpu.WgmmaCommitOp):
+        if isinstance(op, nvgpu.MmaSm90Op):
+            if op.c not in group and not _may_become(op, low):
+                yield op
+            group.add(op.result)
+        op = op.next_op
+
+
+def _may_become(product: nvgpu.MmaSm90Op, low: Lowering) -> bool:
+    """Whether the sums of a product may have the registers of what it adds to.
+
+    Not if those are constants, are put together from others, or have other users.
+    """
+    sums, registers = product.c, low.value(product.c)
+    if isinstance(registers.owner, ptx.UndefOp):
+        return True
+    owner = sums.owner if isinstance(sums.owner, Block) else sums.owner.parent
+    return whole(registers) is not None and sums.has_one_use() and owner is product.parent
 
 
 def _commit(op: nvgpu.WgmmaCommitOp, low: Lowering) -> None:

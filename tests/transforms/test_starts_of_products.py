@@ -1,4 +1,4 @@
-"""Products of wgmma to which nothing is added: their registers hold nothing before."""
+"""What products of wgmma begin with is in their registers before the fence, or is nothing."""
 
 from __future__ import annotations
 
@@ -40,15 +40,27 @@ func.func @k(%a: memref<128x64xf16>, %b: memref<64x64xf16>, %c: memref<128x64xf3
 """
 
 
+@pytest.mark.parametrize("first", [0.0, 1.5])
 @pytest.mark.parametrize(("second", "times"), [("%nothing", 2), ("%d", 3)])
 @pytest.mark.parametrize("warps", [4, 8])
-def test_nothing_is_moved_behind_the_fence(warps: int, second: str, times: int) -> None:
+def test_nothing_is_moved_behind_the_fence(
+    warps: int, second: str, times: int, first: float
+) -> None:
     """With four warps each has two blocks of rows; small integers are exact."""
     rng = np.random.default_rng(4)
     a = rng.integers(-3, 4, (128, 64)).astype(np.float16)
     b = rng.integers(-3, 4, (64, 64)).astype(np.float16)
     c = np.full((128, 64), np.nan, np.float32)
-    kernel = compile(TEXT.replace("WARPS", str(warps)).replace("SECOND", second))
+    text = TEXT.replace("WARPS", str(warps)).replace("SECOND", second)
+    kernel = compile(text.replace("dense<0.0>", f"dense<{first}>"))
     found = kernel.emulate(a, b, c)
     assert [str(finding) for finding in found.findings] == []
-    np.testing.assert_array_equal(found.arrays[2], times * (a.astype(np.float32) @ b))
+    assert moves_behind_fences(kernel.ptx) == []
+    expected = times * (a.astype(np.float32) @ b) + 2 * first
+    np.testing.assert_array_equal(found.arrays[2], expected)
+
+
+def moves_behind_fences(ptx: str) -> list[str]:
+    """Instructions between a fence and the end of its group that write float registers."""
+    groups = [part.partition("wgmma.commit_group")[0] for part in ptx.split("wgmma.fence")[1:]]
+    return [line for group in groups for line in group.splitlines() if " mov.f32 " in line]

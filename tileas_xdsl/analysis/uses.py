@@ -1,0 +1,33 @@
+"""Uses of a value in the order of the program.
+
+A value lists its uses newest first, which depends on how the IR was made: a copy of a program lists
+them otherwise.  Who chooses the first of several asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue, Use
+
+
+def uses_in_order(value: SSAValue) -> Sequence[Use]:
+    """The uses of a value, those of outer operations before those of their regions."""
+    uses = list(value.uses)
+    if len(uses) < 2:
+        return uses
+    return sorted(uses, key=lambda use: (_place(use.operation), use.index))
+
+
+def _place(op: Operation) -> tuple[int, ...]:
+    """Where an operation stands: from the top its region, block and position, at every depth."""
+    place: list[int] = []
+    inner: Operation | None = op
+    while inner is not None and (block := inner.parent) is not None:
+        region = block.parent
+        outer = None if region is None else region.parent
+        blocks = 0 if region is None else region.get_block_index(block)
+        regions = 0 if outer is None or region is None else outer.get_region_index(region)
+        place += [block.get_operation_index(inner), blocks, regions]
+        inner = outer
+    return tuple(reversed(place))
