@@ -85,11 +85,17 @@ class Kernel(ABC):
 
     def check(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Deviation:
         """The worst deviation of the arguments after a run; inputs that changed count too."""
-        expected = self.reference(inputs)
-        unchanged = {k: Reference(given) for k, given in enumerate(inputs) if k not in expected}
-        every = {**expected, **unchanged}
-        found = [_deviation(reference, outputs[k]) for k, reference in every.items()]
-        return max(found, key=lambda deviation: _rank(deviation.share))
+        return worst_deviation(self.reference(inputs), inputs, outputs)
+
+
+def worst_deviation(
+    expected: Mapping[int, Reference], inputs: Sequence[Array], outputs: Sequence[Array]
+) -> Deviation:
+    """The worst deviation of the arguments after a run; inputs that changed count too."""
+    unchanged = {k: Reference(given) for k, given in enumerate(inputs) if k not in expected}
+    every = {**expected, **unchanged}
+    found = [_deviation(reference, outputs[k]) for k, reference in every.items()]
+    return max(found, key=lambda deviation: _rank(deviation.share))
 
 
 def _deviation(reference: Reference, found: Array) -> Deviation:

@@ -1,0 +1,65 @@
+"""Kernels of cuTile Python on the interpreter, on the emulator and against numpy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile import MODULES, Problem, emulated, problems, simulated
+from tileas_xdsl.backend.nvidia_tools import find_tool
+
+PROBLEMS = list(problems())
+FIRST = [next(problems(name)) for name in MODULES]
+SEEDS = 4
+
+
+@pytest.mark.parametrize("problem", FIRST, ids=str)
+def test_the_meaning_is_that_of_numpy(problem: Problem) -> None:
+    kernel = problem.compiled(problem.targets[0])
+    found = simulated(problem, kernel, seed=1)
+    assert found.is_right, str(found)
+
+
+@pytest.mark.parametrize("problem", FIRST, ids=str)
+@pytest.mark.parametrize("position", [0, 1])
+def test_the_code_is_right(problem: Problem, position: int) -> None:
+    target = problem.targets[position % len(problem.targets)]
+    kernel = problem.compiled(target)
+    found = emulated(problem, kernel, seed=2 + position, order="random")
+    assert found.is_right, str(found)
+    if find_tool("ptxas"):
+        assert kernel.assemble().spills == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_code_and_meaning_are_right_on_other_data(problem: Problem) -> None:
+    for target in problem.targets:
+        kernel = problem.compiled(target)
+        for seed in range(SEEDS):
+            for run in (simulated, emulated):
+                found = run(problem, kernel, seed)
+                assert found.is_right, (target, run.__name__, seed, str(found))
+        if find_tool("ptxas"):
+            assert kernel.assemble().spills == 0
+
+
+def test_every_file_of_kernels_is_listed() -> None:
+    package = find_spec("kernels.cutile")
+    assert package is not None
+    folder = Path(str(package.origin)).parent
+    others = {"__init__", "__main__", "problem"}
+    assert {path.stem for path in folder.glob("*.py")} - others == set(MODULES)
+
+
+def test_names_that_are_none_are_refused() -> None:
+    command = [sys.executable, "-m", "kernels.cutile", "nothing"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "there is no 'nothing'; there are vector_add" in run.stderr
