@@ -128,6 +128,10 @@ class CompiledKernel:
 
         Raises `KeyError` if no such pass ran.
         """
+        return module_text(self.module_after(stage), {}, self.ctx.loaded_dialects)
+
+    def module_after(self, stage: str | None) -> ModuleOp:
+        """What the last pass of this name left; the source without one; raises as `ir`."""
         names = [spec.name for spec in self.passes]
         if stage is not None and stage not in names:
             raise KeyError(f"no pass '{stage}' ran; there were {', '.join(names)}")
@@ -135,7 +139,7 @@ class CompiledKernel:
         last = -1 if stage is None else len(names) - 1 - names[::-1].index(stage)
         for spec in self.passes[: last + 1]:
             _make(spec).apply(self.ctx, module)
-        return module_text(module, {}, self.ctx.loaded_dialects)
+        return module
 
     def assemble(self) -> Assembled:
         """The machine code and its facts.
