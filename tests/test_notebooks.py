@@ -24,6 +24,8 @@ run_once = cache(run)
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_a_notebook_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if path.stem == "cutile":
+        pytest.importorskip("cuda.tile")
     outputs, definitions = run_once(path.stem)
     capsys.readouterr()
     assert definitions
@@ -33,6 +35,14 @@ def test_a_notebook_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_the_layout_notebook_shows_its_pictures() -> None:
     outputs, _ = run_once("layouts")
     assert sum("<svg" in output for output in outputs) == 4
+
+
+def test_the_cutile_notebook_shows_its_pictures() -> None:
+    pytest.importorskip("cuda.tile")
+    outputs, _ = run_once("cutile")
+    timeline, registers = (output for output in outputs if "<svg" in output)
+    assert "block (2, 0, 0)" in timeline
+    assert "thread" in registers
 
 
 def test_the_gemm_notebook_shows_its_pictures() -> None:
