@@ -62,7 +62,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileas-xdsl and its development tools into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cutile,dev,host,notebooks,ptxas]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cutile,dev,gpu,host,notebooks,ptxas]'
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.runtime.emulation import Emulation
+    from tileas_xdsl.runtime.launching import Launcher
 
 TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
@@ -96,18 +97,24 @@ class CompiledKernel:
     """The object that encodes the tensor maps of the kernel, where its passes make one."""
     parameters: Sequence[Parameter] | None = None
     """Those of a kernel of cuTile, which takes whole arrays."""
+    _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
+    """By the number of the GPU."""
 
     @property
     def name(self) -> str:
         """The name of the kernel."""
-        return _kernel(self.source, None).sym_name.data
+        return self.function.sym_name.data
+
+    @property
+    def function(self) -> func.FuncOp:
+        """The kernel as tiles."""
+        return _kernel(self.source, None)
 
     @property
     def abi(self) -> KernelAbi:
         """How it is called; raises `DiagnosticError` if the passes do not lower to PTX."""
         if self.interface is None:
-            kernel = _kernel(self.source, None)
-            raise op_error(kernel, "the passes do not lower the kernel to PTX", prefix=False)
+            raise op_error(self.function, "the passes do not lower the kernel to PTX", prefix=False)
         return self.interface
 
     @cached_property
@@ -158,7 +165,7 @@ class CompiledKernel:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
-        flat = self._flattened(args)
+        flat = self.flattened(args)
         options.setdefault("host_maps", self._host_maps(flat))
         found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
@@ -172,14 +179,30 @@ class CompiledKernel:
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
-        flat = self._flattened(args)
-        kernel, maps = _kernel(self.source, None), self._host_maps(flat)
-        bind(kernel, flat, make=lambda array: array, host_maps=maps)
+        flat = self.flattened(args)
+        maps = self._host_maps(flat)
+        bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
         found = emulate(self.ptx, self.abi, flat, grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
 
-    def _flattened(self, args: Sequence[Any]) -> Sequence[Any]:
+    def launch(
+        self, *args: Any, grid: int | Sequence[int] = 1, stream: Any = None, device: int = 0
+    ) -> None:
+        """Launch on a GPU: arrays of torch, cupy and others there, or numpy's, which are copied.
+
+        Raises `MissingDriverError` without a GPU, `DriverError` for what the driver refuses, and
+        `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
+        """
+        if device not in self._launchers:
+            from tileas_xdsl.runtime.device import gpu
+            from tileas_xdsl.runtime.launching import Launcher
+
+            self._launchers[device] = Launcher(self, gpu(device))
+        self._launchers[device].launch(args, grid, stream)
+
+    def flattened(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The arguments as its function takes them: those of a kernel of cuTile become several."""
         from tileas_xdsl.runtime.cutile_arguments import flattened
 
         return args if self.parameters is None else flattened(self.parameters, args)
@@ -195,7 +218,7 @@ class CompiledKernel:
 
         if not has_host_code(self.source):
             return None
-        return lambda: maps_of_launch(self.source, _kernel(self.source, None), args)
+        return lambda: maps_of_launch(self.source, self.function, args)
 
 
 AfterPass: TypeAlias = Callable[[Stage, ModuleOp], None]

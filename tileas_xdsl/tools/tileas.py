@@ -15,6 +15,7 @@ from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
+from tileas_xdsl.tools.commands.run import run
 from tileas_xdsl.tools.commands.simulate import simulate
 from tileas_xdsl.tools.commands.validate import validate
 from tileas_xdsl.tools.failures import end_of_failure
@@ -51,6 +52,7 @@ def root(
 COMMANDS = (
     compile,
     simulate,
+    run,
     validate,
     layout,
     dialects,

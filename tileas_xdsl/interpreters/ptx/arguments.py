@@ -97,7 +97,7 @@ def _bind_one(
         buffer = _buffer(found, array, what, memory)
         data = struct.pack("<Q", buffer.base)
     else:
-        data = _scalar(parameter, value, what)
+        data = scalar_bytes(parameter, value, what)
     if len(data) != parameter.size:
         raise LaunchError(f"{what} has {len(data)} bytes; the parameter takes {parameter.size}")
     found.parameters[parameter.name] = data
@@ -130,7 +130,8 @@ def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str) -> bytes:
         raise LaunchError(f"{what}: {error}") from None
 
 
-def _scalar(parameter: Parameter, value: Any, what: str) -> bytes:
+def scalar_bytes(parameter: Parameter, value: Any, what: str) -> bytes:
+    """A number as its parameter has it; `what` is what `LaunchError` calls it."""
     type_ = parameter.type
     if parameter.is_array:
         hint = f" (a tensor map is {SIZE} bytes)" if parameter.size == SIZE else ""

@@ -179,6 +179,23 @@ def _tile(shape: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([m if n == DYNAMIC_INDEX else n for n, m in zip(shape, extents, strict=True)])
 
 
+def check(kernel: func.FuncOp, args: Sequence[Any]) -> Sequence[Any]:
+    """Arrays as they are and scalars of the types of their parameters; raises `ArgumentError`."""
+    parameters = parameters_of(kernel)
+    if len(args) != len(parameters):
+        listed = ", ".join(parameter.title for parameter in parameters) or "none"
+        raise ArgumentError(
+            f"@{kernel.sym_name.data} takes {len(parameters)} arguments ({listed}), "
+            f"but got {len(args)}"
+        )
+    return [
+        _scalar(number, parameter, value)
+        if parameter.shape is None
+        else _array(number, parameter, value)
+        for number, (parameter, value) in enumerate(zip(parameters, args, strict=True))
+    ]
+
+
 def bind(
     kernel: func.FuncOp,
     args: Sequence[Any],
@@ -190,24 +207,18 @@ def bind(
     `make` copies an array, contiguous; `host_maps` knows the tensor maps of windows.
     """
     parameters = parameters_of(kernel)
-    if len(args) != len(parameters):
-        listed = ", ".join(parameter.title for parameter in parameters) or "none"
-        raise ArgumentError(
-            f"@{kernel.sym_name.data} takes {len(parameters)} arguments ({listed}), "
-            f"but got {len(args)}"
-        )
+    checked = check(kernel, args)
     given: list[Any] = []
     shapes: list[tuple[int, ...] | None] = []
-    for number, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+    for number, (parameter, value) in enumerate(zip(parameters, checked, strict=True)):
         if parameter.shape is None:
-            given.append(_scalar(number, parameter, value))
+            given.append(value)
             shapes.append(None)
         else:
-            array = _array(number, parameter, value)
             name = f"%{parameter.name}" if parameter.name else f"argument {number}"
-            data = make(np.ascontiguousarray(array))
+            data = make(np.ascontiguousarray(value))
             given.append(Memory(name, Space.GMEM, data, is_initialised=True))
-            shapes.append(array.shape)
+            shapes.append(value.shape)
     places = zip(_taking(kernel), given, strict=True)
     memories = {a.index: value for a, value in places if isinstance(value, Memory)}
     give_addresses(list(memories.values()))

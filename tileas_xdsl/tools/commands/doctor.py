@@ -67,6 +67,21 @@ def _driver() -> str | None:
     return f"CUDA {number.value // 1000}.{number.value % 1000 // 10}"
 
 
+def _gpu() -> str | None:
+    """The first GPU and the target that it runs, or why it runs none."""
+    from tileas_xdsl.runtime.device import gpu
+    from tileas_xdsl.runtime.driver import DriverError, MissingDriverError
+    from tileas_xdsl.runtime.launching import target_of
+
+    try:
+        found = gpu()
+        return f"{found.name}, {target_of(found)}"
+    except MissingDriverError:
+        return None
+    except DriverError as error:
+        return str(error)
+
+
 _SELF = "pip install 'tileas-xdsl"
 
 NEEDS = (
@@ -88,6 +103,7 @@ NEEDS = (
     Need("cuda-bindings", "launching kernels", _package("cuda-bindings"), f"{_SELF}[gpu]'"),
     Need("cuda-core", "launching kernels", _package("cuda-core"), f"{_SELF}[gpu]'"),
     Need("NVIDIA driver", "running on a GPU", _driver, "install the driver of your GPU"),
+    Need("GPU", "running kernels", _gpu, "one of compute capability 9.0 or 10.0"),
     Need("matplotlib", "plots", _package("matplotlib"), f"{_SELF}[viz]'"),
     Need("marimo", "notebooks", _package("marimo"), f"{_SELF}[notebooks]'"),
     Need("triton", "tests", _package("triton"), f"{_SELF}[triton]'"),

@@ -1,0 +1,146 @@
+"""The CUDA driver, through the package `cuda-bindings`: calls that raise sentences.
+
+Source: CUDA Driver API.  The package keeps tensor maps in memory of its own, which the driver
+wants aligned to 64 bytes; so its encoder is called by its address, on memory of ours.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from tileas_xdsl.target.tensor_map import ELEMENTS, INTERLEAVES, L2_PROMOTIONS, SWIZZLES, TensorMap
+from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
+
+INSTALL = "pip install 'tileas-xdsl[gpu]'"
+ALIGNMENT = 64
+"""Bytes of which the address of a tensor map is a multiple."""
+
+_ENCODER = "cuTensorMapEncodeTiled"
+_ENCODER_VERSION = 12000
+_ENCODER_TYPE = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    *[ctypes.c_int] * 2,
+    *[ctypes.c_void_p] * 5,
+    *[ctypes.c_int] * 4,
+)
+
+HINTS: Mapping[str, str] = {
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "this driver is older than the PTX: update it, or "
+    "install ptxas (pip install 'tileas-xdsl[ptxas]'), whose code needs no translation",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": "the code is for another GPU: compile for this one",
+    "CUDA_ERROR_INVALID_PTX": "the driver refuses the PTX; its log says where",
+    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "a block needs more registers or shared memory than "
+    "there are",
+    "CUDA_ERROR_ILLEGAL_ADDRESS": "a thread touched memory that is no array; the emulator says "
+    "which instruction (tileas simulate --level ptx)",
+    "CUDA_ERROR_LAUNCH_FAILED": "the kernel ended with an error; the emulator says more "
+    "(tileas simulate --level ptx)",
+    "CUDA_ERROR_OUT_OF_MEMORY": "the arrays need more memory than the GPU has free",
+}
+"""By the name of an error, what it means here."""
+
+
+class DriverError(Exception):
+    """A call that the driver refused; the message is a sentence."""
+
+
+class MissingDriverError(DriverError):
+    """There is no GPU to be used from here; the message says what is missing."""
+
+
+class Driver:
+    """Calls of the driver by their names; `api` is the module `cuda.bindings.driver`."""
+
+    def __init__(self, api: Any) -> None:
+        self.api = api
+        self._encoder: Any = None
+        self("cuInit", 0)
+
+    def __call__(self, name: str, *arguments: Any) -> Any:
+        """What a call gives: nothing, one value, or several; raises `DriverError`."""
+        status, *found = getattr(self.api, name)(*arguments)
+        if int(status):
+            raise DriverError(self.sentence(name, status))
+        return found[0] if len(found) == 1 else tuple(found) or None
+
+    def sentence(self, name: str, status: Any) -> str:
+        """What an error says: the call, the driver's words, and what that means here."""
+        word = self._text("cuGetErrorName", status)
+        hint = HINTS.get(word)
+        return f"{name}: {self._text('cuGetErrorString', status)} ({word})" + (
+            f"; {hint}" if hint else ""
+        )
+
+    def _text(self, name: str, status: Any) -> str:
+        failed, text = getattr(self.api, name)(status)
+        return f"error {int(status)}" if int(failed) or text is None else text.decode()
+
+    def encode(self, found: TensorMap) -> TensorMapMemory:
+        """A tensor map, made by the driver; one of the im2col kind by our own encoder."""
+        if found.pixels is not None:
+            return TensorMapMemory(encode(found))
+        if self._encoder is None:
+            address, _ = self("cuGetProcAddress", _ENCODER.encode(), _ENCODER_VERSION, 0)
+            self._encoder = _ENCODER_TYPE(int(address))
+        memory = TensorMapMemory()
+        status = self._encoder(memory.address, *_encoder_arguments(found))
+        if status:
+            raise DriverError(self.sentence(_ENCODER, self.api.CUresult(status)))
+        return memory
+
+
+class TensorMapMemory:
+    """The 128 bytes of a tensor map, where the driver wants them."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._memory = ctypes.create_string_buffer(SIZE + ALIGNMENT)
+        start = ctypes.addressof(self._memory)
+        self.address = start + -start % ALIGNMENT
+        ctypes.memmove(self.address, data, len(data))
+
+    @property
+    def data(self) -> bytes:
+        """The bytes."""
+        return ctypes.string_at(self.address, SIZE)
+
+
+def _encoder_arguments(found: TensorMap) -> tuple[Any, ...]:
+    """What the driver's encoder takes behind the place of the map."""
+    rank = found.rank
+    words = ctypes.c_uint64 * rank
+    numbers = ctypes.c_uint32 * rank
+    return (
+        ELEMENTS[found.element].driver,
+        rank,
+        found.address,
+        words(*found.dims),
+        words(*found.strides),
+        numbers(*found.box),
+        numbers(*found.element_strides),
+        INTERLEAVES[found.interleave],
+        SWIZZLES[found.swizzle].driver,
+        L2_PROMOTIONS[found.l2_promotion],
+        int(found.nan_fill),
+    )
+
+
+@cache
+def installed_driver() -> Driver:
+    """The driver of this machine; `MissingDriverError` says what is missing."""
+    try:
+        api = import_module("cuda.bindings.driver")
+    except ImportError:
+        text = f"launching needs the package cuda-bindings; install it with: {INSTALL}"
+        raise MissingDriverError(text) from None
+    try:
+        return Driver(api)
+    except DriverError as error:
+        raise MissingDriverError(f"there is no GPU to be used: {error}") from None
+    except RuntimeError as error:
+        text = "there is no GPU to be used: the driver (libcuda) was not found"
+        raise MissingDriverError(text) from error
