@@ -78,7 +78,7 @@ class RecordingApi:
         def recorded(*arguments: Any) -> tuple[Any, ...]:
             self.calls[name] += 1
             if name == "cuModuleLoadDataEx":
-                ctypes.memmove(arguments[3][0], self.jit_log, len(self.jit_log))
+                arguments[3][0][: len(self.jit_log)] = self.jit_log
             if name in self.refuses:
                 return (self.refuses[name], None)
             found = call(self, *arguments)

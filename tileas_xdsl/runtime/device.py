@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -66,15 +65,15 @@ class Device:
     def load(self, image: bytes) -> Module:
         """Machine code or PTX text; an error has the log of the driver's assembler."""
         api = self.driver.api
-        errors = ctypes.create_string_buffer(LOG_BYTES)
+        errors = bytearray(LOG_BYTES)
         options = api.CUjit_option
         names = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
-        values = [ctypes.addressof(errors), LOG_BYTES]
+        values = [errors, LOG_BYTES]
         with self.current():
             try:
                 handle = self.driver("cuModuleLoadDataEx", image, 2, names, values)
             except DriverError as error:
-                log = errors.value.decode(errors="replace").strip()
+                log = errors.split(b"\0")[0].decode(errors="replace").strip()
                 raise DriverError(f"{error}\n{log}" if log else str(error)) from None
         return Module(self, handle)
 
