@@ -66,3 +66,27 @@ def test_random_control_flow(seed: int) -> None:
     for start in STARTS:
         found = kernel.emulate(np.array(UNTOUCHED, np.int32), *start).arrays[0]
         assert found.tolist() == wanted(statements, start)
+
+
+@pytest.mark.parametrize("sign", ["", "unsigned "])
+def test_a_loop_may_count_in_few_bits(sign: str) -> None:
+    """Up to the largest number of its type, which the counter passes."""
+    small, number = "tile<i8>", "tile<i32>"
+    text = entry(
+        f"%p: tile<ptr<i32>>, %n: {number}",
+        f"""%low = constant <i8: 90> : {small}
+    %high = constant <i8: 127> : {small}
+    %step = constant <i8: 20> : {small}
+    %zero = constant <i32: 0> : {number}
+    %r = for {sign}%i in (%low to %high, step %step) : {small} iter_values(%a = %zero) -> ({number}) {{
+      %w = exti %i signed : {small} -> {number}
+      %s = addi %a, %w : {number}
+      continue %s : {number}
+    }}
+    %p1 = reshape %p : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %r1 = reshape %r : {number} -> tile<1xi32>
+    %done = store_ptr_tko weak %p1, %r1 : tile<1xptr<i32>>, tile<1xi32> -> token""",  # noqa: E501
+    )
+    kernel = compile(text)
+    for run in (kernel.simulate, kernel.emulate):
+        assert run(np.full(1, -1, np.int32), 0).arrays[0].tolist() == [90 + 110]

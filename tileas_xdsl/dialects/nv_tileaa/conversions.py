@@ -13,8 +13,6 @@ from tileas_xdsl.dialects.nv_tileaa.base import Value, check_shape, element_of, 
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
 
-POINTER_BITS = 64
-
 
 class ConversionOp(TileasOp):
     """A value, or each element of a tile, as another type."""

@@ -85,6 +85,8 @@ class DivByAttr(ParametrizedAttribute):
         divisor = self.divisor.data
         if divisor < 1 or divisor & (divisor - 1):
             raise VerifyException(f"a divisor is a power of two, not {divisor}")
+        if (every := _number(self.every)) is not None and every < 1:
+            raise VerifyException(f"a group has at least one element, not {every}")
 
 
 def _parse_number(parser: AttrParser) -> int:
@@ -136,6 +138,10 @@ class SameElementsAttr(ParametrizedAttribute):
     def __init__(self, chunk: Sequence[int] | DenseArrayBase[IntegerType]) -> None:
         super().__init__(chunk if isinstance(chunk, DenseArrayBase) else numbers(chunk))
 
+    def verify(self) -> None:
+        if any(extent < 1 for extent in self.chunk.get_values()):
+            raise VerifyException("a chunk has at least one element along each dimension")
+
 
 ATTRIBUTES = (BoundedAttr, DivByAttr, SameElementsAttr)
 
@@ -178,6 +184,9 @@ class AssumeOp(TileasOp):
         rank = len(shape_of(type_))
         if isinstance(fact, SameElementsAttr) and len(fact.chunk) != rank:
             raise op_error(self, f"a chunk of a tile of rank {rank} has as many extents")
+        group = fact.group if isinstance(fact, DivByAttr) else None
+        if group is not None and not 0 <= group[1] < rank:
+            raise op_error(self, f"groups elements along dimension {group[1]} of rank {rank}")
 
 
 OPERATIONS = (AssumeOp,)

@@ -39,7 +39,6 @@ from tileas_xdsl.interpreters.tile.numerics import (
     float_format,
     is_array,
 )
-from tileas_xdsl.interpreters.tile.pointers import give_addresses
 from tileas_xdsl.interpreters.tile.tokens import finished
 from tileas_xdsl.interpreters.tile.views import View, row_major
 
@@ -221,7 +220,6 @@ def bind(
             shapes.append(value.shape)
     places = zip(_taking(kernel), given, strict=True)
     memories = {a.index: value for a, value in places if isinstance(value, Memory)}
-    give_addresses(list(memories.values()))
     return Arguments(parameters, given, shapes, bound_descriptors(kernel, memories, host_maps))
 
 

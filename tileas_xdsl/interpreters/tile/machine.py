@@ -48,7 +48,7 @@ class Device:
     """Blocks that have not begun, in order of their start."""
     trace: Trace | None = None
     memories: Sequence[Memory] = ()
-    """The arrays that the kernel takes, by ascending addresses."""
+    """The arrays that the kernel takes and the globals, by ascending addresses."""
 
     @property
     def has_one_block(self) -> bool:

@@ -26,7 +26,7 @@ APART = 1 << 24
 
 
 def give_addresses(memories: Sequence[Memory]) -> None:
-    """Put memories one behind another, with nothing between them."""
+    """Put memories one behind another, so far apart that none follows another closely."""
     address = FIRST_ADDRESS
     for memory in memories:
         memory.address = address

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -171,11 +171,13 @@ def branch(c: Converter, op: ct.IfOp) -> Values:
 
 
 def for_loop(c: Converter, op: ct.ForOp) -> Values:
-    """A counted loop; one that counts without sign counts in 64 bits."""
+    """A counted loop; one that counts without sign counts in 64 bits, others in 32 or more."""
     bounds = c.get_all((op.lower_bound, op.upper_bound, op.step))
     number_type = cast("IntegerType[int]", bounds[0].type)
     if op.unsigned_cmp is not None:
         bounds = _without_sign(c, op, bounds)
+    elif number_type.width.data < i32.width.data:
+        bounds = [c.insert(arith.ExtSIOp(bound, i32)).result for bound in bounds]
     first, last, step = bounds
     inits = c.get_all(op.init_values)
     types = [value.type for value in inits]

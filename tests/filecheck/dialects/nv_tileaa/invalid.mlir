@@ -42,6 +42,30 @@ func.func @refused(%n: tensor<4x4xi32>) {
 
 // -----
 
+func.func @refused(%n: tensor<8xi32>) {
+  // expected-error@+1 {{groups elements along dimension 3 of rank 1}}
+  %0 = nv_tileaa.assume %n, #nv_tileaa.div_by<4, every 4 along 3> : tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @refused(%n: tensor<8xi32>) {
+  // expected-error@+1 {{a group has at least one element, not 0}}
+  %0 = nv_tileaa.assume %n, #nv_tileaa.div_by<4, every 0 along 0> : tensor<8xi32>
+  func.return
+}
+
+// -----
+
+func.func @refused(%n: tensor<8xi32>) {
+  // expected-error@+1 {{a chunk has at least one element along each dimension}}
+  %0 = nv_tileaa.assume %n, #nv_tileaa.same_elements<array<i64: 0>> : tensor<8xi32>
+  func.return
+}
+
+// -----
+
 func.func @refused(%p: !nv_tileaa.ptr<f32, 1>) {
   // expected-error@+1 {{expects 1 sizes for memref<?xf32, strided<[1]>>, but got 0}}
   %0 = nv_tileaa.make_memref %p, sizes, strides : !nv_tileaa.ptr<f32, 1> -> memref<?xf32, strided<[1]>>
