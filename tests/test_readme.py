@@ -2,9 +2,12 @@
 
 import doctest
 import re
+import runpy
 import shlex
 from pathlib import Path
 
+import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from tileas_xdsl.tools.tileas import app
@@ -35,6 +38,18 @@ def test_commands_print_what_the_readme_shows(tmp_path: Path, monkeypatch) -> No
 def test_python_examples_run() -> None:
     failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert (failed, tried > 2) == (0, True)
+
+
+def test_the_first_example_is_right(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.tile")
+    (example,) = re.findall(r"```python\n(import cuda[^`]*)```", README)
+    path = tmp_path / "example.py"
+    path.write_text(re.sub(r"(?m)^kernel\.launch.*$", "", example), encoding="utf-8")
+    found = runpy.run_path(str(path))
+    kernel, x, y = found["kernel"], found["x"], found["y"]
+    exponentials = np.exp(x - x.max(axis=1, keepdims=True))
+    expected = exponentials / exponentials.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(kernel.simulate(x, y, grid=64).arrays[1], expected, 1e-5)
 
 
 def test_every_command_is_in_the_table() -> None:
