@@ -17,7 +17,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
-| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
+| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add") MmaSm80Op(a, b, c, shape=, a_type=, b_type=)` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     atomics,
     barriers,
     ids,
+    mma,
     tcgen05,
     tcgen05_scaled,
     tma,
@@ -59,6 +60,7 @@ from tileas_xdsl.dialects.cute_nvgpu.ids import (
     ThreadIdxOp,
     WarpIdxOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.mma import MmaSm80Op
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
     AllocTmemOp,
     DeallocTmemOp,
@@ -104,7 +106,7 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (atomics, barriers, ids, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
+FAMILIES = (atomics, barriers, ids, mma, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
 
 __all__ = [
     "AcquireTmaDescOp",
@@ -137,6 +139,7 @@ __all__ = [
     "MbarrierArriveOp",
     "MbarrierInitOp",
     "MbarrierWaitOp",
+    "MmaSm80Op",
     "MmaSm90Op",
     "PairTmaLoadOp",
     "PrefetchTmaDescOp",

@@ -5,6 +5,7 @@ An atom is written as a word and, where its facts are not in the word, parameter
     ldg  stg  ldgsts  unknown_copy  ldsm_m88  stsm_m88  tcgen05_ld  tcgen05_st
     tma_load_2d<box = [64, 128], mode = tiled, multicast>  tma_store_2d<...>  tma_redg_2d<op = add>
     mma_f16_f16_f32<shape = [64, 128, 16]>  wgmma_bf16_bf16_f32  tcgen05_e4m3_e4m3_f32
+    fma_f32_f32_f32
     reduce_add  reduce_max
 
 Sources: PTX ISA (ld, st, cp.async, ldmatrix, cp.async.bulk.tensor, wgmma, tcgen05, mma, redux).
@@ -218,11 +219,15 @@ class TmaAtom(CopyAtomInterface):
 
 
 MMA_TARGETS: Mapping[str, tuple[str, ...]] = {
+    "fma": ("sm_90a", "sm_100a"),
     "mma": ("sm_90a", "sm_100a"),
     "wgmma": ("sm_90a",),
     "tcgen05": ("sm_100a",),
 }
-"""The targets that have each family of matrix instructions (PTX ISA, target notes)."""
+"""The targets that have each family of matrix instructions (PTX ISA, target notes).
+
+`fma` is none: threads multiply and add element by element, whatever no instruction multiplies.
+"""
 
 
 @dataclass(frozen=True)
@@ -295,7 +300,7 @@ Parameter: TypeAlias = "int | str | tuple[int, ...] | None"
 """A parameter as read: an integer, a word, a list of integers, or just present."""
 
 _TMA = re.compile(r"(tma_load|tma_store|tma_redg)_([1-5])d$")
-_MMA = re.compile(r"(mma|wgmma|tcgen05)_([a-z0-9]+)_([a-z0-9]+)_([a-z0-9]+)$")
+_MMA = re.compile(r"(fma|mma|wgmma|tcgen05)_([a-z0-9]+)_([a-z0-9]+)_([a-z0-9]+)$")
 
 
 @dataclass
@@ -379,7 +384,7 @@ def _from_word(word: str, given: _Parameters) -> Atom:
         return ReduceAtom(word.removeprefix("reduce_"))
     raise AtomError(
         f"unknown atom '{word}'; atoms are {', '.join(COPY_ATOMS)}, tma_(load|store|redg)_Nd, "
-        f"(mma|wgmma|tcgen05)_A_B_D, reduce_({'|'.join(REDUCTIONS)})"
+        f"(fma|mma|wgmma|tcgen05)_A_B_D, reduce_({'|'.join(REDUCTIONS)})"
     )
 
 

@@ -31,18 +31,20 @@ PTX ISA: mma, wgmma and tcgen05 accumulate f16 and narrow floats in f16 too.
 """
 
 OPERAND_SPACES: Mapping[str, tuple[tuple[Space, ...], tuple[Space, ...], tuple[Space, ...]]] = {
+    "fma": ((Space.RMEM, Space.SMEM), (Space.RMEM, Space.SMEM), (Space.RMEM,)),
     "mma": ((Space.RMEM, Space.SMEM), (Space.RMEM, Space.SMEM), (Space.RMEM,)),
     "wgmma": ((Space.SMEM, Space.RMEM), (Space.SMEM,), (Space.RMEM,)),
     "tcgen05": ((Space.SMEM, Space.TMEM), (Space.SMEM,), (Space.TMEM,)),
 }
 """By family of atom, where A, B and C may be (PTX ISA: mma, wgmma, tcgen05).
 
-`mma` reads registers; tiles in shared memory are loaded for it when layouts are assigned.
+`mma` and `fma` read registers, and load them from tiles in shared memory piece by piece.
 """
 
 _COMMON_ELEMENTS = ("f16", "bf16", "tf32", "f8e4m3", "f8e5m2", "i8")
 
 ATOM_ELEMENTS: Mapping[str, tuple[str, ...]] = {
+    "fma": (*_COMMON_ELEMENTS, "f32", "f64"),
     "mma": (*_COMMON_ELEMENTS, "f6e2m3", "f6e3m2", FP4, "i4", "i1", "f64"),
     "wgmma": (*_COMMON_ELEMENTS, "i1"),
     "tcgen05": (*_COMMON_ELEMENTS, "f6e2m3", "f6e3m2", FP4),

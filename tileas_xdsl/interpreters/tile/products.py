@@ -43,11 +43,17 @@ def dot_value(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
         return _integer_dot(op, a, b, c)
     if a.dtype == np.float64:
         return _double_dot(a, b, c)
-    if a.dtype == np.float32:
-        # Plain f32 has no matrix instruction: tiles of f32 are operands of tf32 atoms only.
+    if a.dtype == np.float32 and not _is_by_threads(op.atom):
+        # Matrix instructions read tiles of f32 as tf32.
         a, b = truncate_to_tf32(a), truncate_to_tf32(b)
     result = matmul_f32(a, b, c)
     return result if c.dtype == np.float32 else _rounded(result, c)
+
+
+def _is_by_threads(atom: AtomAttr | None) -> bool:
+    """Whether no matrix instruction multiplies."""
+    data = atom_of(atom)
+    return isinstance(data, MmaAtom) and data.instruction == "fma"
 
 
 def _rounded(result: Array, c: Array) -> Array:

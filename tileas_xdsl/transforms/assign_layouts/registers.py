@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.product_layouts import tiling_of
 from tileas_xdsl.analysis.register_tiles import (
     ACCESS_BYTES,
     AccumulatorLayout,
@@ -146,7 +147,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
     for source in (_written, _of_conversions):
         if fixed := list(dict.fromkeys(source(group))):
             return fixed
-    if (sums := _accumulators(a, group, agent)) is not None:
+    sums = _sums_of_threads(group, agent) or _accumulators(a, group, agent)
+    if sums is not None:
         return [_option(sums, Family.DOT_OPERAND, agent)]
     if loads := tensor_loads(a, group, agent.groups):
         options = [(_option(layout, Family.LINEAR, agent), move) for move, layout in loads]
@@ -190,6 +192,13 @@ def _is_register(encoding: Attribute) -> bool:
 def _encoded(encoding: Attribute) -> Option:
     assert isinstance(encoding, RegisterEncoding)
     return Option(FAMILIES[type(encoding)], encoding.data)
+
+
+def _sums_of_threads(group: TileGroup, agent: Agent) -> EncodedLayout | None:
+    """The sums of a product whose operands and sums are in registers of all threads."""
+    products = (v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp))
+    tilings = (tiling_of(op, agent.warps) for op in products)
+    return next((tiling.sums for tiling in tilings if tiling is not None), None)
 
 
 def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> AccumulatorLayout | None:

@@ -1,57 +1,86 @@
-"""Which instruction makes a product: that of the target where the tile suits it, else `mma`."""
+"""Which instruction makes a product: that of the target where the tile suits it, else others.
+
+Warps multiply what it does not take by `mma`, and threads what no instruction takes by `fma`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.product_layouts import least_depth
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import DotOp
 from tileas_xdsl.dialects.nv_tileas import compute
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.dot_checks import ATOM_ELEMENTS
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 
 CAPABILITY = "nv_tileaa.compute_capability"
 LAST_WITHOUT_SCALES = 99
 
-SHARED_ELEMENTS = ("f16", "bf16")
-"""Factors that both instructions multiply as rows of A and rows of B lie in memory; wgmma needs
-the columns of B side by side for others (PTX ISA, wgmma.mma_async)."""
+AS_THEY_LIE = ("f16", "bf16")
+"""Elements whose columns of B may lie apart, as B lies in memory: others are turned on the way.
+
+wgmma reads others with the rows of B side by side only (PTX ISA, wgmma.mma_async).
+"""
+
+ELEMENT_BY_ELEMENT = ("f32",)
+"""What no instruction multiplies."""
 
 MOST_COLUMNS = 256
+
+_FLOATS = {"f16": 16, "bf16": 16, "tf32": 8, "f8e4m3": 32, "f8e5m2": 32}
+
+GROUP = 4
+"""Warps of a warpgroup."""
 
 
 @dataclass(frozen=True)
 class MatrixUnit:
-    """Instructions that take their factors from shared memory, of elements of 16 bits."""
+    """Instructions that take their factors from shared memory."""
 
     family: str
     rows: tuple[int, ...]
-    """What rows are a multiple of, or with `is_one_instruction`, what they are."""
+    """What rows of a warpgroup are a multiple of, or with `is_one_instruction`, what rows are."""
     is_one_instruction: bool
     columns: int
     """What columns are a multiple of."""
-    depth: int = 16
-    """What the summed dimension is a multiple of."""
+    depths: Mapping[str, int]
+    """By the elements that are multiplied, what the summed dimension is a multiple of."""
 
-    def takes(self, m: int, n: int, k: int) -> bool:
-        """Whether it multiplies tiles of these extents."""
-        fits = m in self.rows if self.is_one_instruction else m % self.rows[0] == 0
-        return fits and n <= MOST_COLUMNS and n % self.columns == 0 and k % self.depth == 0
+    def takes(self, words: Sequence[str], m: int, n: int, k: int, groups: int) -> bool:
+        """Whether it multiplies tiles of these elements and extents with so many warpgroups."""
+        a, b, c = words
+        depth = self.depths.get(a)
+        if depth is None or a != b or c != ("i32" if a == "i8" else "f32"):
+            return False
+        fits = m in self.rows
+        if not self.is_one_instruction:
+            fits = groups > 0 and m % (self.rows[0] * groups) == 0
+        columns = 2 * self.columns if a == "i8" and n > LAST_ODD_COLUMNS else self.columns
+        return fits and n <= MOST_COLUMNS and n % columns == 0 and k % depth == 0
 
+
+LAST_ODD_COLUMNS = 24
+"""Sums of integers have multiples of 16 columns from here on (PTX ISA, wgmma.mma_async)."""
 
 UNITS: Mapping[int, MatrixUnit] = {
-    90: MatrixUnit("wgmma", (64,), is_one_instruction=False, columns=8),
-    100: MatrixUnit("tcgen05", (64, 128), is_one_instruction=True, columns=16),
+    90: MatrixUnit("wgmma", (64,), False, 8, {**_FLOATS, "i8": 32}),
+    100: MatrixUnit("tcgen05", (64, 128), True, 16, _FLOATS),
 }
 """By compute capability (PTX ISA, wgmma.mma_async and tcgen05.mma)."""
 
@@ -61,8 +90,9 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
     if op.sfa is not None and op.sfb is not None:
         return [_scaled(op, op.sfa, op.sfb, insert)]
     a, b, family = op.a, op.b, _family(op)
-    if family != "mma":
-        a, b = _shared(insert, a), _shared(insert, b)
+    if family in (unit.family for unit in UNITS.values()):
+        turns = element_name(element_of(b.type)) not in AS_THEY_LIE
+        a, b = _shared(insert, a), _turned(insert, b) if turns else _shared(insert, b)
     made = compute.DotOp(
         a,
         b,
@@ -90,6 +120,19 @@ def _shared(insert: Insert, factor: SSAValue) -> SSAValue:
     return insert(ConvertLayoutOp(factor, type_)).result
 
 
+def _turned(insert: Insert, factor: SSAValue) -> SSAValue:
+    """A tile in shared memory whose columns lie side by side, one behind another."""
+    depth, columns = shape_of(factor.type)
+    element = element_of(factor.type)
+
+    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
+        return insert(tensor.ExtractOp(factor, place[::-1], element)).result
+
+    rows = _shared(insert, generated(insert, element, (columns, depth), at))
+    layout = MemoryLayout(Layout((depth, columns), (1, depth)))
+    return insert(ViewOp(rows, TensorType(element, (depth, columns), SharedEncoding(layout)))).result
+
+
 def _atom(op: DotOp, family: str) -> AtomAttr:
     words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
     known = ATOM_ELEMENTS[family]
@@ -101,15 +144,26 @@ def _atom(op: DotOp, family: str) -> AtomAttr:
 
 
 def _family(op: DotOp) -> str:
-    """The family of instructions."""
+    """The family of instructions: those of the matrix unit, else of warps, else none."""
     a, b = shape_of(op.a.type), shape_of(op.b.type)
     words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
     unit = UNITS.get(capability_of(op) or 0)
-    if unit is None or len(a) != len("mk") or words[2] != "f32":
-        return "mma"
-    if words[0] not in SHARED_ELEMENTS or words[0] != words[1]:
-        return "mma"
-    return unit.family if unit.takes(a[0], b[1], a[1]) else "mma"
+    if unit is not None and len(a) == len("mk"):
+        groups, rest = divmod(_warps(op), GROUP)
+        if unit.takes(words, a[0], b[1], a[1], 0 if rest else groups):
+            return unit.family
+    is_deep = a[-1] >= least_depth(bits_of(element_of(op.a.type)))
+    return "mma" if is_deep and words[0] not in ELEMENT_BY_ELEMENT else "fma"
+
+
+def _warps(op: Operation) -> int:
+    """The warps of a block of the kernel around."""
+    around: Operation | None = op
+    while around is not None:
+        if isinstance(found := around.attributes.get(KERNEL_SPEC), KernelSpecAttr):
+            return found.data.num_warps
+        around = around.parent_op()
+    return KernelSpec().num_warps
 
 
 def capability_of(op: Operation) -> int | None:

@@ -11,6 +11,7 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
+from tileas_xdsl.analysis.product_layouts import tiling_of
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.analysis.sums import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
@@ -124,6 +125,8 @@ class KernelPlan:
         """The registers of a tile that becomes the accumulator of a product, else None."""
         for dot in _products_of(value):
             agent = self.agent_around(dot)
+            if tiling_of(dot, agent.warps) is not None:
+                continue
             a, b = dot.operands[0].type, dot.operands[1].type
             if agent.groups and isinstance(a, TensorType) and isinstance(b, TensorType):
                 return AccumulatorLayout(a.get_shape()[-2], b.get_shape()[-1], agent.groups)

@@ -1,4 +1,4 @@
-"""Products on the tensor cores of Hopper: wgmma on operands in shared memory.
+"""Products: which of their kinds each is, and those by wgmma on operands in shared memory.
 
 Source: PTX ISA, wgmma.  The accumulators stay in the same registers through a loop.
 """
@@ -11,6 +11,7 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Operation, SSAValue, Use
 
+from tileas_xdsl.analysis.product_layouts import Tiling, tiling_of
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.analysis.sums import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
@@ -42,8 +43,9 @@ from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import wait_for_load
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fma_products import thread_product
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scaled_products import block_scaled_mma
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_products import issue
@@ -61,6 +63,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     StoreToken,
     TensorTile,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warp_products import warp_product
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
 HOPPER = TARGETS["sm_90a"]
@@ -85,6 +88,8 @@ def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
     """Begin a product; its registers are read after a wait."""
     if is_tensor_product(op):
         return [DotToken(issue(e, op))]
+    if (tiling := tiling_of(op, e.agent.warps)) is not None:
+        return [LoadToken(_by_threads(e, op, tiling))]
     return [DotToken(_issue(e, op))]
 
 
@@ -113,7 +118,17 @@ def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
     """A product, waited for."""
     if is_tensor_product(op):
         return [issue(e, op)]
+    if (tiling := tiling_of(op, e.agent.warps)) is not None:
+        return [laid_out(e, op, _by_threads(e, op, tiling), op.result.type)]
     return [_waited(e, _issue(e, op))]
+
+
+def _by_threads(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
+    """A product in the registers of all threads, which is done when they go on."""
+    atom = atom_of(op.atom)
+    assert isinstance(atom, MmaAtom)
+    make = warp_product if atom.instruction == "mma" else thread_product
+    return make(e, op, tiling)
 
 
 def wait(e: Emitter, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:

@@ -23,6 +23,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_moves import load
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     DotToken,
     Fragment,
+    LoadToken,
     Lowered,
     PendingTile,
     SharedTile,
@@ -56,7 +57,7 @@ def as_fragment(
 ) -> Fragment:
     """What a tile has become, in registers."""
     match found:
-        case DotToken():
+        case DotToken() | LoadToken():
             return as_fragment(e, op, found.fragment, layout)
         case Fragment():
             return found if layout in (None, found.layout) else _moved(e, op, found, layout)

@@ -25,6 +25,7 @@ from tileas_xdsl.backend.ptx.lowering import (
     tensor_memory,
     threads,
     tma_updates,
+    warp_products,
 )
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler
 
@@ -47,5 +48,6 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **tensor_memory.HANDLERS,
     **threads.HANDLERS,
     **tma_updates.HANDLERS,
+    **warp_products.HANDLERS,
 }
 """By the class of the operation; anything else is refused."""

@@ -2,7 +2,7 @@
 
 // RUN: tileas-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{unknown atom 'ldgs'; atoms are ldg, stg, lds, sts, ldgsts, ldsm_m88, ldsm_m88_trans, ldsm_m816, stsm_m88, stsm_m88_trans, tcgen05_ld, tcgen05_st, tcgen05_cp, unknown_copy, tma_(load|store|redg)_Nd, (mma|wgmma|tcgen05)_A_B_D, reduce_(add|mul|min|max|and|or|xor)}}
+// expected-error@+1 {{unknown atom 'ldgs'; atoms are ldg, stg, lds, sts, ldgsts, ldsm_m88, ldsm_m88_trans, ldsm_m816, stsm_m88, stsm_m88_trans, tcgen05_ld, tcgen05_st, tcgen05_cp, unknown_copy, tma_(load|store|redg)_Nd, (fma|mma|wgmma|tcgen05)_A_B_D, reduce_(add|mul|min|max|and|or|xor)}}
 "test.op"() {a = #nv_tileas<atom ldgs>} : () -> ()
 
 // -----

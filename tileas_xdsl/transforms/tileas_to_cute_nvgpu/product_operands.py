@@ -1,0 +1,170 @@
+"""Operands of products that all threads read into registers, some of K at a time.
+
+Tiles in shared memory are read where they are.  Tiles in registers go through shared memory, all of
+them at once, unless registers of the same warps have what is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.product_layouts import Tiling
+from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, EncodedLayout
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.layout.convert.buffers import Buffer
+from tileas_xdsl.layout.convert.shared import SharedPlan
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import converted, plan_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchange_rooms import exchange_room
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_files import Place, RegisterFile
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import (
+    Moves,
+    digits_of,
+    load_places,
+    moves_of_buffer,
+    store_by_table,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
+    Fragment,
+    PendingTile,
+    SharedTile,
+    Splat,
+)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+Ints = NDArray[np.int64]
+
+Slice = Sequence[Place | None]
+"""Where the registers are that a step multiplies."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A or B of a product, as a tiling has it."""
+
+    tiling: Tiling
+    of_b: bool
+
+    def layout(self, depth: int) -> EncodedLayout:
+        """In registers, so many elements of K."""
+        return self.tiling.right(depth) if self.of_b else self.tiling.left(depth)
+
+    @property
+    def step(self) -> EncodedLayout:
+        """What is multiplied at once."""
+        return self.layout(self.tiling.step)
+
+    def part(self, bits: Ints, k: int) -> Ints:
+        """What step `k` multiplies of a table of the whole tile."""
+        depth = self.tiling.step
+        mine = slice(k * depth, (k + 1) * depth)
+        return bits[..., mine, :] if self.of_b else bits[..., mine]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A or B of a product: what each step of K multiplies, as soon as `meet` is done."""
+
+    element: Attribute
+    slice: Callable[[int], Slice]
+    """The registers of a step, read now."""
+    is_exchanged: bool = False
+    """Whether other threads have just written it."""
+
+
+def operands_of(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> tuple[Operand, Operand]:
+    """A and B of a product, which all threads may read when this returns."""
+    left, right = (_operand(e, op, Side(tiling, of_b)) for of_b in (False, True))
+    if left.is_exchanged or right.is_exchanged:
+        e.meet()
+    return left, right
+
+
+def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand:
+    value = op.b if side.of_b else op.a
+    found = e.get(value)
+    if isinstance(found, PendingTile | SharedTile):
+        return _in_memory(e, value, side)
+    whole = side.layout(side.tiling.extents.k)
+    if isinstance(found, Splat):
+        return _in_registers(in_registers(e, op, value, whole), e, side.tiling.steps)
+    tile = in_registers(e, op, value)
+    plan = plan_of(tile.layout, whole, e.agent, bits_of(tile.element))
+    if isinstance(plan, SharedPlan):
+        return _exchanged(e, op, tile, plan.buffer, side)
+    return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
+
+
+def _in_registers(tile: Fragment, e: Emitter, steps: int) -> Operand:
+    """A tile that threads have already, step after step."""
+    file, count = RegisterFile.of(e, tile), tile.layout.registers // steps
+    return Operand(
+        tile.element, lambda k: [file.place(k * count + register) for register in range(count)]
+    )
+
+
+def _in_memory(e: Emitter, value: SSAValue, side: Side) -> Operand:
+    """A tile in shared memory; other threads may have written one that is in no stage."""
+    found = e.get(value)
+    if isinstance(found, PendingTile) and found.seen_by != e.agent.number:
+        e.meet()
+    tile = e.shared_tile(value)
+    rows, turned = (tile.layout, tile.first_row, tile.height), is_transposed(value.type)
+    moves = partial(_moves_of_tile, rows, turned, side, e.agent)
+    return _read(e, e.tile_pointer(tile), moves, side, tile.element)
+
+
+def _exchanged(e: Emitter, op: Operation, tile: Fragment, buffer: Buffer, side: Side) -> Operand:
+    """A tile that is put into shared memory, so that it can be read without conflicts."""
+    offset = exchange_room(e, op, buffer.bytes, 8 * ACCESS_BYTES)
+    pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
+    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, buffer), tile)
+    moves = partial(_moves_of_exchange, buffer, tile.layout.shape, side, e.agent)
+    operand = _read(e, pointer, moves, side, tile.element)
+    return replace(operand, is_exchanged=True)
+
+
+def _read(
+    e: Emitter, pointer: SSAValue, moves: Callable[[int], Moves], side: Side, element: Attribute
+) -> Operand:
+    digits = digits_of(side.step)
+    return Operand(element, lambda k: load_places(e, pointer, moves(k), element, digits))
+
+
+@lru_cache(maxsize=512)
+def _moves_of_tile(
+    rows: tuple[SharedLayout, int, int], turned: bool, side: Side, agent: Agent, k: int
+) -> Moves:
+    """The cheapest loads of a step of a tile in shared memory, of rows from one on and so many."""
+    shared, first, count = rows
+    leading = shared.shape[:-2] if count == shared.rows else ()
+    bits = 8 * shared.addresses()[first : first + count]
+    bits = bits.reshape(*leading, -1, shared.columns)
+    return _moves(bits.T if turned else bits, shared.bits, side, agent, k)
+
+
+@lru_cache(maxsize=512)
+def _moves_of_exchange(
+    buffer: Buffer, shape: tuple[int, ...], side: Side, agent: Agent, k: int
+) -> Moves:
+    """The cheapest loads of a step of a tile that was put into a buffer."""
+    bits = buffer.bits.reshape(shape, order="F")
+    return _moves(bits, buffer.elem_bits, side, agent, k)
+
+
+def _moves(bits: Ints, elem_bits: int, side: Side, agent: Agent, k: int) -> Moves:
+    """The loads of step `k` of a tile whose elements are at `bits`."""
+    mine = side.part(bits, k).ravel(order="F")
+    return moves_of_buffer("load", side.step, agent, Buffer("a step of K", mine, elem_bits))
