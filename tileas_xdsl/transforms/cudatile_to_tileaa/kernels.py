@@ -20,6 +20,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
 from tileas_xdsl.transforms.cudatile_to_tileaa.tables import RULES
 from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
+from tileas_xdsl.transforms.cudatile_to_tileaa.warps import usual_warps
 
 BLOCKS_HINT = "nv_tileaa.num_cta_in_cga"
 """A hint that nothing follows yet: a cluster may run one tile block, not several."""
@@ -48,7 +49,7 @@ def convert_kernel(entry: EntryOp, capability: Capability) -> func.FuncOp:
 def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
     hints = entry.optimization_hints
     found: dict[str, Attribute] = {
-        KERNEL_SPEC: KernelSpecAttr(_spec(hints, capability)),
+        KERNEL_SPEC: KernelSpecAttr(_spec(entry, capability)),
         "nv_tileaa.compute_capability": IntegerAttr(capability.number, i32),
         "nv_tileaa.target_spec": StringAttr(capability.name),
     }
@@ -57,11 +58,11 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
     return found
 
 
-def _spec(hints: Any, capability: Capability) -> KernelSpec:
-    usual = KernelSpec()
+def _spec(entry: EntryOp, capability: Capability) -> KernelSpec:
+    hints = entry.optimization_hints
     return KernelSpec(
-        num_warps=_hint(hints, capability, "num_worker_warps_per_cta") or usual.num_warps,
-        occupancy=_hint(hints, capability, "occupancy") or usual.occupancy,
+        num_warps=_hint(hints, capability, "num_worker_warps_per_cta") or usual_warps(entry),
+        occupancy=_hint(hints, capability, "occupancy") or KernelSpec().occupancy,
     )
 
 

@@ -1,0 +1,36 @@
+"""How many warps run a kernel that does not say so."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.dialects.cuda_tile.matmul import MmaFOp, MmaIOp
+from tileas_xdsl.dialects.cuda_tile.matches import shape_of
+
+USUAL, MOST = 4, 16
+
+MOST_SUMS = 64
+"""Sums of a product in a thread from which on more threads share them, where they can.
+
+With 128 of them, the addresses and the tiles that a thread loads beside do not fit.
+"""
+
+ROWS = 16
+"""Rows of a product that each warp has at least (PTX ISA, wgmma and mma)."""
+
+
+def usual_warps(kernel: Operation) -> int:
+    """The warps that the products of a kernel need, or the usual ones."""
+    shapes = [shape_of(op.acc.type) for op in kernel.walk() if isinstance(op, MmaFOp | MmaIOp)]
+    return max((_warps(shape) for shape in shapes), default=USUAL)
+
+
+def _warps(shape: tuple[int, ...]) -> int:
+    warps, rows = USUAL, prod(shape[:-1])
+    while (
+        prod(shape) > MOST_SUMS * 32 * warps and rows % (2 * warps * ROWS) == 0 and 2 * warps <= MOST
+    ):
+        warps *= 2
+    return warps
