@@ -372,16 +372,22 @@ def test_what_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(32, 64), (256, 64)])
-def test_other_extents_are_refused(rows: int, columns: int) -> None:
-    """They get the atom of all targets, which is executed and not lowered."""
+def test_other_extents_are_products_of_warps(rows: int, columns: int) -> None:
+    """They get the atom of all targets."""
     text = _text("once", 4).replace(" {atom = #mma}", "")
     types = (("128x64xf16", f"{rows}x128xf16"), ("64x64xf16", f"128x{columns}xf16"))
     for old, new in (*types, ("128x64xf32", f"{rows}x{columns}xf32")):
         text = text.replace(old, new)
     text = "\n".join(line for line in text.splitlines() if not line.startswith(("!tm", "!rows")))
-    message = "atom 'mma_f16_f16_f32' is not lowered to threads yet; tcgen05 is, with 64 or 128"
-    with pytest.raises(DiagnosticError, match=message):
-        compile(text, "sm_100a")
+    kernel = compile(text, "sm_100a")
+    assert "mma.sync.aligned.m16n8k16" in kernel.ptx
+    rng = np.random.default_rng(1)
+    a = rng.integers(-3, 4, (rows, 128)).astype(np.float16)
+    b = rng.integers(-3, 4, (128, columns)).astype(np.float16)
+    c = np.full((rows, columns), np.nan, np.float32)
+    run = kernel.emulate(a, b, c, 1, grid=1)
+    assert run.findings == []
+    np.testing.assert_array_equal(run.arrays[2], a.astype(np.float32) @ b.astype(np.float32))
 
 
 @pytest.mark.parametrize("name", ["once", "chain", "loop after loop", "scaled each round"])

@@ -15,7 +15,7 @@ from tileas_xdsl.analysis.digit_layouts import Part, layout_of_parts
 from tileas_xdsl.analysis.register_tiles import LANES, EncodedLayout, power_below
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 
 BY_THREADS = ("mma", "fma")
@@ -115,14 +115,19 @@ class Tiling:
         return layout_of_parts(shape, parts, LANES * batch * rows * columns, self.threads)
 
 
+def is_by_threads(op: MatrixProduct) -> bool:
+    """Whether all threads read operands of a product into registers, and have its sums there."""
+    atom = atom_of(op.atom)
+    return isinstance(atom, MmaAtom) and atom.instruction in BY_THREADS
+
+
 def tiling_of(op: DotOp | AsyncDotOp, warps: int) -> Tiling | None:
     """How the warps of an agent compute a product; None where its atom says otherwise."""
-    atom = atom_of(op.atom)
-    if not isinstance(atom, MmaAtom) or atom.instruction not in BY_THREADS:
+    if not is_by_threads(op):
         return None
-    extents = extents_of(op)
-    make = warp_tiling if atom.instruction == "mma" else thread_tiling
-    return make(extents, warps)
+    assert op.atom is not None
+    make = thread_tiling if op.atom.data.word.startswith("fma_") else warp_tiling
+    return make(extents_of(op), warps)
 
 
 def extents_of(op: DotOp | AsyncDotOp) -> Extents:

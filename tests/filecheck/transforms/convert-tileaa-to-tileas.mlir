@@ -68,6 +68,32 @@ func.func @products(%a: tensor<64x32xf16>, %b: tensor<32x16xf16>, %c: tensor<64x
 
 // -----
 
+// What no instruction multiplies, threads do: f32 that may not be rounded, and very little of K.
+// CHECK-LABEL: @by_threads
+func.func @by_threads(%a: tensor<64x32xf32>, %b: tensor<32x16xf32>, %c: tensor<64x16xf32>, %d: tensor<64x4xf16>, %e: tensor<4x16xf16>) attributes {nv_tileaa.compute_capability = 90 : i32} {
+  // CHECK: %f = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom fma_f32_f32_f32>}
+  %f = nv_tileaa.dot %a, %b, %c : tensor<64x32xf32>, tensor<32x16xf32>, tensor<64x16xf32> -> tensor<64x16xf32>
+  // CHECK: %g = nv_tileas.dot %d, %e, %c {atom = #nv_tileas<atom fma_f16_f16_f32>}
+  %g = nv_tileaa.dot %d, %e, %c : tensor<64x4xf16>, tensor<4x16xf16>, tensor<64x16xf32> -> tensor<64x16xf32>
+  func.return
+}
+
+// -----
+
+// Where the matrix unit reads columns of B as they are only if they lie side by side, B is turned.
+// CHECK-LABEL: @turned
+func.func @turned(%a: tensor<64x32xf8E4M3FN>, %b: tensor<32x16xf8E4M3FN>, %c: tensor<64x16xf32>) attributes {nv_tileaa.compute_capability = 90 : i32} {
+  // CHECK: %[[A:.*]] = nv_tileas.convert_layout %a
+  // CHECK: %[[T:.*]] = nv_tileas.generate
+  // CHECK: %[[R:.*]] = nv_tileas.convert_layout %[[T]] : tensor<16x32xf8E4M3FN> -> tensor<16x32xf8E4M3FN, #nv_tileas<space smem>>
+  // CHECK: %[[B:.*]] = nv_tileas.view %[[R]] : tensor<16x32xf8E4M3FN, #nv_tileas<space smem>> -> tensor<32x16xf8E4M3FN, #nv_tileas.shared<(32,16),(1,32)>>
+  // CHECK: %d = nv_tileas.dot %[[A]], %[[B]], %c {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>}
+  %d = nv_tileaa.dot %a, %b, %c : tensor<64x32xf8E4M3FN>, tensor<32x16xf8E4M3FN>, tensor<64x16xf32> -> tensor<64x16xf32>
+  func.return
+}
+
+// -----
+
 // A reduction to a scalar is the element of a tile of rank 0; so is what is asserted of a tile.
 // CHECK-LABEL: @scalars
 func.func @scalars(%t: tensor<8xf32>, %m: tensor<8xi1>) {

@@ -104,11 +104,24 @@ func.func @columns() {
 
 #smem = #nv_tileas<space smem>
 
-func.func @other_instruction() {
-  %a = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
+func.func @too_little_of_k() {
+  %a = nv_tileas.alloc_tensor : tensor<64x4xf16, #smem>
+  %b = nv_tileas.alloc_tensor : tensor<4x64xf16, #smem>
   %c = arith.constant dense<0.0> : tensor<64x64xf32>
-  // expected-error@+1 {{'nv_tileas.dot' op atom 'mma_f16_f16_f32' is not lowered to threads yet; wgmma is}}
-  %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<64x64xf16, #smem>, tensor<64x64xf16, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op mma.sync multiplies 8 or more of K at once, not 4: fma_A_B_D multiplies any}}
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<64x4xf16, #smem>, tensor<4x64xf16, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return
+}
+
+// -----
+
+#smem = #nv_tileas<space smem>
+
+func.func @too_few_bits() {
+  %a = nv_tileas.alloc_tensor : tensor<64x64xf4E2M1FN, #smem>
+  %c = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{'nv_tileas.dot' op mma.sync multiplies f16, bf16, tf32, e4m3, e5m2, s8, u8, f64 here, not e2m1}}
+  %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_e2m1_e2m1_f32>} : tensor<64x64xf4E2M1FN, #smem>, tensor<64x64xf4E2M1FN, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
   func.return
 }
 

@@ -49,7 +49,7 @@ ATOM_ELEMENTS: Mapping[str, tuple[str, ...]] = {
     "wgmma": (*_COMMON_ELEMENTS, "i1"),
     "tcgen05": (*_COMMON_ELEMENTS, "f6e2m3", "f6e3m2", FP4),
 }
-"""By family of atom, the elements of A and B (PTX ISA: mma, wgmma, tcgen05)."""
+"""By family of atom, the elements of A and B (PTX ISA: mma, wgmma, tcgen05, fma)."""
 
 _STORED_AS = {"tf32": ("tf32", "f32")}
 """Atom elements that tiles hold under more than their own name."""
@@ -105,7 +105,7 @@ def _check_some_instruction(op: Operation, types: DotTypes) -> None:
     for element in _check_one_type(op, types):
         if element == "f32":
             raise op_error(op, "needs an atom that says how elements of f32 are rounded to tf32")
-        if not any(element in known for known in ATOM_ELEMENTS.values()):
+        if not _is_multiplied(element):
             raise op_error(op, f"no matrix instruction multiplies elements of type {element}")
 
 
@@ -133,11 +133,18 @@ def check_element_of_atom(
 
 def check_elements_of_instruction(op: Operation, atom: MmaAtom) -> None:
     """The instruction of the atom exists for the elements of A and B."""
+    known = ATOM_ELEMENTS[atom.instruction]
     for element in map(canonical_name, (atom.a, atom.b)):
-        if not any(element in known for known in ATOM_ELEMENTS.values()):
+        if element in known:
+            continue
+        if not _is_multiplied(element):
             raise op_error(op, f"no matrix instruction multiplies elements of type {element}")
-        if element not in (known := ATOM_ELEMENTS[atom.instruction]):
-            raise op_error(op, f"{atom.instruction} multiplies {', '.join(known)}, not {element}")
+        raise op_error(op, f"{atom.instruction} multiplies {', '.join(known)}, not {element}")
+
+
+def _is_multiplied(element: str) -> bool:
+    """Whether some matrix instruction multiplies such elements."""
+    return any(element in known for family, known in ATOM_ELEMENTS.items() if family != "fma")
 
 
 def _check_accumulator(op: Operation, atom: MmaAtom | None, types: DotTypes) -> None:

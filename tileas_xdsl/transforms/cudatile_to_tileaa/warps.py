@@ -6,8 +6,8 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.dialects.cuda_tile.matmul import MmaFOp, MmaIOp
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
+from tileas_xdsl.dialects.cuda_tile.matmul import MmaFOp, MmaIOp
 
 USUAL, MOST = 4, 16
 
@@ -30,7 +30,9 @@ def usual_warps(kernel: Operation) -> int:
 def _warps(shape: tuple[int, ...]) -> int:
     warps, rows = USUAL, prod(shape[:-1])
     while (
-        prod(shape) > MOST_SUMS * 32 * warps and rows % (2 * warps * ROWS) == 0 and 2 * warps <= MOST
+        prod(shape) > MOST_SUMS * 32 * warps
+        and rows % (2 * warps * ROWS) == 0
+        and 2 * warps <= MOST
     ):
         warps *= 2
     return warps

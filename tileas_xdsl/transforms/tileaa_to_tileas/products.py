@@ -130,7 +130,9 @@ def _turned(insert: Insert, factor: SSAValue) -> SSAValue:
 
     rows = _shared(insert, generated(insert, element, (columns, depth), at))
     layout = MemoryLayout(Layout((depth, columns), (1, depth)))
-    return insert(ViewOp(rows, TensorType(element, (depth, columns), SharedEncoding(layout)))).result
+    return insert(
+        ViewOp(rows, TensorType(element, (depth, columns), SharedEncoding(layout)))
+    ).result
 
 
 def _atom(op: DotOp, family: str) -> AtomAttr:
@@ -138,7 +140,7 @@ def _atom(op: DotOp, family: str) -> AtomAttr:
     known = ATOM_ELEMENTS[family]
     for word in words[:2]:
         if word not in known:
-            text = f"has factors of {word}; matrix instructions multiply {', '.join(known)}"
+            text = f"has factors of {word}; {family} multiplies {', '.join(known)}"
             raise op_error(op, text)
     return AtomAttr.of("_".join((family, *words)))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import Float64Type, IntegerType, VectorType, f32, i32
+from xdsl.dialects.builtin import VectorType, f32, f64, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.product_layouts import Tiling
@@ -61,7 +61,7 @@ def thread_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragme
 
 def _wide(element_: Attribute) -> Attribute:
     """What elements are multiplied and summed as."""
-    return element_ if isinstance(element_, Float64Type | IntegerType) else f32
+    return element_ if element_ in (f64, i32) else f32
 
 
 def _widened(

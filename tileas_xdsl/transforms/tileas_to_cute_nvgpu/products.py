@@ -71,12 +71,6 @@ INSTRUCTION_ROWS = 64
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
-LOWERED: Mapping[str, str] = {
-    "sm_90a": "wgmma is",
-    "sm_100a": "tcgen05 is, with 64 or 128 rows and 8 to 256 columns in steps of 8",
-}
-"""By target, the products that are lowered."""
-
 MOST_COLUMNS = 256
 REGISTER_BITS = 32
 
@@ -230,9 +224,6 @@ def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
     atom = atom_of(op.atom)
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
-    if not isinstance(atom, MmaAtom) or atom.instruction != "wgmma":
-        others = LOWERED[e.plan.target.name]
-        raise op_error(op, f"atom '{atom.word}' is not lowered to threads yet; {others}")
     if e.plan.target.name != HOPPER.name:
         raise op_error(
             op,

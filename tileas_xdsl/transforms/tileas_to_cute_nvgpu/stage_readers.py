@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.product_layouts import is_by_threads
 from tileas_xdsl.analysis.sums import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
@@ -68,10 +69,10 @@ def reader_of(tiles: Sequence[SSAValue]) -> Reader:
 
 
 def is_read_by_threads(tile: SSAValue) -> bool:
-    """Whether anything but products, which are waited for, reads a tile or a slice of it."""
+    """Whether anything but a matrix unit, which is waited for, reads a tile or a slice of it."""
     for use in tile.uses:
         match use.operation:
-            case op if isinstance(op, MatrixProduct):
+            case op if isinstance(op, MatrixProduct) and not is_by_threads(op):
                 continue
             case ExtractSliceOp() | ViewOp():
                 if any(map(is_read_by_threads, use.operation.results)):

@@ -194,9 +194,7 @@ def _taken(
     return RegisterFile(e, element).joined([None if r is None else places[r] for r in registers])
 
 
-def _together(
-    e: Emitter, cells: _Cells, like: Fragment, sums: Mapping[Cell, SSAValue]
-) -> Fragment:
+def _together(e: Emitter, cells: _Cells, like: Fragment, sums: Mapping[Cell, SSAValue]) -> Fragment:
     """The sums of all instructions in the registers of C."""
     places: dict[int, Place] = {}
     for cell, part in sums.items():
