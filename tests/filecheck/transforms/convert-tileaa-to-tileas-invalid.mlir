@@ -27,8 +27,8 @@ func.func @scales(%a: tensor<16x32xf8E4M3FN>, %b: tensor<32x8xf8E4M3FN>, %c: ten
 
 // -----
 
-func.func @factors(%a: tensor<16x16xi16>, %c: tensor<16x16xi32>) {
-  // expected-error@+1 {{'nv_tileaa.dot' op has factors of i16; mma multiplies f16, bf16, tf32, f8e4m3, f8e5m2, i8,}}
-  %0 = nv_tileaa.dot %a, %a, %c : tensor<16x16xi16>, tensor<16x16xi16>, tensor<16x16xi32> -> tensor<16x16xi32>
+func.func @factors(%a: tensor<16x16xf8E8M0FNU>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{'nv_tileaa.dot' op has factors of f8e8m0; mma multiplies f16, bf16, tf32, f8e4m3, f8e5m2, i8,}}
+  %0 = nv_tileaa.dot %a, %a, %c : tensor<16x16xf8E8M0FNU>, tensor<16x16xf8E8M0FNU>, tensor<16x16xf32> -> tensor<16x16xf32>
   func.return
 }

@@ -26,6 +26,6 @@ func.func @products(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<i32, gmem
 // CHECK: %h = cute_nvgpu.arch.mma.SM80 %e, %f, %g shape [16, 8, 32] elements "s8", "u8" : vector<16xi8>, vector<8xi8>, vector<4xi32> -> vector<4xi32>
 // CHECK: %j = cute_nvgpu.arch.mma.SM80 %d, %i, %d shape [16, 8, 8] elements "tf32", "tf32" : vector<4xf32>, vector<2xf32>, vector<4xf32> -> vector<4xf32>
 
-// PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}}, {%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}}, {%{{.*}}, %{{.*}}}, {%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}};
+// PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // PTX: mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32
 // PTX: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
