@@ -71,6 +71,7 @@ ELEMENTS: Mapping[str, Element] = {
     "e4m3": _float("f8E4M3FN", "e4m3", ml_dtypes.float8_e4m3fn),
     "e2m1": _float("f4E2M1FN", "e2m1", ml_dtypes.float4_e2m1fn),
     "ue8m0": _float("f8E8M0FNU", "ue8m0", ml_dtypes.float8_e8m0fnu),
+    "i8": Element("i8", "s8", np.dtype(np.int8)),
     "i32": Element("i32", "s32", np.dtype(np.int32)),
     "i64": Element("i64", "s64", np.dtype(np.int64)),
 }

@@ -12,7 +12,14 @@ from kernels.cutile.problem import Judged, Problem, emulated, simulated
 
 __all__ = ["MODULES", "Judged", "Problem", "emulated", "problems", "simulated"]
 
-MODULES: Sequence[str] = ("vector_add",)
+MODULES: Sequence[str] = (
+    "vector_add",
+    "matmul",
+    "batched_matmul",
+    "split_k",
+    "grouped_matmul",
+    "fft",
+)
 """Those that have kernels, simplest first."""
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
     FixedBitwidthType,
+    FloatTF32Type,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -50,6 +51,8 @@ MAX_MULTICAST = 16
 
 ROW_BITS = 128
 """A row of a box is a multiple of 16 bytes."""
+
+WORD_BITS = 32
 
 Box = tuple[int | None, ...]
 """The extents of a box, None for one that is not constant."""
@@ -160,7 +163,9 @@ def _check_row(op: Operation, bits: int, swizzle: SwizzleMode | None) -> None:
 
 
 def bits_of(element: Attribute | None) -> int:
-    """The bits of an element; an `index` has 64."""
+    """The bits of an element where it is stored; tf32 takes a word, an `index` has 64."""
+    if isinstance(element, FloatTF32Type):
+        return WORD_BITS
     return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
 
 

@@ -1,0 +1,36 @@
+"""Products of matrices in numpy, with what rounding explains of the errors of a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.elements import F32, Array, Element, Reals, accumulated
+from kernels.kernel import Reference
+
+TF32_UNIT = 2.0**-11
+"""The unit roundoff of tf32, which has 10 bits behind the first."""
+
+
+def multiplied(
+    a: Array, b: Array, out: Element, *, rounded: float = 0.0, sums: int = 1
+) -> Reference:
+    """`a @ b`, whose products are summed in f32 and rounded to `out`.
+
+    Products of elements of up to 12 bits are exact in f32; f32 itself is summed with one rounding a
+    term.  `rounded` is the unit roundoff to which both factors are rounded before, and `sums` says
+    how many partial sums are added.  Integers are exact.
+    """
+    left, right = (side.astype(np.float64) for side in (a, b))
+    exact = left @ right
+    if not out.unit:
+        return Reference(exact.astype(np.int64))
+    sizes = np.abs(left) @ np.abs(right)
+    factors = (2 * rounded + rounded**2) * sizes
+    return Reference(exact, bound_of(exact, sizes + factors, a.shape[-1] + sums, out) + factors)
+
+
+def bound_of(exact: Reals, sizes: Reals, terms: int, out: Element) -> Reals:
+    """The error of a sum in f32 that is rounded to an element, of terms of these sizes."""
+    summed = accumulated(terms, sizes)
+    rounding = out.unit * (np.abs(exact) + summed) + out.least
+    return summed + F32.unit * sizes + rounding
