@@ -18,9 +18,7 @@ ZERO = ct.PaddingMode.ZERO
 
 
 @ct.kernel
-def grouped_matmul(
-    a, b, c, ends, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
-):
+def grouped_matmul(a, b, c, ends, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """Rows of A up to `ends[g]`, from where the group before ends, are multiplied by B[g].
 
     Block (i, j, g) computes tile (i, j) of group g, if the group has it.

@@ -38,6 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
     ScatterStoreOp,
     StoreBase,
 )
+from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory_atoms import LEGAL_PAIRS
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
@@ -68,7 +69,7 @@ MEMORY_ACCESSES = (
 )
 """Accesses of threads to memory; `tiled_load` is apart, for its tile may stay in memory."""
 
-_OF_VALUES = (ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
+_OF_VALUES = (PointedAtomicOp, ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
 """Operations that work on tiles in registers, beside elementwise ones."""
 
 
