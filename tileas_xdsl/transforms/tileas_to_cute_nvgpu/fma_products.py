@@ -6,7 +6,7 @@ A is multiplied with the columns of B that the thread has.  Sums of floats are f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from xdsl.dialects import arith, vector
@@ -22,7 +22,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     element_type,
     joined,
     length,
-    repeated,
     strip,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.product_operands import (
@@ -33,30 +32,25 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_files import RegisterF
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment
 
-Added = Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
-"""A times B plus C, of vectors."""
-
 
 def thread_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
     """A product by `fma`."""
     start = in_registers(e, op, op.c, tiling.sums)
-    (part,) = start.parts
     wide = _wide(start.element)
-    sums = _widened(e, part, wide, None)
+    sums = _widened(e, start.parts[0], wide, None)
     operands = operands_of(e, op, tiling)
     signs = op.signedness_a, op.signedness_b
-    rows = _rows(e, sums, tiling)
     for k in range(tiling.steps):
         left, right = (
             _widened(e, _slice(e, operand, k), wide, sign)
             for operand, sign in zip(operands, signs, strict=True)
         )
-        _add_step(e, rows, left, right, tiling)
-    found = joined(e, [row for batch in rows for row in batch])
+        for factors in _spread(e, left, right, tiling):
+            sums = _added(e, *factors, sums)
     if wide != start.element:
-        type_ = VectorType(start.element, [length(found)])
-        found = e.insert(arith.TruncFOp(found, type_)).result
-    return start.of([found])
+        type_ = VectorType(start.element, [length(sums)])
+        sums = e.insert(arith.TruncFOp(sums, type_)).result
+    return start.of([sums])
 
 
 def _wide(element_: Attribute) -> Attribute:
@@ -80,33 +74,24 @@ def _slice(e: Emitter, operand: Operand, k: int) -> SSAValue:
     return RegisterFile(e, operand.element).joined(operand.slice(k))
 
 
-def _rows(e: Emitter, sums: SSAValue, tiling: Tiling) -> list[list[SSAValue]]:
-    """The registers of C, by batch and row of the thread."""
-    per_batch = _heights(tiling)
-    count = tiling.batches * per_batch
-    width = tiling.sums.fragment.values // count
-    return [
-        [strip(e, sums, (b * per_batch + row) * width, width) for row in range(per_batch)]
-        for b in range(tiling.batches)
-    ]
+def _spread(
+    e: Emitter, left: SSAValue, right: SSAValue, tiling: Tiling
+) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """For each element of K, the factors of all sums of a thread: batches, rows, columns.
 
-
-def _heights(tiling: Tiling) -> int:
-    """Rows of a batch that a thread has."""
-    return tiling.left(1).fragment.values // tiling.batches
-
-
-def _add_step(
-    e: Emitter, rows: Sequence[list[SSAValue]], left: SSAValue, right: SSAValue, tiling: Tiling
-) -> None:
-    """Add what a step of K gives; registers of A and B are counted by K, batch, then the rest."""
-    width = length(rows[0][0])
-    for b, batch in enumerate(rows):
-        for k in range(tiling.step):
-            columns = strip(e, right, (k * len(rows) + b) * width, width)
-            for row, sums in enumerate(batch):
-                factor = element(e, left, (k * len(rows) + b) * len(batch) + row)
-                batch[row] = _added(e, repeated(e, factor, width), columns, sums)
+    Registers of A and B are counted by K, then batch, then the rest.
+    """
+    rows, width = length(left) // tiling.step, length(right) // tiling.step
+    height, columns = rows // tiling.batches, width // tiling.batches
+    for k in range(tiling.step):
+        elements = [element(e, left, k * rows + row) for row in range(rows)]
+        batches = [
+            strip(e, right, k * width + batch * columns, columns) for batch in range(tiling.batches)
+        ]
+        yield (
+            joined(e, [one for one in elements for _ in range(columns)]),
+            joined(e, [batch for batch in batches for _ in range(height)]),
+        )
 
 
 def _added(e: Emitter, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
