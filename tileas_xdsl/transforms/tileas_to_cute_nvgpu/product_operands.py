@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Splat,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+SMALL_BITS = 1024
+"""Of an operand in a thread, up to which it is read all at once."""
 
 Ints = NDArray[np.int64]
 
@@ -103,7 +106,7 @@ def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand:
     tile = in_registers(e, op, value)
     plan = plan_of(tile.layout, whole, e.agent, bits_of(tile.element))
     if isinstance(plan, SharedPlan):
-        return _exchanged(e, op, tile, plan.buffer, side)
+        return _exchanged(e, op, tile, plan, side)
     return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
 
 
@@ -126,14 +129,28 @@ def _in_memory(e: Emitter, value: SSAValue, side: Side) -> Operand:
     return _read(e, e.tile_pointer(tile), moves, side, tile.element)
 
 
-def _exchanged(e: Emitter, op: Operation, tile: Fragment, buffer: Buffer, side: Side) -> Operand:
-    """A tile that is put into shared memory, so that it can be read without conflicts."""
+def _exchanged(e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, side: Side) -> Operand:
+    """A tile that is put into shared memory, so that it can be read without conflicts.
+
+    A small one is read all at once, as the plan has it.
+    """
+    buffer = plan.buffer
     offset = exchange_room(e, op, buffer.bytes, 8 * ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
     store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, buffer), tile)
-    moves = partial(_moves_of_exchange, buffer, tile.layout.shape, side, e.agent)
-    operand = _read(e, pointer, moves, side, tile.element)
-    return replace(operand, is_exchanged=True)
+    if plan.target.values * plan.elem_bits > SMALL_BITS:
+        moves = partial(_moves_of_exchange, buffer, tile.layout.shape, side, e.agent)
+        operand = _read(e, pointer, moves, side, tile.element)
+        return replace(operand, is_exchanged=True)
+    at_once = Moves(plan.load, plan.alias.tolist())
+    digits = digits_of(side.layout(side.tiling.extents.k))
+
+    @cache
+    def whole() -> Slice:
+        return load_places(e, pointer, at_once, tile.element, digits)
+
+    count = side.step.fragment.values
+    return Operand(tile.element, lambda k: whole()[k * count : (k + 1) * count], is_exchanged=True)
 
 
 def _read(
