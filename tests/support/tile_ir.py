@@ -78,10 +78,13 @@ TYPES: dict[str, str] = {
 def whole_tiles(
     body: str, inputs: Sequence[Array], outputs: Sequence[Array], target: str = "sm_90a"
 ) -> Sequence[Array]:
-    """Run `body` on the inputs as tiles `%a0`, `%a1` and so on; it makes `%r0` and so on.
+    """Run `body` as `text_of_tiles` has it; what was stored of the results, in arrays like them."""
+    text = text_of_tiles(body, inputs, outputs)
+    return run(text, *inputs, *outputs, target=target)[len(inputs) :]
 
-    Returns what was stored of the results, in arrays like the outputs.
-    """
+
+def text_of_tiles(body: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> str:
+    """A kernel that has its inputs as tiles `%a0`, `%a1` and so on, and makes `%r0` and so on."""
     lines, arguments = list[str](), list[str]()
     for k, array in enumerate((*inputs, *outputs)):
         name = f"a{k}" if k < len(inputs) else f"r{k - len(inputs)}"
@@ -102,13 +105,12 @@ def whole_tiles(
             store = f"store_view_tko weak %{name}, {place} : {tile}, {types} -> token"
             lines.append(f"%t{k} = {store}")
     border = len(inputs)
-    text = entry(
+    return entry(
         ", ".join(arguments),
         "\n".join(["%zero = constant <i32: 0> : tile<i32>", *lines[: 2 * border], body])
         + "\n"
         + "\n".join(lines[2 * border :]),
     )
-    return run(text, *inputs, *outputs, target=target)[border:]
 
 
 def _tile(array: Array) -> str:

@@ -371,10 +371,14 @@ def test_what_is_refused(name: str) -> None:
         compile(text, "sm_100a")
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(32, 64), (256, 64)])
-def test_other_extents_are_products_of_warps(rows: int, columns: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "rows", "columns", "times"), [("once", 256, 64, 1), ("chain", 32, 64, 2)]
+)
+def test_other_extents_are_products_of_warps(
+    name: str, rows: int, columns: int, times: int
+) -> None:
     """They get the atom of all targets."""
-    text = _text("once", 4).replace(" {atom = #mma}", "")
+    text = _text(name, 4).replace(" {atom = #mma}", "")
     types = (("128x64xf16", f"{rows}x128xf16"), ("64x64xf16", f"128x{columns}xf16"))
     for old, new in (*types, ("128x64xf32", f"{rows}x{columns}xf32")):
         text = text.replace(old, new)
@@ -387,7 +391,8 @@ def test_other_extents_are_products_of_warps(rows: int, columns: int) -> None:
     c = np.full((rows, columns), np.nan, np.float32)
     run = kernel.emulate(a, b, c, 1, grid=1)
     assert run.findings == []
-    np.testing.assert_array_equal(run.arrays[2], a.astype(np.float32) @ b.astype(np.float32))
+    expected = times * (a.astype(np.float32) @ b.astype(np.float32))
+    np.testing.assert_array_equal(run.arrays[2], expected)
 
 
 @pytest.mark.parametrize("name", ["once", "chain", "loop after loop", "scaled each round"])
