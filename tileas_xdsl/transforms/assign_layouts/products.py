@@ -1,4 +1,4 @@
-"""Products without an instruction: the tensor core of the target, where it takes the operands."""
+"""Products without an instruction: the tensor core of the target where it takes them, else warps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.analysis.product_layouts import extents_of, least_depth
 from tileas_xdsl.analysis.sums import PAIR, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -50,7 +51,8 @@ def _word(op: DotOp | AsyncDotOp, plan: KernelPlan) -> str:
         _WORDS.get(element_name(c.element_type), element_name(c.element_type)),
     )
     if not _fits(op, plan, family, c):
-        family = "mma"
+        extents = extents_of(op)
+        family = "mma" if extents.k >= least_depth(extents.bits) else "fma"
     if any(
         element_name(t.element_type) not in ATOM_ELEMENTS[family] for t in (op.a.type, op.b.type)
     ):

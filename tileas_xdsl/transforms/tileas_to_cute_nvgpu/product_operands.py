@@ -7,13 +7,13 @@ them at once, unless registers of the same warps have what is wanted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import i8
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.product_layouts import Tiling
 from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, EncodedLayout
@@ -43,6 +43,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     Splat,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+ROOM = 8 * ACCESS_BYTES
+"""Bytes that operands in shared memory begin at multiples of: all banks once."""
 
 SMALL_BITS = 1024
 """Of an operand in a thread, up to which it is read all at once."""
@@ -78,24 +81,45 @@ class Side:
 
 @dataclass(frozen=True)
 class Operand:
-    """A or B of a product: what each step of K multiplies, as soon as `meet` is done."""
+    """A or B of a product: what each step of K multiplies."""
 
     element: Attribute
     slice: Callable[[int], Slice]
     """The registers of a step, read now."""
-    is_exchanged: bool = False
-    """Whether other threads have just written it."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """An operand in registers of other threads, and how it gets to those that multiply."""
+
+    tile: Fragment
+    plan: SharedPlan
+    side: Side
+
+    @property
+    def bytes(self) -> int:
+        """Of the room that it takes, whole rows of banks."""
+        return -(-self.plan.buffer.bytes // ROOM) * ROOM
 
 
 def operands_of(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> tuple[Operand, Operand]:
     """A and B of a product, which all threads may read when this returns."""
-    left, right = (_operand(e, op, Side(tiling, of_b)) for of_b in (False, True))
-    if left.is_exchanged or right.is_exchanged:
-        e.meet()
+    found = [_operand(e, op, Side(tiling, of_b)) for of_b in (False, True)]
+    exchanges = [one for one in found if isinstance(one, Exchange)]
+    if not exchanges:
+        left, right = (one for one in found if isinstance(one, Operand))
+        return left, right
+    offset = exchange_room(e, op, sum(one.bytes for one in exchanges), ROOM)
+    operands: list[Operand] = []
+    for one in found:
+        operands.append(_exchanged(e, one, offset) if isinstance(one, Exchange) else one)
+        offset += one.bytes if isinstance(one, Exchange) else 0
+    e.meet()
+    left, right = operands
     return left, right
 
 
-def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand:
+def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchange:
     value = op.b if side.of_b else op.a
     found = e.get(value)
     if isinstance(found, PendingTile | SharedTile):
@@ -106,7 +130,7 @@ def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand:
     tile = in_registers(e, op, value)
     plan = plan_of(tile.layout, whole, e.agent, bits_of(tile.element))
     if isinstance(plan, SharedPlan):
-        return _exchanged(e, op, tile, plan, side)
+        return Exchange(tile, plan, side)
     return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
 
 
@@ -129,19 +153,17 @@ def _in_memory(e: Emitter, value: SSAValue, side: Side) -> Operand:
     return _read(e, e.tile_pointer(tile), moves, side, tile.element)
 
 
-def _exchanged(e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, side: Side) -> Operand:
-    """A tile that is put into shared memory, so that it can be read without conflicts.
+def _exchanged(e: Emitter, one: Exchange, offset: int) -> Operand:
+    """An operand that is put into shared memory, so that it can be read without conflicts.
 
     A small one is read all at once, as the plan has it.
     """
-    buffer = plan.buffer
-    offset = exchange_room(e, op, buffer.bytes, 8 * ACCESS_BYTES)
-    pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
-    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, buffer), tile)
+    tile, plan, side = one.tile, one.plan, one.side
+    pointer = e.insert(GetDynSmemOp(offset, i8, ROOM)).result
+    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
     if plan.target.values * plan.elem_bits > SMALL_BITS:
-        moves = partial(_moves_of_exchange, buffer, tile.layout.shape, side, e.agent)
-        operand = _read(e, pointer, moves, side, tile.element)
-        return replace(operand, is_exchanged=True)
+        moves = partial(_moves_of_exchange, plan.buffer, tile.layout.shape, side, e.agent)
+        return _read(e, pointer, moves, side, tile.element)
     at_once = Moves(plan.load, plan.alias.tolist())
     digits = digits_of(side.layout(side.tiling.extents.k))
 
@@ -150,7 +172,7 @@ def _exchanged(e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, side
         return load_places(e, pointer, at_once, tile.element, digits)
 
     count = side.step.fragment.values
-    return Operand(tile.element, lambda k: whole()[k * count : (k + 1) * count], is_exchanged=True)
+    return Operand(tile.element, lambda k: whole()[k * count : (k + 1) * count])
 
 
 def _read(
