@@ -46,9 +46,8 @@ def fft(xr, xi, yr, yi, f1r, f1i, wr, wi, f2r, f2i, n1: ct.Constant[int], n2: ct
 
 def _roots(rows: int, columns: int, size: int) -> tuple[Array, Array]:
     """Powers of a root of unity by the product of row and column."""
-    turns = np.outer(np.arange(rows), np.arange(columns)) / size
-    roots = np.exp(-2j * np.pi * turns)
-    return roots.real.astype(np.float32), roots.imag.astype(np.float32)
+    angles = -2 * np.pi * (np.outer(np.arange(rows), np.arange(columns)) % size) / size
+    return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 
 
 def _bound(moduli: Reals, n1: int, n2: int) -> Reals:

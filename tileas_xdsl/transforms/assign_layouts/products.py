@@ -1,4 +1,4 @@
-"""Products without an instruction: the tensor core of the target where it takes them, else warps."""
+"""Products without an instruction: the tensor core of the target where it fits, else others."""
 
 from __future__ import annotations
 
