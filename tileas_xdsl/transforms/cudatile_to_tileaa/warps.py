@@ -9,7 +9,8 @@ from xdsl.ir import Operation
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
 from tileas_xdsl.dialects.cuda_tile.matmul import MmaFOp, MmaIOp
 
-USUAL, MOST = 4, 16
+USUAL, MOST = 4, 8
+"""Of 16 warps each thread has 128 registers at most, too few for half as many sums and the rest."""
 
 MOST_SUMS = 64
 """Sums of a product in a thread from which on more threads share them, where they can.
