@@ -1,0 +1,33 @@
+"""How many warps run a kernel of Tile IR: as its products need, or as it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.tile_ir import entry, lowered
+
+
+def text(m: int, n: int, hints: str = "") -> str:
+    types = f"tile<{m}x16xf16>, tile<16x{n}xf16>, tile<{m}x{n}xf32>"
+    body = f"""%a = constant <f16: 1.0> : tile<{m}x16xf16>
+    %b = constant <f16: 1.0> : tile<16x{n}xf16>
+    %c = constant <f32: 0.0> : tile<{m}x{n}xf32>
+    %d = mmaf %a, %b, %c : {types}"""
+    return entry("", body, hints)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "warps"),
+    [(16, 16, 4), (128, 64, 4), (128, 128, 8), (64, 256, 4), (256, 128, 16), (256, 256, 8)],
+)
+def test_threads_share_the_sums_of_large_products(m: int, n: int, warps: int) -> None:
+    assert f"num_warps = {warps}" in str(lowered(text(m, n)))
+
+
+def test_a_kernel_may_say_how_many() -> None:
+    hints = "optimization_hints = <sm_90 = {num_worker_warps_per_cta = 4}>"
+    assert "num_warps = 4" in str(lowered(text(128, 128, hints)))
+
+
+def test_a_kernel_without_products_has_the_usual_ones() -> None:
+    assert "num_warps = 4" in str(lowered(entry("", "")))
