@@ -64,6 +64,7 @@ from tileas_xdsl.transforms.assign_layouts.memory import (
     memory_layout,
     shared_layouts,
 )
+from tileas_xdsl.transforms.assign_layouts.moved import pieces_of_moved
 from tileas_xdsl.transforms.assign_layouts.reduced import is_column_of_rows, values_of_rows
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import (
@@ -156,6 +157,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [Option(Family.DOT_OPERAND, operand)]
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
+    if (pieces := pieces_of_moved(group, agent, _least_bytes(a, group))) is not None:
+        return [Option(Family.BLOCKED, pieces)]
     plain = _plain(group.shape, agent, _least_bytes(a, group))
     return [_option(layout, Family.BLOCKED, agent) for layout in plain]
 
