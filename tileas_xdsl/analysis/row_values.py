@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from tileas_xdsl.analysis.register_tiles import LANES, Digit
+from tileas_xdsl.analysis.register_tiles import Digit
 from tileas_xdsl.layout.axes import E, terms_of
 from tileas_xdsl.layout.fragment import THREAD, VALUE
 from tileas_xdsl.layout.layout import Layout, make_layout
@@ -19,19 +19,18 @@ _Leaf: TypeAlias = tuple[int, str, int]
 
 
 def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | None:
-    """One value for each row of a matrix, in all the lanes that have something of the row.
+    """One value for each row of a matrix, in all the threads that have something of the row.
 
     A thread numbers these registers as it has its rows.  With `keeps_dimension` the values are a
-    matrix of one column.  None where warps share rows, or registers have copies of elements.
+    matrix of one column.  None where elements are held more than once, or digits are no digits of
+    threads or of registers.
     """
     if layout.rank != MATRIX:
         return None
     down, across = _leaves(layout[0]), _leaves(layout[1])
     if down is None or across is None:
         return None
-    lanes = [(extent, step) for extent, axis, step in across if axis == THREAD]
-    if any(extent * step > LANES for extent, step in lanes):
-        return None
+    sharers = _threads(across)
     number = _numbers(down)
     rows: list[Digit] = [
         (extent, E(axis, number[step] if axis == VALUE else step)) for extent, axis, step in down
@@ -39,9 +38,21 @@ def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | Non
     modes = [from_modes(merged(rows))]
     if keeps_dimension:
         modes.append(TRIVIAL)
-    if lanes:
-        modes.append(from_modes(merged([(extent, E(THREAD, step)) for extent, step in lanes])))
+    if sharers:
+        modes.append(from_modes(merged([(extent, E(THREAD, step)) for extent, step in sharers])))
     return make_layout(*modes)
+
+
+def row_sharers(layout: Layout) -> list[tuple[int, int]]:
+    """Extent and step of the digits of the threads that have a row of a matrix together.
+
+    The layout is one that `row_values` knows.
+    """
+    return _threads(_leaves(layout[1]) or [])
+
+
+def _threads(leaves: list[_Leaf]) -> list[tuple[int, int]]:
+    return [(extent, step) for extent, axis, step in leaves if axis == THREAD]
 
 
 def _leaves(mode: Layout) -> list[_Leaf] | None:
