@@ -12,7 +12,7 @@ from kernels.cutile.problem import Judged, Problem, emulated, simulated
 
 __all__ = ["MODULES", "Judged", "Problem", "emulated", "problems", "simulated"]
 
-MODULES: Sequence[str] = ("vector_add", "attention")
+MODULES: Sequence[str] = ("vector_add", "attention", "moe")
 """Those that have kernels, simplest first."""
 
 

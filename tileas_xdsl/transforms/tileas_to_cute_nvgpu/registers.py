@@ -13,7 +13,7 @@ from tileas_xdsl.analysis.register_tiles import (
     RegisterLayout,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import converted
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS, converted
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import splat
@@ -73,7 +73,8 @@ def as_fragment(
 def _moved(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None) -> Fragment:
     """The tile in registers of other threads; where no encoding is, through shared memory."""
     assert layout is not None
-    if isinstance(tile.layout, EncodedLayout) or isinstance(layout, EncodedLayout):
+    is_encoded = isinstance(tile.layout, EncodedLayout) or isinstance(layout, EncodedLayout)
+    if is_encoded or tile.element in CARRIERS:
         return converted(e, op, tile, layout)
     return read_back(e, spilled(e, op, tile), layout)
 
