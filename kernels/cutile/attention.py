@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false
 """Attention: softmax(Q K^T / sqrt(d)) V, a tile of keys after another."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false
 """Mixture of experts: each token is multiplied with the weights of the experts it is given to."""
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.analysis.layout_flow import may_be_storage
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp, strides_of
@@ -164,12 +165,14 @@ class FactorOfLoop(RewritePattern):
         loop = op.parent_op()
         if op.result.type.encoding != _SHARED or not isinstance(loop, scf.ForOp):
             return
+        if may_be_storage(op.source):
+            return
         owner = op.source.owner
         block = owner.parent if isinstance(owner, Operation) else owner
         if block is loop.body.block:
             return
         op.detach()
-        rewriter.insert_op(op, InsertPoint.before(loop))
+        rewriter.insert(op, InsertPoint.before(loop))
         rewriter.notify_op_modified(op)
 
 

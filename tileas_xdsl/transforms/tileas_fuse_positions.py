@@ -6,7 +6,7 @@ out for itself and moved.  Inside of the `generate` that uses them they are inte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -33,39 +33,61 @@ Place: TypeAlias = Sequence[SSAValue]
 """The coordinates of an element."""
 
 
+MOST_OPERATIONS = 16
+"""What an element may take; dearer ones are computed once, in a tile of their own."""
+
+
 @dataclass
 class Positions:
     """Which tiles follow from the coordinates of their elements, scalars and constants alone."""
 
-    _known: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
+    _costs: dict[Operation, int | None] = field(default_factory=dict[Operation, int | None])
 
     def tell(self, tile: SSAValue) -> bool:
-        """Whether positions tell the elements of a tile."""
+        """Whether positions tell the elements of a tile, in a few operations."""
+        cost = self._cost(tile)
+        return cost is not None and cost <= MOST_OPERATIONS
+
+    def _cost(self, tile: SSAValue) -> int | None:
+        """The operations that an element takes; None where it depends on more than its place."""
         op = tile.owner
         if not isinstance(op, Operation) or space_of(tile.type) is not None:
-            return False
-        if op not in self._known:
-            self._known[op] = self._told(op)
-        return self._known[op]
+            return None
+        if op not in self._costs:
+            self._costs[op] = self._of(op)
+        return self._costs[op]
 
-    def _told(self, op: Operation) -> bool:
+    def _of(self, op: Operation) -> int | None:
         match op:
-            case tensor.SplatOp() | arith.ConstantOp():
-                return isinstance(op, tensor.SplatOp) or _number(op) is not None
+            case tensor.SplatOp():
+                return 0
+            case arith.ConstantOp():
+                return None if _number(op) is None else 0
             case ExpandDimsOp():
-                return self.tell(op.source)
+                return self._cost(op.source)
             case ViewOp():
-                return _axes_kept(op) is not None and self.tell(op.source)
+                return None if _axes_kept(op) is None else self._cost(op.source)
             case GenerateOp():
-                return all(self._is_plain(inner) for inner in op.body.block.ops)
+                return _sum(map(self._of_plain, op.body.block.ops))
             case _:
-                return _is_elementwise(op) and all(map(self.tell, op.operands))
+                return _sum([1, *map(self._cost, op.operands)]) if _is_elementwise(op) else None
 
-    def _is_plain(self, op: Operation) -> bool:
-        """Whether an operation of a body reads only what positions tell."""
+    def _of_plain(self, op: Operation) -> int | None:
+        """What an operation of a body takes; None where it reads what positions do not tell."""
         if isinstance(op, tensor.ExtractOp):
-            return self.tell(op.tensor)
-        return isinstance(op, YieldOp) or (op.name.startswith("arith.") and not op.regions)
+            return self._cost(op.tensor)
+        if isinstance(op, YieldOp):
+            return 0
+        return 1 if op.name.startswith("arith.") and not op.regions else None
+
+
+def _sum(costs: Iterable[int | None]) -> int | None:
+    total = 0
+    for cost in costs:
+        if cost is None:
+            return None
+        total += cost
+    return total
 
 
 def _is_elementwise(op: Operation) -> bool:
@@ -180,7 +202,8 @@ class TileasFusePositions(ModulePass):
     """Compute elements that follow from their coordinates where they are used.
 
     Those are elements of ranges, splats, constants, and what operations of `arith`, new dimensions
-    and other `generate` make of them.  Tiles that are loaded or multiplied are still taken from.
+    and other `generate` make of them in a few operations.  Tiles that are loaded or multiplied are
+    still taken from.
     """
 
     name = "tileas-fuse-positions"

@@ -33,7 +33,7 @@ def seen_otherwise(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, 
         op = use.operation
         if isinstance(op, ViewOp) and _drops_ones(op) and _is_only_moved(op.result):
             kept = [layout[k] for k, extent in enumerate(_extents(value)) if extent != 1]
-            yield op.result, make_layout(*kept, *layout[len(_extents(value)) :])
+            yield op.result, make_layout(*kept, *tuple(layout)[len(_extents(value)) :])
 
 
 def _is_only_moved(value: SSAValue) -> bool:

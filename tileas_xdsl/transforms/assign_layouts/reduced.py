@@ -31,26 +31,24 @@ def values_of_rows(a: Assignment, group: TileGroup, agent: Agent) -> Layout | No
     return next((layout for layout in found if layout is not None), None)
 
 
-def is_column_of_rows(a: Assignment, value: SSAValue) -> bool:
+def is_column_of_rows(a: Assignment, op: ExpandDimsOp) -> bool:
     """Whether a tile is one column of values of rows, whose registers are known."""
-    return isinstance(value.owner, ExpandDimsOp) and _column(a, value) is not None
+    return _column(a, op) is not None
 
 
 def _of_value(a: Assignment, value: SSAValue, agent: Agent) -> Layout | None:
-    column = _column(a, value)
-    if column is not None:
-        return column
     op = value.owner
+    if isinstance(op, ExpandDimsOp):
+        return _column(a, op)
     if not isinstance(op, ReduceOp) or not _is_of_rows(op):
         return None
     choice = a.choice(op.source)
     return _of_fixed(choice) if _is_fixed(choice) else _of_pieces(op, choice, agent)
 
 
-def _column(a: Assignment, value: SSAValue) -> Layout | None:
+def _column(a: Assignment, op: ExpandDimsOp) -> Layout | None:
     """The column that a dimension behind values of rows makes of them."""
-    op = value.owner
-    if not isinstance(op, ExpandDimsOp) or op.axis.value.data != 1:
+    if op.axis.value.data != 1:
         return None
     reduction = op.source.owner
     if not isinstance(reduction, ReduceOp) or not _is_of_rows(reduction):

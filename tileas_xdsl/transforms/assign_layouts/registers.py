@@ -37,7 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.memory import (
     TiledAtomicRmwOp,
     TiledLoadBase,
@@ -115,8 +115,11 @@ def _operations(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, Su
     """The loads, stores, conversions and products of a group, each once."""
     found: dict[Operation, SubAxis] = {}
     for value in group.values:
-        if isinstance(value.owner, _MAKERS) or is_column_of_rows(a, value):
-            found.setdefault(value.owner, _axis(value.owner))
+        owner = value.owner
+        if isinstance(owner, _MAKERS) or (
+            isinstance(owner, ExpandDimsOp) and is_column_of_rows(a, owner)
+        ):
+            found.setdefault(owner, _axis(owner))
         for use in value.uses:
             if isinstance(use.operation, _READERS):
                 found.setdefault(use.operation, _axis(use.operation))
