@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects import scf, tensor
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, bf16, f16, i1
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -22,11 +22,13 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.layout_flow import may_be_storage
+from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role, may_be_storage
+from tileas_xdsl.analysis.tile_groups import taken_in_place
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp, strides_of
-from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
@@ -157,6 +159,52 @@ def _turned(tile: SSAValue) -> SSAValue | None:
             return None
 
 
+class FactorOfSums(RewritePattern):
+    """A that is computed from sums of wgmma stays in the registers that have them."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
+        put = op.a.owner
+        if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
+            return
+        element = element_of(op.a.type)
+        if not _is_wgmma(op) or element not in REGISTER_ELEMENTS or not _is_of_sums(put.source):
+            return
+        op.operands[0] = put.source
+        rewriter.notify_op_modified(op)
+
+
+REGISTER_ELEMENTS = (f16, bf16)
+"""Elements of A that lie in registers as sums do (PTX ISA, wgmma register fragments)."""
+
+
+def _is_wgmma(op: DotOp) -> bool:
+    atom = atom_of(op.atom)
+    return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
+
+
+def _is_of_sums(tile: SSAValue) -> bool:
+    """Whether a tile is made, element by element, of what a product by wgmma has summed."""
+    pending, seen = [tile], {tile}
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, DotOp) and _is_wgmma(op):
+            return True
+        new = [value for value in _made_of(op) if value not in seen]
+        seen.update(new)
+        pending += new
+    return False
+
+
+def _made_of(op: Operation | Block) -> Sequence[SSAValue]:
+    """The tiles that another one has in the same registers."""
+    if isinstance(op, GenerateOp):
+        return taken_in_place(op)
+    if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:
+        return op.operands
+    return ()
+
+
 class FactorOfLoop(RewritePattern):
     """A factor that a loop does not change is put into shared memory before it."""
 
@@ -182,6 +230,7 @@ class TileasArrangeFactors(ModulePass):
 
     A load whose columns are adjacent in memory becomes one of rows, turned by a `generate`; B that
     was turned so is put into shared memory as it was loaded and seen by a column-major `view`.
+    A that is computed from sums of wgmma element by element, of 16 bits each, stays in registers.
     What goes to shared memory for a loop, and is the same all along, goes there before it.
     Loads through other operations than `view` of `make_memref` stay as they are.
     """
@@ -190,4 +239,5 @@ class TileasArrangeFactors(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the pass."""
-        apply_patterns(op, [LoadAsStored(), TurnedFactor(), FactorOfLoop()], dce=True)
+        patterns = [LoadAsStored(), TurnedFactor(), FactorOfSums(), FactorOfLoop()]
+        apply_patterns(op, patterns, dce=True)

@@ -56,6 +56,25 @@ func.func @factor(%a: tensor<64x16xf16, #nv_tileas<space smem>>, %b: tensor<1x8x
 
 // -----
 
+// A that is computed from sums of wgmma stays in the registers that have them; what is loaded goes
+// to memory.
+// CHECK-LABEL: @chain
+// CHECK:         %[[B:.*]] = nv_tileas.convert_layout %b
+// CHECK:         %s = nv_tileas.dot %a
+// CHECK:         %narrow = arith.truncf
+// CHECK-NEXT:    nv_tileas.dot %narrow, %[[B]], %c
+func.func @chain(%a: tensor<64x16xf16, #nv_tileas<space smem>>, %k: tensor<16x16xf16, #nv_tileas<space smem>>, %b: tensor<16x8xf16>, %c: tensor<64x8xf32>, %d: tensor<64x16xf32>) -> tensor<64x8xf32> {
+  %shared = nv_tileas.convert_layout %b : tensor<16x8xf16> -> tensor<16x8xf16, #nv_tileas<space smem>>
+  %s = nv_tileas.dot %a, %k, %d {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+  %powers = math.exp2 %s : tensor<64x16xf32>
+  %narrow = arith.truncf %powers : tensor<64x16xf32> to tensor<64x16xf16>
+  %left = nv_tileas.convert_layout %narrow : tensor<64x16xf16> -> tensor<64x16xf16, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %left, %shared, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x8xf16, #nv_tileas<space smem>>, tensor<64x8xf32> -> tensor<64x8xf32>
+  func.return %r : tensor<64x8xf32>
+}
+
+// -----
+
 // A factor that a loop does not change comes to memory before it; one that it makes stays.
 // CHECK-LABEL: @loop
 // CHECK:         nv_tileas.convert_layout %a
