@@ -94,7 +94,7 @@ TYPES = "tensor<64x32xX>, tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32)>>, te
             "f16",
             "f16",
             "%t = nv_tileas.async.dot %left, %view, %zero {ATOM} : TYPES"
-            " -> !nv_tileas.async_token<tensor<64x16xf32>>",
+            " -> !nv_tileas.token<tensor<64x16xf32>>",
             "has A in registers, which only a product that is waited for may have",
         ),
     ],
