@@ -100,6 +100,12 @@ def _expand_math() -> type[ModulePass]:
     return ExpandMath
 
 
+def _tileas_arrange_factors() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_arrange_factors import TileasArrangeFactors
+
+    return TileasArrangeFactors
+
+
 def _tileas_assign_load_store_layouts() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_assign_load_store_layouts import (
         TileasAssignLoadStoreLayouts,
@@ -132,6 +138,12 @@ def _tileas_canonicalize() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_canonicalize import TileasCanonicalize
 
     return TileasCanonicalize
+
+
+def _tileas_fuse_positions() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_fuse_positions import TileasFusePositions
+
+    return TileasFusePositions
 
 
 def _tileas_legalize_tmem_copy() -> type[ModulePass]:
@@ -211,10 +223,12 @@ TILEAS_UNIVERSE = Universe(
         "cute-to-llvm": _cute_to_llvm,
         "expand-math": _expand_math,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
+        "tileas-arrange-factors": _tileas_arrange_factors,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,
         "tileas-attach-tma-desc-args": _tileas_attach_tma_desc_args,
         "tileas-attach-tma-descriptor-args": _tileas_attach_tma_descriptor_args,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-fuse-positions": _tileas_fuse_positions,
         "tileas-legalize-tmem-copy": _tileas_legalize_tmem_copy,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,

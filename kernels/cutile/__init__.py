@@ -19,6 +19,8 @@ MODULES: Sequence[str] = (
     "split_k",
     "grouped_matmul",
     "fft",
+    "attention",
+    "moe",
 )
 """Those that have kernels, simplest first."""
 

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp,
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
@@ -172,6 +172,8 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
             yield from _of_view(op)
         case PragmaOp(body=Region() as body):
             yield from _of_body(op.results, body.block)
+        case GenerateOp():
+            yield from _pairs([op.result, *taken_in_place(op)])
         case _ if layout_role(op) is LayoutRole.ELEMENTWISE:
             yield from _pairs([*op.operands, *op.results])
         case _:
@@ -207,6 +209,18 @@ def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, N
     last = body.last_op
     for result, given in zip(results, () if last is None else last.operands, strict=False):
         yield from _pairs([given, result])
+
+
+def taken_in_place(op: GenerateOp) -> Sequence[SSAValue]:
+    """The tiles of which every element is made of the one at the same coordinates."""
+    place, shape = tuple(op.body.block.args), placed_shape(op.result.type)
+    return [
+        inner.tensor
+        for inner in op.body.block.ops
+        if isinstance(inner, tensor.ExtractOp)
+        and tuple(inner.indices) == place
+        and placed_shape(inner.tensor.type) == shape
+    ]
 
 
 def _of_view(op: ViewOp) -> Iterator[tuple[Node, Node]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import UnregisteredOp
@@ -45,7 +46,8 @@ def assign_layouts(
     groups = TileGroups(function)
     a = Assignment(plan, groups, common_kinds(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.
-    by_size = sorted(groups.groups, key=lambda group: -len(group.shape))
+    # What rows are reduced to is laid out after the rows.
+    by_size = sorted(groups.groups, key=lambda group: (-len(group.shape), -prod(group.shape)))
     for is_memory in (False, True):
         for group in by_size:
             if group not in a.decisions and _is_memory(a, group) is is_memory:

@@ -22,8 +22,6 @@ from tileas_xdsl.analysis.register_tiles import (
     EncodedLayout,
     PlainLayout,
     RegisterLayout,
-    RowsLayout,
-    column_layout,
     encoding_layout,
     operand_layout,
     plain_layout,
@@ -40,7 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.memory import (
     TiledAtomicRmwOp,
     TiledLoadBase,
@@ -67,6 +65,8 @@ from tileas_xdsl.transforms.assign_layouts.memory import (
     memory_layout,
     shared_layouts,
 )
+from tileas_xdsl.transforms.assign_layouts.moved import pieces_of_moved
+from tileas_xdsl.transforms.assign_layouts.reduced import is_column_of_rows, values_of_rows
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import (
     loads_tensor_memory,
@@ -101,7 +101,7 @@ class Option:
 
 def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
     """What every operation on a group says of every layout that one of them proposes."""
-    operations = _operations(group)
+    operations = _operations(a, group)
     agent = a.agent(_first(group))
     options = _options(a, group, agent)
     return [
@@ -112,12 +112,15 @@ def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
     ]
 
 
-def _operations(group: TileGroup) -> Sequence[tuple[Operation, SubAxis]]:
+def _operations(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, SubAxis]]:
     """The loads, stores, conversions and products of a group, each once."""
     found: dict[Operation, SubAxis] = {}
     for value in group.values:
-        if isinstance(value.owner, _MAKERS):
-            found.setdefault(value.owner, _axis(value.owner))
+        owner = value.owner
+        if isinstance(owner, _MAKERS) or (
+            isinstance(owner, ExpandDimsOp) and is_column_of_rows(a, owner)
+        ):
+            found.setdefault(owner, _axis(owner))
         for use in value.uses:
             if isinstance(use.operation, _READERS):
                 found.setdefault(use.operation, _axis(use.operation))
@@ -157,9 +160,11 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return []
     if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
         return [Option(Family.DOT_OPERAND, operand)]
-    if (rows := _reduced_rows(a, group, agent)) is not None:
-        return [_option(column_layout(rows), Family.LINEAR, agent)]
-    plain = _plain(group.shape, agent, _least_bytes(group))
+    if (values := values_of_rows(a, group, agent)) is not None:
+        return [Option(Family.LINEAR, values)]
+    if (pieces := pieces_of_moved(group, agent, _least_bytes(a, group))) is not None:
+        return [Option(Family.BLOCKED, pieces)]
+    plain = _plain(group.shape, agent, _least_bytes(a, group))
     return [_option(layout, Family.BLOCKED, agent) for layout in plain]
 
 
@@ -247,36 +252,15 @@ def _has_sums(a: Assignment, value: SSAValue) -> bool:
     return choice is not None and choice.family is Family.DOT_OPERAND
 
 
-def _reduced_rows(a: Assignment, group: TileGroup, agent: Agent) -> RowsLayout | None:
-    """The rows whose values a group has, if they are reduced along the last axis."""
-    for value in group.values:
-        op = value.owner
-        if (
-            not isinstance(op, ReduceOp)
-            or op.axis.value.data != len(op.source.type.get_shape()) - 1
-        ):
-            continue
-        shape = tuple(op.source.type.get_shape())
-        if len(shape) < 2:
-            continue
-        chosen = a.choice(op.source)
-        for rows in _plain(shape, agent, 1):
-            if isinstance(rows, RowsLayout) and (
-                chosen is None or encoding_layout(rows, agent.threads) == chosen.layout
-            ):
-                return rows
-    return None
-
-
 def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[PlainLayout]:
     """Pieces of rows, the widest first: accesses of 16 bytes of elements of `least` bytes."""
     sizes = (size for size in (1, 2, 4, 8, 16) if size >= least)
     yield from dict.fromkeys(plain_layout(shape, agent.warps, size) for size in sizes)
 
 
-def _least_bytes(group: TileGroup) -> int:
+def _least_bytes(a: Assignment, group: TileGroup) -> int:
     """Of the elements that are loaded and stored: the smallest make the longest pieces."""
-    operations = [op for op, _ in _operations(group) if _memory_of(op) is not None]
+    operations = [op for op, _ in _operations(a, group) if _memory_of(op) is not None]
     tiles = [placed_tile(_of_group(op, group).type) for op in operations]
     bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
     return max(min(bits, default=32) // 8, 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -34,6 +35,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates import Choice
 from tileas_xdsl.transforms.assign_layouts.demands import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.free_tiles import remake_free_tiles
 from tileas_xdsl.transforms.assign_layouts.laid_out import encoding_of, retype
+from tileas_xdsl.transforms.assign_layouts.moved import seen_otherwise
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.stage_types import retype_pipelines
 
@@ -68,6 +70,9 @@ def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
     for value in group.values:
         if isinstance(choice.layout, MemoryLayout):
             _retype_parts(a, value, choice.layout)
+        elif choice.kind is Space.RMEM:
+            for seen, layout in seen_otherwise(value, choice.layout):
+                retype(seen, encoding_of(replace(choice, layout=layout)))
         elif choice.kind is Space.TMEM:
             _retype_slices(a, value)
 

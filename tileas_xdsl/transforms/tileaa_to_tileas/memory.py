@@ -64,14 +64,15 @@ def block_tile(op: views.BlockTileOp, insert: Insert) -> Sequence[SSAValue]:
     """A window of the array; its dimensions are put in the order of those of the tiles."""
     dims, source = op.dims, op.source
     if dims != tuple(range(len(dims))):
-        source = _permuted(array_behind(op, source), dims, insert)
+        source = permuted_array(array_behind(op, source), dims, insert)
     element, sizes = op.source.type.element_type, op.result.type
     assert isinstance(sizes, tiled_memory.AATiledViewType)
     view = TiledViewType(sizes.get_shape(), element, Space.GMEM)
     return [insert(ViewOp(source, view)).result]
 
 
-def _permuted(array: views.MakeMemrefOp, dims: Sequence[int], insert: Insert) -> SSAValue:
+def permuted_array(array: views.MakeMemrefOp, dims: Sequence[int], insert: Insert) -> SSAValue:
+    """The same array whose dimension `k` is dimension `dims[k]` of another one."""
     extents, strides = ([get(dim) for dim in dims] for get in (array.extent, array.stride))
     type_ = views.array_type(
         array.array.element_type,

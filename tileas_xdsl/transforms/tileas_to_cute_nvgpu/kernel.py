@@ -53,7 +53,6 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import POINTED_M
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import POINTERS, memory_pointer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_slices import REGISTER_SLICES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_copies import ROW_COPIES
@@ -61,6 +60,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scalars import SCALARS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scans import SCANS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scattered_memory import SCATTERED_MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shapes import SHAPES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.spread_reductions import REDUCTIONS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_memory import allocate, release_all
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import after, before, first_turns
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts

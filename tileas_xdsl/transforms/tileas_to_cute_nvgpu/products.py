@@ -17,7 +17,6 @@ from tileas_xdsl.analysis.sums import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import UndefFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import (
-    MakeGmmaSmemDescOp,
     MmaSm90Op,
     SmemDescAddOp,
     WgmmaCommitOp,
@@ -44,10 +43,15 @@ from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import wait_for_load
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fma_products import thread_product
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.left_factors import (
+    INSTRUCTION_ROWS,
+    descriptor,
+    left_factor,
+    start_of,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import view
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import in_registers, laid_out
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scaled_products import block_scaled_mma
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_products import issue
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_scales import view_of_scales
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import wait_for_store
@@ -64,10 +68,8 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
     TensorTile,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warp_products import warp_product
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import GROUP
 
 HOPPER = TARGETS["sm_90a"]
-INSTRUCTION_ROWS = 64
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
@@ -84,7 +86,7 @@ def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
         return [DotToken(issue(e, op))]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
         return [LoadToken(_by_threads(e, op, tiling))]
-    return [DotToken(_issue(e, op))]
+    return [DotToken(_issue(e, op)[0])]
 
 
 def operand(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
@@ -114,7 +116,7 @@ def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
         return [issue(e, op)]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
         return [laid_out(e, op, _by_threads(e, op, tiling), op.result.type)]
-    return [_waited(e, _issue(e, op))]
+    return [_waited(e, *_issue(e, op))]
 
 
 def _by_threads(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
@@ -152,21 +154,24 @@ def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
     return [load.operands[1]] if op.values and isinstance(load, TmaTransferOp) else []
 
 
-def _waited(e: Emitter, fragment: Fragment | TensorTile) -> Fragment | TensorTile:
-    """What a product has left; those who read tensor memory wait for it."""
+def _waited(
+    e: Emitter, fragment: Fragment | TensorTile, kept: Sequence[SSAValue] = ()
+) -> Fragment | TensorTile:
+    """What a product has left, with registers kept; those who read tensor memory wait for it."""
     if isinstance(fragment, TensorTile):
         return fragment
-    return fragment.of(e.insert(WgmmaWaitOp(0, fragment.parts)).results)
+    done = e.insert(WgmmaWaitOp(0, [*fragment.parts, *kept])).results
+    return fragment.of(done[: len(fragment.parts)])
 
 
-def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
-    """The instructions of a product, as one group."""
-    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> tuple[Fragment, Sequence[SSAValue]]:
+    """The instructions of a product, as one group, and the registers of A that they read."""
     _check_atom(e, op)
-    is_mn_major = not is_transposed(op.b.type)
-    columns = b.layout.columns if is_mn_major else b.height
-    layout = AccumulatorLayout(a.height, columns, e.agent.groups)
+    rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
+    layout = AccumulatorLayout(rows, columns, e.agent.groups)
     _check_shape(e, op, layout)
+    a, b = left_factor(e, op, layout.groups), e.shared_tile(op.b)
+    is_mn_major = not is_transposed(op.b.type)
     zeros = _zeros(e, op)
     start = in_registers(e, op, op.c, layout) if zeros is None else _unset(e, zeros, layout)
     _check_registers(e, op, start)
@@ -176,23 +181,22 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
             f"wgmma reads elements of {b.layout.bits} bits K-major only, and B lies with its "
             f"columns adjacent",
         )
-    left = a.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
     right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
-    first = _descriptors_of_a(e, a, left, layout)
+    a.begin(e, layout)
     other = _descriptor_of_b(e, b, right)
     e.insert(WgmmaFenceOp())
     registers = list(start.parts)
-    for k in range(a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS):
-        step_b = e.insert(SmemDescAddOp(other, _start(right, k))).result
+    depth = INSTRUCTION_K_BITS // bits_of(a.element)
+    for k in range(a.columns // depth):
+        step_b = e.insert(SmemDescAddOp(other, start_of(right, k))).result
         for block in range(layout.blocks):
-            step_a = e.insert(SmemDescAddOp(first[block], _start(left, k))).result
             registers[block] = e.insert(
                 MmaSm90Op(
-                    step_a,
+                    a.operand(e, block, k),
                     step_b,
                     registers[block],
                     e.boolean(False) if zeros and k == 0 else None,
-                    shape=(INSTRUCTION_ROWS, layout.n, INSTRUCTION_K_BITS // a.layout.bits),
+                    shape=(INSTRUCTION_ROWS, layout.n, depth),
                     a_type=a.element,
                     b_type=b.element,
                     a_major="k",
@@ -200,7 +204,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> Fragment:
                 )
             ).result
     e.insert(WgmmaCommitOp())
-    return start.of(registers)
+    return start.of(registers), a.kept
 
 
 def _zeros(e: Emitter, op: DotOp | AsyncDotOp) -> Splat | None:
@@ -259,36 +263,9 @@ def _check_registers(e: Emitter, op: Operation, sums: Fragment) -> None:
         )
 
 
-def _start(canonical: CanonicalLayout, k: int) -> int:
-    """Bytes from the first start address to that of instruction `k`."""
-    offset: Any = canonical.starts(k)
-    return int(offset)
-
-
-def _descriptors_of_a(
-    e: Emitter, a: SharedTile, canonical: CanonicalLayout, layout: AccumulatorLayout
-) -> list[Any]:
-    """A descriptor for each block of rows of this warpgroup."""
-    block_bytes = INSTRUCTION_ROWS * a.layout.row_bytes
-    pointer = e.advance(e.tile_pointer(a), a.first_row * a.layout.row_bytes)
-    if layout.groups > 1:
-        group = e.divide(e.warp, GROUP)
-        pointer = e.advance(pointer, e.multiply(group, layout.blocks * block_bytes), ALIGNMENT)
-    return [
-        e.insert(_make(e.advance(pointer, block * block_bytes), canonical)).result
-        for block in range(layout.blocks)
-    ]
-
-
 def _descriptor_of_b(e: Emitter, b: SharedTile, canonical: CanonicalLayout) -> Any:
     start = b.first_row * b.layout.row_bytes
-    return e.insert(_make(e.advance(e.tile_pointer(b), start), canonical)).result
-
-
-def _make(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:
-    return MakeGmmaSmemDescOp(
-        pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
-    )
+    return e.insert(descriptor(e.advance(e.tile_pointer(b), start), canonical)).result
 
 
 _TABLE: Any = {

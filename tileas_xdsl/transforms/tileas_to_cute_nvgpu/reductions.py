@@ -38,7 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.axis_reductions import reduce_axis
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
     assembled,
@@ -166,9 +166,13 @@ class Combiner:
             return self.e.insert(ReduxOp(value, REDUX[self.op.name])).result
         distance = lanes // 2
         while distance:
-            value = self.combine(value, self._shuffled(value, distance))
+            value = self.across(value, distance)
             distance //= 2
         return value
+
+    def across(self, value: SSAValue, distance: int) -> SSAValue:
+        """The values of two lanes whose numbers differ by `distance`, given to both."""
+        return self.combine(value, self._shuffled(value, distance))
 
     def _shuffled(self, value: SSAValue, distance: int) -> SSAValue:
         """The value of the lane whose number differs by `distance`; 64 bits go in two halves."""
@@ -318,9 +322,3 @@ def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLa
         return c.narrowed(c.all_of(found))
 
     return assembled(e, layout, c.element, load)
-
-
-_TABLE: Any = {ReduceOp: reduce}
-
-REDUCTIONS: Mapping[type[Operation], Handler] = _TABLE
-"""Reductions."""

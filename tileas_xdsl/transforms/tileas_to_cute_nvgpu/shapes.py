@@ -105,7 +105,8 @@ def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
     shape, found = tuple(op.result.type.get_shape()), e.get(op.source)
     if isinstance(found, Splat):
         return [replace(found, shape=shape)]
-    tile, layout = in_registers(e, op, op.source), layout_of(e, op, shape)
+    tile = in_registers(e, op, op.source)
+    layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
     if isinstance(layout, RowsLayout) and tile.layout == column_layout(layout):
         parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
         return [Fragment(layout, tile.element, tuple(parts))]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout, RegisterLayout
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, EncodedLayout, RegisterLayout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import assembled, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.piece import Piece
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import is_first_holder, pieces
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_accumulators import write_accumulators
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.table_moves import read_by_table, write_by_table
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, SharedTile
 
@@ -29,6 +30,9 @@ def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragmen
 
 def write_shared(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
+    if isinstance(fragment.layout, AccumulatorLayout):
+        write_accumulators(e, fragment, tile)
+        return
     if isinstance(fragment.layout, EncodedLayout) or not tile.layout.is_by_row:
         write_by_table(e, fragment, tile)
         return

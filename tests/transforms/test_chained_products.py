@@ -1,0 +1,107 @@
+# pyright: basic
+"""Products of products: sums become a factor without leaving the threads that have them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile.attention import Attention
+from tileas_xdsl.compiler import CompiledKernel, compile
+from tileas_xdsl.diagnostics.emission import OpError
+
+SMALL = Attention(1, 1, 64, 128, 64)
+
+
+@pytest.fixture(scope="module")
+def hopper() -> CompiledKernel:
+    return SMALL.problem().compiled("sm_90a")
+
+
+def loop_of(text: str) -> str:
+    """What a kernel does for each tile of keys."""
+    return text[text.index("scf.for") : text.index("scf.yield")]
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_scores_stay_where_the_product_leaves_them(target: str) -> None:
+    """Masks, maxima, powers and their sums have one layout, values of rows one of their own."""
+    kernel = SMALL.problem().compiled(target)
+    body = loop_of(kernel.ir("tileas-remove-layout-conversions"))
+    made = re.findall(r"= (?:arith|math)\.(?!constant)\w+ .*: tensor<64x64xf32, (#[^>]*>)>", body)
+    assert len(made) >= 4
+    assert len(set(made)) == 1
+    rows = re.findall(r"tensor<64x1xf32, (#[^>]*>)>", body)
+    assert len(rows) >= 4
+    assert len(set(rows)) == 1
+    assert "tensor<64x1xf32>" not in body
+
+
+def conversions(kernel: CompiledKernel) -> int:
+    """How many tiles of the loop are put into shared memory."""
+    body = loop_of(kernel.ir("tileas-remove-layout-conversions"))
+    return len(re.findall(r"convert_layout .* -> tensor<\w+, #nv_tileas.shared", body))
+
+
+def test_powers_stay_in_registers(hopper: CompiledKernel) -> None:
+    """Queries go to shared memory before the loop, keys and values in it; powers are A there."""
+    assert conversions(hopper) == 2
+    in_registers = re.findall(
+        r"wgmma\.mma_async[^;]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}", hopper.ptx
+    )
+    assert len(in_registers) == 64 // 16
+    assert "stmatrix" not in hopper.ptx
+
+
+def test_powers_go_to_memory_where_tensor_cores_read_only_that() -> None:
+    kernel = SMALL.problem().compiled("sm_100a")
+    assert conversions(kernel) == 3
+    assert "stmatrix" in kernel.ptx
+
+
+def test_threads_of_a_row_meet_by_shuffles(hopper: CompiledKernel) -> None:
+    """Two rows of a thread, two steps among four lanes, for the maximum and for the sum."""
+    assert hopper.ptx.count("shfl.sync.bfly") == 2 * 2 * 2
+
+
+PRODUCT = """
+  func.func @k(%a: !nv_tileaa.ptr<X, 1>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+    %s = arith.constant 1.0 : X
+    %left = tensor.splat %s : tensor<64x32xX>
+    %right = nv_tileas.alloc_tensor : tensor<16x32xX, #nv_tileas.shared<(16,32),(32,1)>>
+    %view = nv_tileas.view %right : tensor<16x32xX, #nv_tileas.shared<(16,32),(32,1)>> -> tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32)>>
+    %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+    PRODUCT
+    func.return
+  }
+"""  # noqa: E501
+TYPES = "tensor<64x32xX>, tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32)>>, tensor<64x16xf32>"
+
+
+@pytest.mark.parametrize(
+    ("element", "word", "product", "message"),
+    [
+        (
+            "f8E4M3FN",
+            "f8e4m3",
+            "%r = nv_tileas.dot %left, %view, %zero {ATOM} : TYPES -> tensor<64x16xf32>",
+            "has A in registers, 64x32 elements of 8 bits; wgmma takes such of 16 bits",
+        ),
+        (
+            "f16",
+            "f16",
+            "%t = nv_tileas.async.dot %left, %view, %zero {ATOM} : TYPES"
+            " -> !nv_tileas.token<tensor<64x16xf32>>",
+            "has A in registers, which only a product that is waited for may have",
+        ),
+    ],
+    ids=["bytes", "asynchronous"],
+)
+def test_what_is_refused(element: str, word: str, product: str, message: str) -> None:
+    atom = f"atom = #nv_tileas<atom wgmma_{word}_{word}_f32>"
+    text = PRODUCT.replace("PRODUCT", product).replace("TYPES", TYPES).replace("ATOM", atom)
+    with pytest.raises(OpError, match=message):
+        compile(text.replace("X", element))

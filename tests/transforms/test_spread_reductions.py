@@ -1,0 +1,103 @@
+"""Reductions of rows that lie in any registers, in threads against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.encodings import ELEMENTS, lowered, random_array, random_encoding
+from support.plain_kernels import kernel, store
+from support.seeds import seeds
+
+from tileas_xdsl.analysis.register_tiles import EncodedLayout
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.text import parse_cute_layout
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.spread_reductions import Spread
+
+STEPS = {
+    "arith.addf": np.add,
+    "arith.addi": np.add,
+    "arith.maxnumf": np.maximum,
+    "arith.minsi": np.minimum,
+    "arith.xori": np.bitwise_xor,
+}
+CASES = [
+    ("f32", "arith.maxnumf"),
+    ("f32", "arith.addf"),
+    ("i32", "arith.xori"),
+    ("f16", "arith.maxnumf"),
+    ("i64", "arith.addi"),
+    ("i8", "arith.minsi"),
+]
+
+
+def program(shape: tuple[int, int], element: str, layout: Layout, step: str, warps: int) -> str:
+    """A tile is loaded as it is laid out, and one value for each row stored."""
+    rows, columns = shape
+    tile = f'tensor<{rows}x{columns}x{element}, #nv_tileas.linear<"{layout}">>'
+    view = f"!nv_tileas.tiled_view<{rows}x{columns}x{element}, gmem>"
+    array, line = f"memref<{rows}x{columns}x{element}>", f"{rows}x{element}"
+    body = f"""%of = nv_tileas.view %a : {array} -> {view}
+  %t = nv_tileas.tiled_load %of[%zero, %zero] {{atom = #ldg}} : {view} -> {tile}
+  %s = nv_tileas.reduce %t {{axis = 1 : i32}} : {tile} -> tensor<{line}> {{
+  ^bb0(%lhs: {element}, %rhs: {element}):
+    %both = {step} %lhs, %rhs : {element}
+    nv_tileas.yield %both : {element}
+  }}
+  """ + store("s", "b", f"memref<{line}>", line, "%zero")
+    return kernel(f"%a: {array}, %b: memref<{line}>", body, warps)
+
+
+def check(shape: tuple[int, int], element: str, layout: Layout, step: str, warps: int) -> str:
+    """Run a reduction; its PTX."""
+    rng = np.random.default_rng(3)
+    numbers = random_array(rng, shape, element)
+    made = lowered(program(shape, element, layout, step, warps))
+    unset = np.full(shape[:1], 77).astype(ELEMENTS[element])
+    found = made.emulate(numbers, unset, grid=1, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    expected = STEPS[step].reduce(numbers, axis=1)
+    if step == "arith.addf":
+        np.testing.assert_allclose(found.arrays[1], expected, rtol=2e-5, atol=2e-5)
+    else:
+        np.testing.assert_array_equal(found.arrays[1], expected)
+    return made.ptx
+
+
+@pytest.mark.parametrize("seed", seeds(12, 60))
+def test_rows_in_any_registers(seed: int) -> None:
+    rng = np.random.default_rng([37, seed])
+    element, step = CASES[seed % len(CASES)]
+    warps = int(rng.choice([1, 2, 4, 8]))
+    shape = (int(rng.choice([4, 16, 64])), int(rng.choice([4, 32, 64])))
+    sparse = rng.random() < 0.2
+    layout = random_encoding(rng, shape, 32 * warps, sparse=sparse)
+    check(shape, element, layout, step, warps)
+
+
+ROW = "(64,32):(1@thread,1@value)"
+QUAD = "((8,2,4),(2,4,4)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))"
+TWO = "((32,2),(16,2)):((1@thread,32@thread),(1@value,64@thread))"
+
+
+@pytest.mark.parametrize(
+    ("text", "warps", "shuffles", "meetings"),
+    [(ROW, 2, 0, 0), (QUAD, 4, 2 * 2, 0), (TWO, 4, 0, 1)],
+    ids=["a row a thread", "a row for four lanes", "a row for two warps"],
+)
+def test_threads_exchange_what_they_must(
+    text: str, warps: int, shuffles: int, meetings: int
+) -> None:
+    """The first rows of each layout go to no other thread, to lanes, to warps."""
+    layout = parse_cute_layout(text)
+    assert isinstance(layout, Layout)
+    ptx = check((64, 32), "f32", layout, "arith.maxnumf", warps)
+    assert ptx.count("shfl.sync.bfly") == shuffles
+    assert ptx.count("bar.sync") == meetings
+
+
+def test_rows_of_which_threads_have_different_parts_go_the_usual_way() -> None:
+    """Three parts for two warps of four: no bits of a thread's number tell the part."""
+    text = "(8,(2,6)):(1@thread,(1@value,8@thread))"
+    layout = parse_cute_layout(text)
+    assert isinstance(layout, Layout)
+    assert Spread.of(EncodedLayout((8, 12), layout, 64)) is None
