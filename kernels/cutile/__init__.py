@@ -12,7 +12,20 @@ from kernels.cutile.problem import Judged, Problem, emulated, simulated
 
 __all__ = ["MODULES", "Judged", "Problem", "emulated", "problems", "simulated"]
 
-MODULES: Sequence[str] = ("vector_add",)
+MODULES: Sequence[str] = (
+    "vector_add",
+    "saxpy",
+    "activations",
+    "softmax",
+    "rms_norm",
+    "layer_norm",
+    "transpose",
+    "reductions",
+    "cumulative_sum",
+    "dropout",
+    "cross_entropy",
+    "rope",
+)
 """Those that have kernels, simplest first."""
 
 
