@@ -122,6 +122,12 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
+def _tileas_fuse_generates() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_fuse_generates import TileasFuseGenerates
+
+    return TileasFuseGenerates
+
+
 def _tileas_legalize_tmem_copy() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_legalize_tmem_copy import TileasLegalizeTmemCopy
 
@@ -201,6 +207,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-attach-tma-desc-args": _tileas_attach_tma_desc_args,
         "tileas-attach-tma-descriptor-args": _tileas_attach_tma_descriptor_args,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-fuse-generates": _tileas_fuse_generates,
         "tileas-legalize-tmem-copy": _tileas_legalize_tmem_copy,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp,
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
@@ -170,6 +170,8 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
             yield from _pairs([op.destination, op.result])
         case ViewOp():
             yield from _of_view(op)
+        case GenerateOp():
+            yield from _pairs([*_taken_in_place(op), op.result])
         case PragmaOp(body=Region() as body):
             yield from _of_body(op.results, body.block)
         case _ if layout_role(op) is LayoutRole.ELEMENTWISE:
@@ -207,6 +209,18 @@ def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, N
     last = body.last_op
     for result, given in zip(results, () if last is None else last.operands, strict=False):
         yield from _pairs([given, result])
+
+
+def _taken_in_place(op: GenerateOp) -> Iterator[SSAValue]:
+    """The tiles of which each element is taken for the one at the same coordinates."""
+    block = op.body.block
+    for inner in block.ops:
+        if isinstance(inner, tensor.ExtractOp) and tuple(inner.indices) == tuple(block.args):
+            yield from (inner.tensor,) if _shape(inner.tensor) == _shape(op.result) else ()
+
+
+def _shape(value: SSAValue) -> tuple[int, ...] | None:
+    return placed_shape(value.type)
 
 
 def _of_view(op: ViewOp) -> Iterator[tuple[Node, Node]]:

@@ -207,8 +207,10 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
     sums = _accumulators(e, op)
     if sums is not None and axis == 1:
         return [_along_accumulators(combiner, sums)]
-    rows = layout_of(e, op, shape)
-    layout = layout_of(e, op, (*shape[:axis], *shape[axis + 1 :]))
+    rows = _layout_of_source(e, op, shape)
+    kept = (*shape[:axis], *shape[axis + 1 :])
+    encoded = encoded_layout(e, op, op.outputs[0].type)
+    layout = encoded if isinstance(encoded, PlainLayout) else layout_of(e, op, kept)
     match rows:
         case RowsLayout() if axis == len(shape) - 1:
             source = in_registers(e, op, op.source, rows)
@@ -219,6 +221,14 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
             return [_to_one(combiner, op, in_registers(e, op, op.source, rows), layout)]
         case _:
             return reduce_axis(e, op)
+
+
+def _layout_of_source(e: Emitter, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
+    """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
+    found = e.get(op.source)
+    if isinstance(found, Fragment) and isinstance(found.layout, RowsLayout):
+        return found.layout
+    return layout_of(e, op, shape)
 
 
 def _accumulators(e: Emitter, op: ReduceOp) -> Fragment | None:
