@@ -82,6 +82,12 @@ def whole_tiles(
 
     Returns what was stored of the results, in arrays like the outputs.
     """
+    text = whole_tiles_text(body, inputs, outputs)
+    return run(text, *inputs, *outputs, target=target)[len(inputs) :]
+
+
+def whole_tiles_text(body: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> str:
+    """The kernel that loads tiles `%a0` and so on, and stores `%r0` and so on."""
     lines, arguments = list[str](), list[str]()
     for k, array in enumerate((*inputs, *outputs)):
         name = f"a{k}" if k < len(inputs) else f"r{k - len(inputs)}"
@@ -102,13 +108,12 @@ def whole_tiles(
             store = f"store_view_tko weak %{name}, {place} : {tile}, {types} -> token"
             lines.append(f"%t{k} = {store}")
     border = len(inputs)
-    text = entry(
+    return entry(
         ", ".join(arguments),
         "\n".join(["%zero = constant <i32: 0> : tile<i32>", *lines[: 2 * border], body])
         + "\n"
         + "\n".join(lines[2 * border :]),
     )
-    return run(text, *inputs, *outputs, target=target)[border:]
 
 
 def _tile(array: Array) -> str:
