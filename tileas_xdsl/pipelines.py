@@ -58,7 +58,7 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _CUDATILE = (
     ArgSpec("convert-cudatile-to-tileaa", {"compute_capability": (90,)}),
-    *_plain("convert-tileaa-to-tileas", "tileas-fuse-positions", "tileas-arrange-factors"),
+    *_plain("convert-tileaa-to-tileas", "tileas-fuse-generates", "tileas-arrange-factors"),
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 

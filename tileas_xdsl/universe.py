@@ -140,10 +140,10 @@ def _tileas_canonicalize() -> type[ModulePass]:
     return TileasCanonicalize
 
 
-def _tileas_fuse_positions() -> type[ModulePass]:
-    from tileas_xdsl.transforms.tileas_fuse_positions import TileasFusePositions
+def _tileas_fuse_generates() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_fuse_generates import TileasFuseGenerates
 
-    return TileasFusePositions
+    return TileasFuseGenerates
 
 
 def _tileas_legalize_tmem_copy() -> type[ModulePass]:
@@ -228,7 +228,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-attach-tma-desc-args": _tileas_attach_tma_desc_args,
         "tileas-attach-tma-descriptor-args": _tileas_attach_tma_descriptor_args,
         "tileas-canonicalize": _tileas_canonicalize,
-        "tileas-fuse-positions": _tileas_fuse_positions,
+        "tileas-fuse-generates": _tileas_fuse_generates,
         "tileas-legalize-tmem-copy": _tileas_legalize_tmem_copy,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,

@@ -21,6 +21,17 @@ MODULES: Sequence[str] = (
     "fft",
     "attention",
     "moe",
+    "saxpy",
+    "activations",
+    "softmax",
+    "rms_norm",
+    "layer_norm",
+    "transpose",
+    "reductions",
+    "cumulative_sum",
+    "dropout",
+    "cross_entropy",
+    "rope",
 )
 """Those that have kernels, simplest first."""
 

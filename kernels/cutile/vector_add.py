@@ -42,4 +42,6 @@ PROBLEMS: Sequence[Problem] = (
     _problem(1000, 256, "f32"),
     _problem(777, 128, "f16"),
     _problem(64, 128, "i32"),
+    _problem(4096, 1024, "f32"),
+    _problem(2048, 2048, "bf16"),
 )

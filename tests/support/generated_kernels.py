@@ -97,6 +97,23 @@ _BRANCH = """%half = arith.constant 32 : index
       scf.yield %n : f32
     }"""
 
+_WIDE = """%x0 = arith.constant 3528531795 : i64
+    %s = arith.constant 33 : i64
+    %p = arith.index_cast %j : index to i64
+    %q = arith.muli %p, %x0 : i64
+    %h = arith.shrui %q, %s : i64
+    %w = arith.xori %q, %h : i64
+    %r = arith.trunci %w : i64 to i32
+    %f = arith.sitofp %r : i32 to f32
+    %v = tensor.extract %t[%i, %j] : SRC
+    %e = arith.addf %v, %f : f32"""
+
+
+def _wide(numbers: Array) -> Array:
+    products = np.arange(numbers.shape[1], dtype=np.int64) * 3528531795
+    return numbers + (products ^ (products >> 33)).astype(np.int32).astype(np.float32)
+
+
 _RESHAPE = """%c = arith.constant 128 : index
     %d = arith.constant 32 : index
     %p = arith.muli %i, %c : index
@@ -188,6 +205,7 @@ CASES: Mapping[str, Case] = {
         "32x32", "32x64", _BRANCH, lambda a: np.concatenate([a, -(a + a).T], 1)
     ),
     "by position": Case("32x32", "32x32", _CAUSAL, _below_diagonal),
+    "by position in 64 bits": Case("16x64", "16x64", _WIDE, _wide),
     "where data say": Case("16x32", "16x32", _BY_DATA, _by_data),
     "where data say whether": Case(
         "32x32", "32x32", _UNDER_DATA, lambda a: np.where(a < 0, a.T, a)

@@ -61,6 +61,30 @@ def test_break_and_continue(n: int) -> None:
     assert result(body, n) == sum(range(0, n, 2))
 
 
+@pytest.mark.parametrize(("n", "wanted"), [(3, 13), (5, 10), (7, 2)])
+def test_a_loop_that_every_path_leaves_is_none(n: int, wanted: int) -> None:
+    """As functions become that return early."""
+    body = f"""%r = loop iter_values(%a = %five) : {NUMBER} -> {NUMBER} {{
+      %less = cmpi less_than %n, %a, signed : {NUMBER} -> tile<i1>
+      if %less {{
+        %s = addi %n, %a : {NUMBER}
+        %t0 = addi %s, %five : {NUMBER}
+        break %t0 : {NUMBER}
+      }}
+      %is = cmpi equal %n, %a, signed : {NUMBER} -> tile<i1>
+      if %is {{
+        %d = addi %a, %n : {NUMBER}
+        break %d : {NUMBER}
+      }}
+      %e = subi %n, %a : {NUMBER}
+      break %e : {NUMBER}
+    }}
+    {STORE}"""
+    assert result(body, n) == wanted
+    module = lowered(entry(ARGUMENTS, CONSTANTS + body))
+    assert not any(op.name == "scf.while" for op in module.walk())
+
+
 @pytest.mark.parametrize(("n", "wanted"), [(3, 8), (7, 2)])
 def test_a_branch(n: int, wanted: int) -> None:
     body = f"""%less = cmpi less_than %n, %five, signed : {NUMBER} -> tile<i1>

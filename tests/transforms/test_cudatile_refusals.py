@@ -16,14 +16,19 @@ TILES = f"""%v = make_tensor_view %p, shape = [8], strides = [1] : {LINE}
     %w = make_partition_view %v : {VIEW}
     """
 HELD = f"%t, %k = load_ptr_tko weak %p : tile<ptr<f32>> -> {F32}, token\n    "
+HALF = f"{HELD}%h = ftof %t : {F32} -> tile<f16>\n    ".replace("%t", "%s").replace("%h", "%t")
 
 REFUSED = {
     "remf": (f"{HELD}%r = remf %t, %t : {F32}", "remf", "a remainder of floats"),
-    "zero": (f"{HELD}%r = addf %t, %t rounding<zero> : {F32}", "addf", "rounds by 'zero'"),
+    "zero": (
+        f"{HALF}%r = addf %t, %t rounding<zero> : tile<f16>",
+        "addf",
+        "rounds f16 by 'zero'; only f32 and f64 are",
+    ),
     "down": (
-        f"{HELD}%r = sqrt %t rounding<negative_inf> : {F32}",
+        f"{HALF}%r = sqrt %t rounding<negative_inf> : tile<f16>",
         "sqrt",
-        "rounds by 'negative_inf'",
+        "rounds f16 by 'negative_inf'; only f32 and f64 are",
     ),
     "cast": (
         f"{HELD}%r = ftof %t rounding<zero> : {F32} -> tile<f16>",

@@ -25,6 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
@@ -172,12 +173,20 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
             yield from _of_view(op)
         case PragmaOp(body=Region() as body):
             yield from _of_body(op.results, body.block)
-        case GenerateOp():
-            yield from _pairs([op.result, *taken_in_place(op)])
-        case _ if layout_role(op) is LayoutRole.ELEMENTWISE:
-            yield from _pairs([*op.operands, *op.results])
         case _:
-            pass
+            for tiles in _alike(op):
+                yield from _pairs(tiles)
+
+
+def _alike(op: Operation) -> Sequence[Sequence[SSAValue]]:
+    """Tiles with elements at the same coordinates that an operation works on together."""
+    if isinstance(op, ReduceOp):
+        return (op.sources, op.outputs)
+    if isinstance(op, GenerateOp):
+        return ([*taken_in_place(op), op.result],)
+    if layout_role(op) is LayoutRole.ELEMENTWISE:
+        return ([*op.operands, *op.results],)
+    return ()
 
 
 def _pairs(values: Sequence[SSAValue]) -> Iterator[tuple[Node, Node]]:

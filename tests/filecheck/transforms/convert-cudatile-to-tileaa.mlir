@@ -31,8 +31,13 @@ cuda_tile.module @kernels {
     %b = mulf %a, %a : tile<4xf32>
     // CHECK: %c = math.exp2 %b : tensor<4xf32>
     %c = exp2 %b : tile<4xf32>
-    // CHECK: %d = arith.divf %b, %c fastmath<afn> : tensor<4xf32>
+    // CHECK: %d = arith.divf %b, %c {nv_tileas.rounding = "approx"} : tensor<4xf32>
     %d = divf %b, %c rounding<approx> : tile<4xf32>
+    // CHECK: arith.addf %b, %c {nv_tileas.ftz, nv_tileas.rounding = "rz"} : tensor<4xf32>
+    %flushed = addf %b, %c rounding<zero> flush_to_zero : tile<4xf32>
+    // Over the full range a function is what it is without a mode.
+    // CHECK: math.exp %b : tensor<4xf32>
+    %accurate = exp %b : tile<4xf32>
     // CHECK: %e = nv_tileaa.generate : tensor<4xi32> {
     // CHECK-NEXT: ^bb0(%{{.*}}: index):
     // CHECK-NEXT:   tensor.extract %d[%{{.*}}] : tensor<4xf32>

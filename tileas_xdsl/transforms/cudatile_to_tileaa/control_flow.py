@@ -271,9 +271,28 @@ def _leave_loop(c: Converter, op: ct.LoopOp, rest: Sequence[Operation], frame: F
     return _choice(c, returned, frame.types, lambda: frame.ends[ct.ReturnOp]([]), go_on)
 
 
+def _repeats(region: Region) -> bool:
+    """Whether a path through the body of a loop goes on with it."""
+    operations = _operations(region)
+    return any(isinstance(op, ct.ContinueOp) for op in operations) or any(
+        _repeats(arm) for op in operations if isinstance(op, ct.IfOp) for arm in op.regions
+    )
+
+
+def _run_once(c: Converter, op: ct.LoopOp) -> Values:
+    """A loop that every path leaves, as functions become that return early."""
+    c.bind(op.body.block.args, c.get_all(op.init_values))
+    types = [c.type(result) for result in op.results]
+
+    def idle() -> Values:
+        return [absent(c, type_) for type_ in types]
+
+    return finish(c, _operations(op.body), Frame(types, {ct.BreakOp: lambda v: v}, idle))
+
+
 def loop(c: Converter, op: ct.LoopOp) -> Values:
     """A loop that ends by breaks alone."""
-    return _run_loop(c, op, returns=False)[0]
+    return _run_loop(c, op, returns=False)[0] if _repeats(op.body) else _run_once(c, op)
 
 
 CONTROL_FLOW: Mapping[type[Operation], Rule] = {

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, f32, i1
-from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr, UnitAttr, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import floats as ct
@@ -19,12 +18,10 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     RoundingMode,
 )
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileas.float_modes import DIRECTED, FLUSH, ROUNDING
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 
 Make = Callable[..., Any]
-
-SMALLEST_NORMAL = 2.0**-126
-"""Of `f32`: what is smaller is flushed."""
 
 _OPERATIONS: Mapping[type[Operation], Make] = {
     ct.AddFOp: arith.AddfOp,
@@ -60,8 +57,17 @@ _EXTREMES: Mapping[type[Operation], tuple[Make, Make]] = {
 }
 """The operation that prefers numbers to NaN, and the one that does not."""
 
-_APPROXIMATE = (RoundingMode.APPROX, RoundingMode.FULL)
-"""Leave to compute less exactly, and more quickly."""
+_WORDS: Mapping[RoundingMode, str] = {
+    RoundingMode.APPROX: "approx",
+    RoundingMode.FULL: "full",
+    RoundingMode.NEGATIVE_INF: "rm",
+    RoundingMode.POSITIVE_INF: "rp",
+    RoundingMode.ZERO: "rz",
+}
+"""How `nv_tileas.rounding` says a mode; what it does not say is rounded to nearest."""
+
+_ACCURATE_IN_FULL = (ctf.ExpOp, ctf.TanHOp)
+"""Functions that over the full range are what they are without a mode: accurate."""
 
 _RELATIONS: Mapping[ComparisonPredicate, str] = {
     ComparisonPredicate.EQUAL: "eq",
@@ -72,18 +78,6 @@ _RELATIONS: Mapping[ComparisonPredicate, str] = {
     ComparisonPredicate.GREATER_THAN_OR_EQUAL: "ge",
 }
 
-_AFN = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
-
-
-def flushed(c: Converter, value: SSAValue) -> SSAValue:
-    """Zero of the same sign instead of an `f32` that is too small to be normal."""
-    limit = c.insert(arith.ConstantOp(FloatAttr(SMALLEST_NORMAL, f32))).result
-    zero = c.insert(arith.ConstantOp(FloatAttr(0.0, f32))).result
-    size = c.insert(math.AbsFOp(value)).result
-    is_small = c.insert(arith.CmpfOp(size, limit, "olt")).result
-    signed = c.insert(arith.MulfOp(value, zero)).result
-    return c.insert(arith.SelectOp(is_small, signed, value)).result
-
 
 def rounding_of(op: Operation) -> RoundingMode:
     """How an operation rounds: to the nearest even number unless it says something else."""
@@ -91,44 +85,36 @@ def rounding_of(op: Operation) -> RoundingMode:
     return RoundingMode.NEAREST_EVEN if mode is None else mode.data
 
 
-def _is_approximate(op: Operation) -> bool:
-    """Whether a function may be computed less exactly; another rounding is refused."""
-    mode = rounding_of(op)
-    if mode in _APPROXIMATE:
-        return True
-    if mode is not RoundingMode.NEAREST_EVEN:
-        raise op_error(op, f"rounds by '{mode.value}', which is not converted yet")
-    return False
+def _modes(c: Converter, op: Operation) -> dict[str, Attribute]:
+    """What an operation asks for, as attributes of the one below."""
+    mode, modes = rounding_of(op), dict[str, Attribute]()
+    if "flush_to_zero" in op.properties:
+        modes[FLUSH] = UnitAttr()
+    if mode is RoundingMode.FULL and isinstance(op, _ACCURATE_IN_FULL):
+        return modes
+    if mode is RoundingMode.NEAREST_EVEN:
+        return modes
+    element = element_of(c.type(op.results[0]))
+    word = _WORDS[mode]
+    if word in DIRECTED and not isinstance(element, Float32Type | Float64Type):
+        raise op_error(op, f"rounds {element} by '{mode.value}'; only f32 and f64 are, below")
+    return {**modes, ROUNDING: StringAttr(word)}
 
 
-def _apply(c: Converter, op: Operation, make: Make) -> SSAValue:
-    """An operation on whole tiles, or on elements where small ones are flushed."""
-    operands = c.get_all(op.operands)
-    if "flush_to_zero" not in op.properties:
-        return c.insert(make(*operands)).result
-
-    def body(*scalars: SSAValue) -> SSAValue:
-        return flushed(c, c.insert(make(*[flushed(c, value) for value in scalars])).result)
-
-    return c.by_element(element_of(operands[0].type), operands, body)
+def _made(c: Converter, op: Operation, make: Make) -> Sequence[SSAValue]:
+    made = make(*c.get_all(op.operands))
+    made.attributes.update(_modes(c, op))
+    return [c.insert(made).result]
 
 
 def function(c: Converter, op: Operation) -> Sequence[SSAValue]:
     """The operation of `arith` or `math` that does the same."""
-    make, approximate = _OPERATIONS[type(op)], _is_approximate(op)
-
-    def made(*operands: SSAValue) -> Operation:
-        one = make(*operands)
-        if approximate:
-            one.properties["fastmath"] = _AFN
-        return one
-
-    return [_apply(c, op, made)]
+    return _made(c, op, _OPERATIONS[type(op)])
 
 
 def extreme(c: Converter, op: ct.MaxFOp | ct.MinFOp) -> Sequence[SSAValue]:
     """The larger or the smaller one."""
-    return [_apply(c, op, _EXTREMES[type(op)][op.propagate_nan is not None])]
+    return _made(c, op, _EXTREMES[type(op)][op.propagate_nan is not None])
 
 
 def compared(c: Converter, op: ct.CmpFOp) -> Sequence[SSAValue]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, tensor
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
@@ -69,6 +69,8 @@ ONE_BY_ONE = (
 """Operations of `arith` that xDSL has on scalars only."""
 
 WORD = 32
+
+HALF_RANGE = 1 << (WORD - 1)
 
 
 @dataclass
@@ -358,6 +360,8 @@ def _flags(e: Emitter, flags: Flags, held: Flags) -> SSAValue | None:
 def _number(e: Emitter, type_: Attribute, table: Table) -> SSAValue:
     """The entry of this thread, in a type."""
     low = int(table.min())
+    if low < -HALF_RANGE or int(table.max()) >= HALF_RANGE:
+        return _of_halves(e, table)
     moved = table - low if low < 0 else table
     value, constant = tabulated(e, moved)
     value = e.add(value, constant + min(low, 0))
@@ -368,6 +372,15 @@ def _number(e: Emitter, type_: Attribute, table: Table) -> SSAValue:
         return value
     kind: Any = arith.ExtSIOp if bits > WORD else arith.TruncIOp
     return e.insert(kind(value, type_)).result
+
+
+def _of_halves(e: Emitter, table: Table) -> SSAValue:
+    """Entries of more than 32 bits: the upper half and the lower one."""
+    upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD), i64)).result
+    signed = (table & (2 * HALF_RANGE - 1) ^ HALF_RANGE) - HALF_RANGE
+    lower = e.insert(arith.ExtUIOp(_number(e, i32, signed), i64)).result
+    moved = e.insert(arith.ShLIOp(upper, e.int64(WORD))).result
+    return e.insert(arith.OrIOp(moved, lower)).result
 
 
 def _is_vector(value: SSAValue) -> bool:

@@ -62,9 +62,7 @@ DIVISIONS = (
 
 SHIFTS = (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp)
 
-MOST_SHIFTED = 31
-
-MOST_BITS = 64
+WORD, MOST_BITS = 32, 64
 
 COMPARISONS: Sequence[Fold] = (
     np.equal,
@@ -97,7 +95,8 @@ def folded(op: Operation, operands: Sequence[Table]) -> Table | None:
 
     Bits are 0 or 1.
     """
-    found = _computed(op, operands)
+    with np.errstate(over="ignore"):
+        found = _computed(op, operands)
     return None if found is None else _wrapped(np.asarray(found, np.int64), op.results[0].type)
 
 
@@ -117,7 +116,7 @@ def _computed(op: Operation, operands: Sequence[Table]) -> Any:
         return None
     if kind in SIGNED:
         return None if _is_bit(op.operands[0].type) else SIGNED[kind](*operands)
-    if kind in SHIFTS and not (operands[1] <= MOST_SHIFTED).all():
+    if kind in SHIFTS and not (operands[1] < _width(op.results[0].type)).all():
         return None
     if kind in UNSIGNED and all((table >= 0).all() for table in operands):
         return UNSIGNED[kind](*operands)
@@ -127,6 +126,10 @@ def _computed(op: Operation, operands: Sequence[Table]) -> Any:
 def _is_set_bit(op: Operation) -> bool:
     """Whether a set bit becomes -1."""
     return isinstance(op, arith.ExtSIOp) and _is_bit(op.input.type)
+
+
+def _width(type_: Attribute) -> int:
+    return WORD if isinstance(type_, IndexType) else integer_bits(type_)
 
 
 def _is_bit(type_: Attribute) -> bool:

@@ -36,8 +36,11 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.axis_reductions import reduce_axis
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.choices import is_free_of_order
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.encodings import encoded_layout
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import (
@@ -60,6 +63,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     in_registers,
     layout_of,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.row_choices import is_near, reduce_rows
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.scratch import scratch
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import DotToken, Fragment, Lowered
 
@@ -206,13 +210,15 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
     combiner = Combiner.of(e, op)
     if combiner is None:
-        return reduce_axis(e, op)
+        return _by_any_body(e, op)
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
     sums = _accumulators(e, op)
     if sums is not None and axis == 1:
         return [_along_accumulators(combiner, sums)]
-    rows = layout_of(e, op, shape)
-    layout = layout_of(e, op, (*shape[:axis], *shape[axis + 1 :]))
+    rows = _layout_of_source(e, op, shape)
+    kept = (*shape[:axis], *shape[axis + 1 :])
+    encoded = encoded_layout(e, op, op.outputs[0].type)
+    layout = encoded if isinstance(encoded, PlainLayout) else layout_of(e, op, kept)
     match rows:
         case RowsLayout() if axis == len(shape) - 1:
             source = in_registers(e, op, op.source, rows)
@@ -223,6 +229,26 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
             return [_to_one(combiner, op, in_registers(e, op, op.source, rows), layout)]
         case _:
             return reduce_axis(e, op)
+
+
+def _by_any_body(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+    """Rows stay where they are if the order is free, and memory holds their elements."""
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    rows = _layout_of_source(e, op, shape)
+    elements = {element_of(source.type) for source in op.sources}
+    if axis < len(shape) - 1 or not isinstance(rows, RowsLayout) or CARRIERS.keys() & elements:
+        return reduce_axis(e, op)
+    if is_near(rows, e.agent.warps) and is_free_of_order(op):
+        return reduce_rows(e, op, rows)
+    return reduce_axis(e, op)
+
+
+def _layout_of_source(e: Emitter, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
+    """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
+    found = e.get(op.source)
+    if isinstance(found, Fragment) and isinstance(found.layout, RowsLayout):
+        return found.layout
+    return layout_of(e, op, shape)
 
 
 def _accumulators(e: Emitter, op: ReduceOp) -> Fragment | None:

@@ -134,7 +134,8 @@ class Window:
         extent, limit = self.view.extents[-1], self.limits[-1]
         if limit is None or extent in self.view.strides[:-1]:
             return None
-        if isinstance(extent, int) and extent % count == 0:
+        divisor = extent if isinstance(extent, int) else e.factor(limit)
+        if divisor % count == 0:
             return None
         start = self.starts[-1]
         end = e.add(start, self.shape[-1])

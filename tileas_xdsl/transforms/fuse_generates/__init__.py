@@ -1,0 +1,1 @@
+"""Which tiles are worth computing anew where their elements are taken."""

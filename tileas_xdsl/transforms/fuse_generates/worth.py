@@ -1,0 +1,142 @@
+"""Which tiles are computed anew where elements of them are taken, and not kept in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.layout_flow import loop_depth, may_be_storage
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+
+CHEAP = 8
+"""Operations on integers that are cheaper than a register that is kept, or an exchange."""
+
+DIALECTS = ("arith.", "math.")
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether an operation does the same for each element of tiles in registers."""
+    return (
+        op.name.startswith(DIALECTS)
+        and not op.regions
+        and len(op.results) == 1
+        and shape_of(op.results[0].type) is not None
+        and not isinstance(op, arith.ConstantOp)
+        and all(shape_of(v.type) == shape_of(op.results[0].type) for v in op.operands)
+    )
+
+
+def is_worth_it(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
+    """Whether the body of a generated tile is better where one element of it is taken.
+
+    Always for positions; else where nothing is computed twice, and elements come from where they
+    came from before.
+    """
+    if not _is_plain(op):
+        return False
+    if is_positional(op.result):
+        return True
+    consumer = taken.parent_op()
+    assert isinstance(consumer, GenerateOp)
+    extracts, work = _extracts(op), _work(op)
+    if any(may_be_storage(inner.tensor) for inner in extracts):
+        return False
+    is_single = _live_uses(op.result) == 1
+    if not work:
+        return is_single and len(extracts) == 1
+    stays = tuple(taken.indices) == tuple(consumer.body.block.args)
+    is_cheap = is_single or (len(work) == 1 and _is_integer(op.result))
+    return stays and is_cheap and loop_depth(op) == loop_depth(consumer)
+
+
+def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
+    """Whether the integers of a tile are few operations on positions and numbers of the kernel."""
+    return _is_integer(tile) and space_of(tile.type) is None and _cost(tile) <= budget
+
+
+def _cost(tile: SSAValue) -> int:
+    """Operations on integers for each element; more than `CHEAP` if there are others."""
+    owner = tile.owner
+    if not _is_integer(tile):
+        return CHEAP + 1
+    match owner:
+        case tensor.SplatOp():
+            return 0
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value):
+            return 0 if value.is_splat() else CHEAP + 1
+        case ExpandDimsOp() | ViewOp():
+            return _cost(owner.source) if dropped(owner) is not None else CHEAP + 1
+        case GenerateOp():
+            if not _is_plain(owner):
+                return CHEAP + 1
+            mine = len([op for op in owner.body.block.ops if not isinstance(op, _FREE)])
+            return mine + sum(_cost(inner.tensor) for inner in _extracts(owner))
+        case Operation() if is_elementwise(owner):
+            return 1 + sum(map(_cost, owner.operands))
+        case _:
+            return CHEAP + 1
+
+
+_FREE = (arith.ConstantOp, arith.IndexCastOp, tensor.ExtractOp, YieldOp)
+"""What costs a position nothing."""
+
+
+def dropped(op: ExpandDimsOp | ViewOp) -> Sequence[int | None] | None:
+    """For each dimension of the source the one of the result that it is; None for one of extent 1.
+
+    None for a view whose elements lie at other coordinates.
+    """
+    there, here = shape_of(op.source.type), shape_of(op.result.type)
+    if there is None or here is None or (isinstance(op, ViewOp) and not op.is_whole):
+        return None
+    if op.source.type.get_element_type() != op.result.type.get_element_type():  # pyright: ignore
+        return None
+    kept = [axis for axis, extent in enumerate(here) if extent != 1]
+    if [here[axis] for axis in kept] != [extent for extent in there if extent != 1]:
+        return None
+    axes: Iterator[int] = iter(kept)
+    return [None if extent == 1 else next(axes) for extent in there]
+
+
+def _is_integer(value: SSAValue) -> bool:
+    return isinstance(element_of(value.type), IntegerType | IndexType)
+
+
+def _is_plain(op: GenerateOp) -> bool:
+    """Whether a body is a line of operations on scalars, and its tile is not laid out."""
+    return space_of(op.result.type) is None and all(
+        not inner.regions
+        and (inner.name.startswith(DIALECTS) or isinstance(inner, tensor.ExtractOp | YieldOp))
+        for inner in op.body.block.ops
+    )
+
+
+def _extracts(op: GenerateOp) -> list[tensor.ExtractOp]:
+    return [inner for inner in op.body.block.ops if isinstance(inner, tensor.ExtractOp)]
+
+
+def _work(op: GenerateOp) -> list[Operation]:
+    """What is done with elements, not only with positions."""
+    moved = set[SSAValue]()
+    found = list[Operation]()
+    for inner in op.body.block.ops:
+        if isinstance(inner, tensor.ExtractOp):
+            moved.add(inner.result)
+        elif not isinstance(inner, YieldOp) and moved & set(inner.operands):
+            moved.update(inner.results)
+            found.append(inner)
+    return found
+
+
+def _live_uses(value: SSAValue) -> int:
+    """Uses, without those by reshaped tiles that nobody uses."""
+    dead = (ExpandDimsOp, ViewOp)
+    return sum(
+        not (isinstance(use.operation, dead) and not any(use.operation.results[0].uses))
+        for use in value.uses
+    )

@@ -1,0 +1,149 @@
+"""Bodies of reductions that choose one of two rows by comparing them: whether the order matters.
+
+Such a body only sees which of two elements is smaller, so a few numbers stand for all: three that
+differ, and for floats both zeros and NaN.  What holds of all rows of these holds of any rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, i1
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+
+Array = NDArray[Any]
+Row = Sequence[Array]
+Relation = Callable[..., Array]
+
+FLOATS = np.array([-1.0, -0.0, 0.0, 1.0, np.nan])
+INTEGERS = np.array([-3, -2, -1, 0, 1, 2])
+"""Three of each sign, which without a sign are the larger ones."""
+
+MOST_SOURCES = 2
+"""With more there are too many rows to try."""
+
+LOGIC: Mapping[type[Operation], Relation] = {
+    arith.AndIOp: np.logical_and,
+    arith.OrIOp: np.logical_or,
+    arith.XOrIOp: np.logical_xor,
+}
+
+RELATIONS: Sequence[Relation] = (
+    *(np.equal, np.not_equal),
+    *(np.less, np.less_equal, np.greater, np.greater_equal) * 2,
+)
+"""In the order of the predicates of `arith.cmpi`; the last four read without a sign."""
+
+FIRST_UNSIGNED = 6
+
+ORDERED: Mapping[int, Relation] = dict(
+    zip(
+        range(1, 7),
+        (np.equal, np.greater, np.greater_equal, np.less, np.less_equal, np.not_equal),
+        strict=True,
+    )
+)
+"""By predicate of `arith.cmpf`; from 8 on the same, true of NaN."""
+
+NUMBERS, NONE = 7, 14
+UNORDERED = 7
+"""What is between an ordered predicate and the one that is true of NaN."""
+
+
+def is_free_of_order(op: ReduceOp) -> bool:
+    """Whether a body of comparisons and selections chooses the same whatever comes first."""
+    block = op.body.block
+    if len(op.sources) > MOST_SOURCES or not _only_chooses(block):
+        return False
+    domain = _rows([arg.type for arg in block.args[: len(op.sources)]])
+    size = len(domain[0])
+    a, b, c = np.unravel_index(np.arange(size**3), (size,) * 3)
+    x, y, z = ([column[k] for column in domain] for k in (a, b, c))
+    one, other = _chosen(block, x, y), _chosen(block, y, x)
+    left, right = _chosen(block, one, z), _chosen(block, x, _chosen(block, y, z))
+    # Zeros of both signs are equal to comparisons: which one is chosen shows in the result only.
+    used = [any(output.uses) for output in op.outputs]
+    return _is_same(one, other, used) and _is_same(left, right, used)
+
+
+def _only_chooses(block: Block) -> bool:
+    """Whether elements are compared with those of the same tile, and rows are kept as they are."""
+    count, args = len(block.args) // 2, list(block.args)
+    place: dict[SSAValue, int] = {arg: k % count for k, arg in enumerate(args)}
+    for op in block.ops:
+        match op:
+            case arith.CmpfOp() | arith.CmpiOp():
+                if place.get(op.lhs, -1) != place.get(op.rhs, -2):
+                    return False
+            case arith.SelectOp():
+                if op.result.type != i1 and place.get(op.lhs, -1) != place.get(op.rhs, -2):
+                    return False
+                if op.result.type != i1:
+                    place[op.result] = place[op.lhs]
+            case arith.ConstantOp() | arith.AndIOp() | arith.OrIOp() | arith.XOrIOp():
+                if op.results[0].type != i1:
+                    return False
+            case YieldOp():
+                return [place.get(value) for value in op.operands] == list(range(count))
+            case _:
+                return False
+    return False
+
+
+def _rows(types: Sequence[Attribute]) -> Row:
+    """All rows of the numbers that stand for all."""
+    columns = [FLOATS if isinstance(type_, AnyFloat) else INTEGERS for type_ in types]
+    return [grid.ravel() for grid in np.meshgrid(*columns, indexing="ij")]
+
+
+def _chosen(block: Block, first: Row, second: Row) -> Row:
+    """What the body makes of rows, of many at once."""
+    found: dict[SSAValue, Array] = dict(zip(block.args, (*first, *second), strict=True))
+    for op in block.ops:
+        if isinstance(op, YieldOp):
+            return [found[value] for value in op.operands]
+        found[op.results[0]] = _computed(op, [found[value] for value in op.operands])
+    return []
+
+
+def _computed(op: Operation, given: Sequence[Array]) -> Array:
+    if isinstance(op, arith.ConstantOp):
+        assert isinstance(op.value, IntegerAttr)
+        return np.asarray(bool(op.value.value.data))
+    if isinstance(op, arith.SelectOp):
+        return np.where(given[0], given[1], given[2])
+    if isinstance(op, arith.CmpiOp):
+        number = op.predicate.value.data
+        unsigned = number >= FIRST_UNSIGNED
+        assert isinstance(op.lhs.type, IntegerType)
+        return RELATIONS[number](*(v.astype(np.uint64) if unsigned else v for v in given))
+    if isinstance(op, arith.CmpfOp):
+        return _compared(op.predicate.value.data, *given)
+    return reduce(LOGIC[type(op)], given)
+
+
+def _compared(predicate: int, a: Array, b: Array) -> Array:
+    none = np.isnan(a) | np.isnan(b)
+    if predicate == NUMBERS:
+        return ~none
+    if predicate == NONE:
+        return none
+    if predicate in (0, NONE + 1):
+        return np.full(none.shape, predicate > 0)
+    if predicate in ORDERED:
+        return ORDERED[predicate](a, b) & ~none
+    return ORDERED[predicate - UNORDERED](a, b) | none
+
+
+def _is_same(one: Row, other: Row, used: Sequence[bool]) -> bool:
+    """Bit by bit, in the columns that somebody uses."""
+    pairs = zip(one, other, used, strict=True)
+    return all(not use or np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b, use in pairs)
