@@ -61,6 +61,7 @@ TARGET_OPTIONS = {
     "tileas-attach-tma-desc-args": "target",
     "tileas-attach-tma-descriptor-args": "target",
     "tileas-legalize-tmem-copy": "target",
+    "tileas-pipeline-loads": "target",
     "tileas-separate-host-tma": "target",
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
