@@ -1,4 +1,4 @@
-"""The pass `tileas-choose-tma`: tiles that products read in shared memory are brought by TMA."""
+"""The pass `tileas-choose-tma`: TMA brings what products read, and stores what they sum up."""
 
 from __future__ import annotations
 
@@ -15,26 +15,28 @@ from xdsl.rewriter import Rewriter
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.transforms.choose_tma.legality import load_problem
+from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
+from tileas_xdsl.transforms.choose_tma.stores import store_by_tma, stores_sums
 
 NOT_BY_TMA = "nv_tileas.not_by_tma"
-"""On a load into shared memory: why threads bring the tile."""
+"""On a load into shared memory, or a store of sums: why threads move the tile."""
 
-BY_THREADS = "ldg"
-"""The atom of loads that nobody has decided about."""
+BY_THREADS = ("ldg", "stg")
+"""The atoms of what nobody has decided about."""
 
 
 @dataclass(frozen=True)
 class TileasChooseTma(ModulePass):
-    """Load by TMA what products read in shared memory, where that is legal.
+    """Load by TMA what products read in shared memory, and store their sums, where that is legal.
 
     Needs: kernels of tiles that are not laid out; loads that are converted into shared memory and
-    used in no other way.
+    used in no other way; stores of what is computed from sums element by element.
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
-    the conversions; where TMA cannot do a load it stays, with the reason as an attribute.
+    the conversions; those stores as loops over pieces of their columns that shared memory has room
+    for.  Where TMA cannot do one it stays, with the reason as an attribute.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -43,10 +45,27 @@ class TileasChooseTma(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
-        loads = [load for f in functions for load in f.walk() if isinstance(load, TiledLoadOp)]
-        for load in loads:
-            if load.atom.data.family == BY_THREADS and (conversions := _into_memory(load)):
-                _choose(load, conversions)
+        for access in [access for f in functions for access in f.walk()]:
+            if isinstance(access, TiledLoadOp | TiledStoreOp):
+                _choose(access)
+
+
+def _choose(op: TiledLoadOp | TiledStoreOp) -> None:
+    if op.atom.data.family not in BY_THREADS:
+        return
+    if isinstance(op, TiledStoreOp):
+        if stores_sums(op) and _is_legal(op, store_problem(op)):
+            store_by_tma(op)
+    elif (conversions := _into_memory(op)) and _is_legal(op, load_problem(op)):
+        _load_by_tma(op, conversions)
+
+
+def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
+    """Whether nothing stands against TMA; what does is said."""
+    op.attributes.pop(NOT_BY_TMA, None)
+    if problem is not None:
+        op.attributes[NOT_BY_TMA] = StringAttr(problem)
+    return problem is None
 
 
 def _into_memory(load: TiledLoadOp) -> Sequence[ConvertLayoutOp]:
@@ -57,11 +76,7 @@ def _into_memory(load: TiledLoadOp) -> Sequence[ConvertLayoutOp]:
     return found if is_only_there and len(found) == len(users) else ()
 
 
-def _choose(load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp]) -> None:
-    if (problem := load_problem(load)) is not None:
-        load.attributes[NOT_BY_TMA] = StringAttr(problem)
-        return
-    load.attributes.pop(NOT_BY_TMA, None)
+def _load_by_tma(load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp]) -> None:
     made = TiledLoadOp(
         load.view,
         load.coords,

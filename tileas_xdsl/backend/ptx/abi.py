@@ -71,9 +71,7 @@ class TensorMapRecipe:
         strides = [stride // array.dtype.itemsize for stride in array.strides]
         return self._tensor_map(array.shape, strides, address)
 
-    def _tensor_map(
-        self, sizes: Sequence[int], strides: Sequence[int], address: int
-    ) -> TensorMap:
+    def _tensor_map(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
         """Sizes and strides count elements."""
         return TensorMap(
             self.element,

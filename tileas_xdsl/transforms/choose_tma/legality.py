@@ -41,6 +41,8 @@ def load_problem(op: TiledLoadOp) -> str | None:
 
 def store_problem(op: TiledStoreOp) -> str | None:
     """Why TMA cannot do a store, None if it can."""
+    if op.out_token is not None and any(op.out_token.uses):
+        return "other accesses to memory come after it"
     return _problem(op)
 
 

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
@@ -135,9 +135,16 @@ def _other_bytes(found: LoadLoop) -> int:
 def _in_memory(op: Operation, found: LoadLoop) -> list[int]:
     if op in found.loads:
         return []
+    if isinstance(op, TiledStoreOp) and _is_staged(op):
+        return [_aligned(_bytes(op.value.type))]
     if op.name in _THROUGH_MEMORY:
         return [_aligned(_bytes(value.type)) for value in op.results if shape_of(value.type)]
     return [_aligned(_bytes(v.type)) for v in op.results if space_of(v.type) is Space.SMEM]
+
+
+def _is_staged(store: TiledStoreOp) -> bool:
+    """Whether TMA stores registers, which are put into shared memory first."""
+    return isinstance(store.atom.data, TmaAtom) and space_of(store.value.type) is not Space.SMEM
 
 
 _THROUGH_MEMORY = ("nv_tileas.generate", "nv_tileas.scan", "nv_tileas.reduce")
