@@ -96,5 +96,6 @@ def _load_by_tma(load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp]) -> N
 
 def _in_shared_memory(tile: Attribute) -> TensorType[Attribute]:
     element, shape = element_of(tile), shape_of(tile)
-    assert element is not None and shape is not None
+    assert element is not None
+    assert shape is not None
     return TensorType(element, shape, SpaceAttr(Space.SMEM))

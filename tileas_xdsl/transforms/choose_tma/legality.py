@@ -70,7 +70,7 @@ def _tile_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
     type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
     shape, element = shape_of(type_) or (), element_of(type_)
     bits = bits_of(element)
-    if not 1 <= len(shape) <= MOST_DIMENSIONS:
+    if not shape or len(shape) > MOST_DIMENSIONS:
         return f"its tile has {len(shape)} dimensions, and tensor maps 1 to {MOST_DIMENSIONS}"
     if max(shape) > BOX_LIMIT:
         return f"an extent of its tile is {max(shape)}, and of boxes at most {BOX_LIMIT}"

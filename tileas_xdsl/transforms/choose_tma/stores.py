@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.builder import Builder
@@ -21,7 +21,6 @@ from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-
 from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
@@ -175,30 +174,37 @@ def _columns(
     width: int,
     known: dict[SSAValue, SSAValue],
 ) -> SSAValue:
-    made, type_ = value.owner, value.type
-    assert isinstance(type_, TensorType)
-    shape = (*type_.get_shape()[:-1], width)
-    piece = TensorType(type_.element_type, shape)
-    if isinstance(made, arith.ConstantOp) and _is_splat(made):
-        assert isinstance(constant := made.value, DenseIntOrFPElementsAttr)
-        element = next(iter(constant.get_values()))
-        return builder.insert(
-            arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(piece, [element]))
-        ).result
+    made, tile = value.owner, as_tile(value.type)
+    assert tile is not None
+    shape = (*tile.get_shape()[:-1], width)
+    piece = TensorType(tile.element_type, shape)
+    if isinstance(made, Operation) and _is_splat(made):
+        return _copy(builder, made, piece, value=_splat(made, piece))
     if isinstance(made, Operation) and _is_elementwise(made):
-        operands = {v: _sliced(builder, v, first, width, known) for v in made.operands}
-        return _copy(builder, made, operands, piece)
-    part = ExtractSliceOp(value, [0, first], [*shape], [1, 1], piece)
-    return builder.insert(part).result
+        operands = [_sliced(builder, v, first, width, known) for v in made.operands]
+        return _copy(builder, made, piece, operands)
+    return builder.insert(ExtractSliceOp(value, [0, first], [*shape], [1, 1], piece)).result
+
+
+def _splat(op: Operation, type_: Tile) -> Attribute:
+    """The constant of a tile, for a tile of another extent."""
+    constant = op.properties["value"]
+    assert isinstance(constant, DenseIntOrFPElementsAttr)
+    return DenseIntOrFPElementsAttr.new([type_, constant.data])
 
 
 def _copy(
-    builder: Builder, op: Operation, operands: Mapping[SSAValue, SSAValue], type_: Attribute
+    builder: Builder,
+    op: Operation,
+    type_: Tile,
+    operands: Sequence[SSAValue] = (),
+    **properties: Attribute,
 ) -> SSAValue:
+    """The same operation on other tiles."""
     made = type(op).create(
-        operands=[operands[value] for value in op.operands],
+        operands=operands,
         result_types=[type_],
-        properties=op.properties,
+        properties={**op.properties, **properties},
         attributes=op.attributes,
         location=op.location,
     )

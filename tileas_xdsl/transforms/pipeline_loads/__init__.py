@@ -1,1 +1,1 @@
-"""Loops that load and multiply become two agents: which loops, what they need, how it is written."""
+"""Loops that load and multiply become two agents: which, what they need, how it is written."""

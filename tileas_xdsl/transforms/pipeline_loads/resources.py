@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
@@ -151,7 +151,7 @@ _THROUGH_MEMORY = ("nv_tileas.generate", "nv_tileas.scan", "nv_tileas.reduce")
 """Operations whose tiles may go from thread to thread by way of shared memory."""
 
 
-def _bytes(type_: object) -> int:
+def _bytes(type_: Attribute) -> int:
     shape, element = shape_of(type_), element_of(type_)
     return -(-prod(shape or ()) * bits_of(element) // 8)
 

@@ -54,13 +54,13 @@ class _Division:
     def write(self) -> None:
         """Pipeline and agents in front of the loop, which moves into one of them."""
         ahead, behind = self._moved()
-        builder = _builder(InsertPoint.before(self.loop), self.loop)
+        builder = Builder(InsertPoint.before(self.loop))
         pipeline = self._pipeline(builder)
         producer = Block()
-        self._produce(pipeline.producer, _builder(InsertPoint.at_end(producer), self.loop))
+        self._produce(pipeline.producer, Builder(InsertPoint.at_end(producer)))
         consumer = Block()
         _move(ahead, consumer)
-        self._consume(pipeline.consumer, _builder(InsertPoint.at_end(consumer), self.loop))
+        self._consume(pipeline.consumer, Builder(InsertPoint.at_end(consumer)))
         _move(behind, consumer)
         resources = self.resources
         builder.insert(
@@ -99,7 +99,7 @@ class _Division:
         iterator = builder.insert(CreateIteratorOp(token, self.iterator)).iterator
         body = self._body(token, iterator)
         index, stage_token, stage = body.args
-        inner = _builder(InsertPoint.at_end(body), self.loop)
+        inner = Builder(InsertPoint.at_end(body))
         values: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: index}
         for op in self.found.places:
             inner.insert(op.clone(values))
@@ -138,7 +138,8 @@ class _Division:
         index, stage_token, stage, *carried = body.args
         for before, now in zip(old.args, (index, *carried), strict=True):
             before.replace_all_uses_with(now)
-        assert isinstance(end := old.last_op, scf.YieldOp)
+        end = old.last_op
+        assert isinstance(end, scf.YieldOp)
         given = [value for value in end.operands if value.owner.parent is old]
         kept = [*end.operands]
         Rewriter.erase_op(end)
@@ -150,7 +151,7 @@ class _Division:
             payload=[value.type for value in given],
             body=Region(self._read(old, given)),
         )
-        inner = _builder(InsertPoint.at_end(body), loop)
+        inner = Builder(InsertPoint.at_end(body))
         inner.insert(consumed)
         known = dict(zip(given, consumed.payload, strict=True))
         following = inner.insert(IncIterOp(stage)).next
@@ -193,16 +194,10 @@ def _move(operations: Sequence[Operation], block: Block) -> None:
 def _tile(load: TiledLoadOp) -> TensorType[Attribute]:
     """The tile of a stage; where it lies is said by the pipeline."""
     element, shape = element_of(load.result.type), shape_of(load.result.type)
-    assert element is not None and shape is not None
+    assert element is not None
+    assert shape is not None
     return TensorType(element, shape)
 
 
 def _payload(tiles: Sequence[TensorType[Attribute]]) -> Attribute:
     return tiles[0] if len(tiles) == 1 else TupleType(ArrayAttr(tiles))
-
-
-def _builder(point: InsertPoint, like: Operation) -> Builder:
-    """What it inserts is where the loop was."""
-    builder = Builder(point)
-
-    return builder
