@@ -29,6 +29,22 @@ def test_strides_count_elements() -> None:
     assert flattened([parameter], [np.ones((4, 32), np.float16)[:, :8]])[1:] == [4, 8, 32, 1]
 
 
+def test_the_memory_of_an_array_with_gaps_is_passed_and_seen_again() -> None:
+    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
+    whole = np.arange(128, dtype=np.float16).reshape(4, 32)
+    part = whole[1:, 4:12]
+    memory = flattened([parameter], [part])[0]
+    np.testing.assert_array_equal(memory, whole.ravel()[36:108])
+    (found,) = restored([parameter], [part], [memory + 1, 3, 8, 32, 1])
+    np.testing.assert_array_equal(found, part + 1)
+
+
+def test_strides_that_go_downwards_are_refused() -> None:
+    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
+    with pytest.raises(ArgumentError, match="the strides of 'a' are negative"):
+        flattened([parameter], [A[::-1]])
+
+
 def test_what_a_run_left_comes_back_by_parameter() -> None:
     left, right = A + 1, B + 2
     values = [A, 7, 64, B]

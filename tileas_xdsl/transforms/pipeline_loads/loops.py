@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from xdsl.dialects import func, gpu, memref, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
+from xdsl.traits import MemoryWriteEffect, is_side_effect_free
 
+from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute import DotOp
@@ -17,6 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def _divided(function: func.FuncOp, body: Block, loop: scf.ForOp) -> LoadLoop | 
     if isinstance(places, str):
         return places
     outside = _used_outside(loop, (*loads, *places))
+    if any(_writes_unordered(op) for op in _until(body, loop)):
+        return "a store without a token may write what the loop loads"
     before = _staying(body, loop)
     made = {value.owner for value in outside if isinstance(value.owner, Operation)}
     if any(op.parent is body and op not in before for op in made):
@@ -114,6 +118,21 @@ def _used_outside(loop: scf.ForOp, inside: Sequence[Operation]) -> Iterator[SSAV
             yield from op.coords
         else:
             yield from op.operands
+
+
+def _until(body: Block, loop: scf.ForOp) -> Iterator[Operation]:
+    """All operations in front of a loop and in it."""
+    for op in body.ops:
+        yield from op.walk()
+        if op is loop:
+            return
+
+
+def _writes_unordered(op: Operation) -> bool:
+    """Whether nothing but its place says what a store comes before."""
+    return op.has_trait(MemoryWriteEffect) and not any(
+        isinstance(type_, AAMemTokenType | MemTokenType) for type_ in op.operand_types
+    )
 
 
 def _staying(body: Block, loop: scf.ForOp) -> Sequence[Operation]:

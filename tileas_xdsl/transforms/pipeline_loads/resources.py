@@ -42,6 +42,9 @@ USUAL_STAGES, MOST_STAGES = 4, 8
 GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
 """Rows that a warpgroup multiplies at once (PTX ISA, wgmma), and its size."""
 
+MATRIX_UNITS = ("wgmma", "tcgen05")
+"""Instructions whose sums two warpgroups have by halves: of rows, or of columns."""
+
 MANY_SUMS = 128 * 128
 """Sums of a tile from which on two warpgroups share its rows."""
 
@@ -84,13 +87,13 @@ def spec_of(found: LoadLoop) -> KernelSpec:
 
 
 def _warps(found: LoadLoop, spec: KernelSpec) -> int:
-    """Two warpgroups share the rows of large tiles, where wgmma multiplies them."""
+    """Two warpgroups share the sums of large tiles, where the matrix unit lets them."""
     usual = -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
-    if any(_family(op) != "wgmma" for op in products):
-        return usual
-    rows = [(shape_of(op.c.type) or (1,))[0] for op in products]
-    if _sums(found) >= MANY_SUMS and all(n % (2 * GROUP_ROWS) == 0 for n in rows):
+    shapes = [shape_of(op.c.type) or (1,) for op in products]
+    is_large = max(map(prod, shapes)) >= MANY_SUMS
+    can_share = all(_family(op) in MATRIX_UNITS for op in products)
+    if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
 
