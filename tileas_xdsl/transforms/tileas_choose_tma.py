@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.analysis.pointed_arrays import without_promises
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
@@ -19,6 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
 from tileas_xdsl.transforms.choose_tma.stores import store_by_tma, stores_sums
+from tileas_xdsl.transforms.tma_to_async.arrays import array_of
 
 NOT_BY_TMA = "nv_tileas.not_by_tma"
 """On a load into shared memory, or a store of sums: why threads move the tile."""
@@ -31,8 +34,9 @@ BY_THREADS = ("ldg", "stg")
 class TileasChooseTma(ModulePass):
     """Load by TMA what products read in shared memory, and store their sums, where that is legal.
 
-    Needs: kernels of tiles that are not laid out; loads that are converted into shared memory and
-    used in no other way; stores of what is computed from sums element by element.
+    Needs: kernels of tiles that are not laid out, with arrays behind pointers; loads that are
+    converted into shared memory and used in no other way; stores of what is computed from sums
+    element by element.
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; those stores as loops over pieces of their columns that shared memory has room
@@ -51,13 +55,18 @@ class TileasChooseTma(ModulePass):
 
 
 def _choose(op: TiledLoadOp | TiledStoreOp) -> None:
-    if op.atom.data.family not in BY_THREADS:
+    if op.atom.data.family not in BY_THREADS or not _is_behind_pointer(op.view):
         return
     if isinstance(op, TiledStoreOp):
         if stores_sums(op) and _is_legal(op, store_problem(op)):
             store_by_tma(op)
     elif (conversions := _into_memory(op)) and _is_legal(op, load_problem(op)):
         _load_by_tma(op, conversions)
+
+
+def _is_behind_pointer(view: SSAValue) -> bool:
+    """Whether an array was made of a pointer; of others the program says how it is reached."""
+    return isinstance(without_promises(array_of(view)).owner, MakeMemrefOp)
 
 
 def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:

@@ -4,8 +4,8 @@
 // RUN: tileas-opt %s -p tileas-choose-tma --split-input-file | filecheck %s
 // RUN: tileas-opt %s -p tileas-choose-tma,tileas-choose-tma --split-input-file | filecheck %s
 
-// The loads have an atom of TMA and a result in shared memory; the store is small enough for one
-// piece.
+// The loads have an atom of TMA and a result in shared memory; the store goes by way of a tile in shared
+// memory.
 
 func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !nv_tileaa.ptr<f32, 1>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %zero = arith.constant 0 : index
@@ -33,7 +33,9 @@ func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !
 // CHECK-NEXT:    %y = nv_tileas.tiled_load %vb[%zero, %zero] {nv_tileas.not_by_tma = "allow_tma is false", atom = #nv_tileas<atom ldg>, allow_tma = false}
 // CHECK-NEXT:    %sy = nv_tileas.convert_layout %y
 // CHECK-NEXT:    %sum = nv_tileas.dot %x, %sy, %nothing
-// CHECK-NEXT:    nv_tileas.tiled_store %sum, %vc[%zero, %zero] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
+// CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<64x64xf32, #nv_tileas<space smem>>
+// CHECK-NEXT:    nv_tileas.copy %sum, %staging
+// CHECK-NEXT:    nv_tileas.tiled_store %staging, %vc[%zero, %zero] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
 
 // -----
 
@@ -54,11 +56,10 @@ func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x
 
 // CHECK-LABEL: func.func @pieces
 // CHECK:         %sum = nv_tileas.dot
-// CHECK-NOT:     %less
+// CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<128x64xf32, #nv_tileas<space smem>>
 // CHECK:         %[[PIECES:.*]] = arith.constant 2 : index
 // CHECK-NEXT:    %[[WIDTH:.*]] = arith.constant 64 : index
 // CHECK-NEXT:    %[[VIEW:.*]] = nv_tileas.view %mc : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<128x64xf32, gmem>
-// CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<128x64xf32, #nv_tileas<space smem>>
 // CHECK-NEXT:    %[[FIRST:.*]] = arith.muli %column, %[[PIECES]] : index
 // CHECK-NEXT:    scf.for %[[PIECE:.*]] = %{{.*}} to %[[PIECES]] step
 // CHECK-NEXT:      %[[AT:.*]] = arith.muli %[[PIECE]], %[[WIDTH]] : index

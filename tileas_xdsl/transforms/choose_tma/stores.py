@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -47,7 +47,7 @@ def stores_sums(store: TiledStoreOp) -> bool:
 def _roots(value: SSAValue) -> Iterator[SSAValue]:
     """The tiles that a tile is computed from, element by element; no constants."""
     made = value.owner
-    if _is_splat(made):
+    if _is_spread(made):
         return
     if not isinstance(made, Operation) or not _is_elementwise(made):
         yield value
@@ -58,6 +58,11 @@ def _roots(value: SSAValue) -> Iterator[SSAValue]:
 
 def _is_elementwise(op: Operation) -> bool:
     return layout_role(op) is LayoutRole.ELEMENTWISE and not op.regions
+
+
+def _is_spread(op: Operation | Block) -> bool:
+    """Whether all elements of a tile are one number."""
+    return isinstance(op, tensor.SplatOp) or _is_splat(op)
 
 
 def _is_splat(op: Operation | Block) -> bool:
@@ -77,32 +82,37 @@ def _is_sum(value: SSAValue) -> bool:
 
 def store_by_tma(store: TiledStoreOp) -> None:
     """Put copies of TMA in the place of a store of sums; each waits for the one before."""
-    tile = as_tile(store.value.type)
+    tile, whole = as_tile(store.value.type), store.value
     assert tile is not None
     pieces = _pieces(tile)
     builder = Builder(InsertPoint.before(store))
+    staging = builder.insert(AllocTensorOp(_staging(tile, tile.get_shape()[-1] // pieces))).result
+    staging.name_hint = "staging"
     if pieces == 1:
-        _insert_store(builder, store, store.value, store.view, [*store.coords])
-        Rewriter.erase_op(store)
-        return
-    width = tile.get_shape()[-1] // pieces
+        builder.insert(CopyOp(whole, staging, atom=COPY))
+        _insert_store(builder, store, staging, store.view, [*store.coords])
+    else:
+        _store_pieces(builder, store, staging, pieces)
+    Rewriter.erase_op(store)
+    _erase_unused(whole)
+
+
+def _store_pieces(builder: Builder, store: TiledStoreOp, staging: SSAValue, pieces: int) -> None:
+    """A loop that computes the columns of a piece, and stores them by way of one tile."""
+    tile = as_tile(staging.type)
+    assert tile is not None
+    width = tile.get_shape()[-1]
     zero, one, count, columns = (_number(builder, n) for n in (0, 1, pieces, width))
     view = builder.insert(ViewOp(array_of(store.view), _narrow(store.view.type, width))).result
-    staging = builder.insert(AllocTensorOp(_staging(tile, width))).result
-    staging.name_hint = "staging"
     first = builder.insert(arith.MuliOp(store.coords[-1], count)).result
     body = Block(arg_types=[IndexType()])
     inner = Builder(InsertPoint.at_end(body))
     at = inner.insert(arith.MuliOp(body.args[0], columns)).result
-    piece = _sliced(inner, store.value, at, width, {})
-    inner.insert(CopyOp(piece, staging, atom=COPY))
+    inner.insert(CopyOp(_sliced(inner, store.value, at, width, {}), staging, atom=COPY))
     place = inner.insert(arith.AddiOp(first, body.args[0])).result
     _insert_store(inner, store, staging, view, [*store.coords[:-1], place])
     inner.insert(scf.YieldOp())
     builder.insert(scf.ForOp(zero, count, one, [], body))
-    whole = store.value
-    Rewriter.erase_op(store)
-    _erase_unused(whole)
 
 
 def _erase_unused(value: SSAValue) -> None:
@@ -110,7 +120,7 @@ def _erase_unused(value: SSAValue) -> None:
     made = value.owner
     if not isinstance(made, Operation) or any(made.results[0].uses):
         return
-    if _is_elementwise(made) or _is_splat(made):
+    if _is_elementwise(made) or _is_spread(made):
         operands = [*made.operands]
         Rewriter.erase_op(made)
         for operand in operands:
@@ -180,6 +190,8 @@ def _columns(
     piece = TensorType(tile.element_type, shape)
     if isinstance(made, Operation) and _is_splat(made):
         return _copy(builder, made, piece, value=_splat(made, piece))
+    if isinstance(made, tensor.SplatOp):
+        return _copy(builder, made, piece, made.operands)
     if isinstance(made, Operation) and _is_elementwise(made):
         operands = [_sliced(builder, v, first, width, known) for v in made.operands]
         return _copy(builder, made, piece, operands)
