@@ -10,10 +10,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from xdsl.utils.arg_spec import ArgSpec
 
 import tileas_xdsl as tileas
 from tests.support.assembling import needs_ptxas
+from tests.support.ir import parse
 from tileas_xdsl.compiler import passes_to_ptx
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.interpreters.tile.launch import simulate
+from tileas_xdsl.runtime.cutile_arguments import flattened, restored
 
 pytest.importorskip("cuda.tile")
 
@@ -21,6 +26,13 @@ from support import cutile_products as kernels
 
 TARGETS = ("sm_90a", "sm_100a")
 COPIES = r"cp\.async\.bulk\.tensor"
+BEFORE_ATTACHING = (
+    "tileas-choose-tma",
+    "tileas-pipeline-loads",
+    "tileas-assign-load-store-layouts",
+    "lower-tma-load-store-to-async",
+)
+
 Case = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
@@ -114,3 +126,30 @@ def test_what_comes_after_a_store_is_moved_by_threads() -> None:
     found = kernel.emulate(a, b, c, 64, 64, 32, order="random")
     check(found, 2 * exact(a, b) + c.astype(np.float64))
     np.testing.assert_array_equal(found.arrays[0], a + a)
+
+
+def test_host_code_encodes_the_maps_of_arrays_behind_pointers() -> None:
+    pytest.importorskip("llvmlite")
+    a, b, c = case(64, 128, 64)
+    left, top = a[:, :40], b[:40, 64:]
+    out = c[:, 64:]
+    kernel = tileas.compile(kernels.matmul, left, top, out, 64, 64, 32, host_code=True)
+    check(kernel.emulate(left, top, out, 64, 64, 32), exact(left, top))
+
+
+def test_descriptors_that_a_launch_passes_mean_the_same() -> None:
+    """The recipes of arguments are in numbers that other arguments give."""
+    a, b, c = case(64, 128, 64)
+    left, top, out = a[:, :40], b[:40, 64:], c[:, 64:]
+    passes = [spec for spec in passes_to_ptx() if spec.name in BEFORE_ATTACHING]
+    attach = ArgSpec("tileas-attach-tma-descriptor-args", {})
+    arguments = (left, top, out, 64, 64, 32)
+    kernel = tileas.compile(kernels.matmul, *arguments, passes=[*passes, attach])
+    text = kernel.ir(attach.name)
+    assert 'sizes = ["scalar 1", "scalar 2"], strides = ["scalar 3", 1 : i64]' in text
+    module = parse(text)
+    verify_module(module)
+    flat = flattened(kernel.parameters or (), arguments)
+    left_by_run = simulate(module, flat).arrays
+    found = restored(kernel.parameters or (), arguments, left_by_run)
+    assert np.abs(found[2] - exact(left, top)).max() < 1e-4

@@ -57,7 +57,9 @@ class Extents:
     sizes: tuple[Count, ...]
     strides: tuple[Count, ...]
 
-    def of_launch(self, args: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def of_launch(
+        self, args: Sequence[Any] | Mapping[int, Any]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Both as numbers, for the arguments of a launch."""
         known = [
             tuple(n if isinstance(n, int) else int(args[n.argument]) for n in counts)
