@@ -117,13 +117,8 @@ AT_TWICE = "%at = arith.muli %i, %twice : index"
         ({"m": 128, "n": 256, "k": 64}, 4, (4, 8), (40, 232)),
         ({"m": 128, "n": 128, "k": 64, "unit": "tcgen05"}, 4, (4, 8), (40, 232)),
         ({"m": 128, "n": 128, "k": 128}, 3, (4, 8), (40, 232)),
-        ({"spec": "num_warps = 8, occupancy = 2", "m": 128, "n": 128}, 4, (4, 8), (40, 104)),
-        (
-            {"spec": "num_warps = 8, occupancy = 2", "m": 128, "n": 128, "k": 64},
-            3,
-            (4, 8),
-            (40, 104),
-        ),
+        ({"spec": "num_warps = 4, occupancy = 2"}, 4, (4, 4), (40, 216)),
+        ({"spec": "num_warps = 4, occupancy = 2", "n": 256, "k": 64}, 2, (4, 4), (40, 216)),
     ],
 )
 def test_what_the_agents_get(
@@ -173,8 +168,12 @@ def test_what_the_agents_get(
         ),
         ({"n": 256, "k": 256}, "two stages of 163840 bytes do not fit"),
         (
-            {"spec": "num_warps = 8, occupancy = 4", "m": 128, "n": 256, "k": 16},
-            "with occupancy 4 a thread has 40 registers, too few",
+            {"spec": "num_warps = 4, occupancy = 2", "m": 128, "n": 128},
+            "384 threads have not registers enough for 2 blocks together",
+        ),
+        (
+            {"m": 256, "n": 256},
+            "the sums of a tile do not fit 232 registers of each of its threads",
         ),
     ],
 )

@@ -17,6 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.pipeline_loads.loops import LoadLoop
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import blocks_together
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""
@@ -69,9 +70,12 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     """What the agents of a loop get, or why a block has not enough of it."""
     spec = spec_of(found)
     warps = _warps(found, spec)
+    threads = (PRODUCER_WARPS + warps) * WARP
+    if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
+        return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
     per_thread = _registers(warps, spec.occupancy, target)
     if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
-        return f"with occupancy {spec.occupancy} a thread has {per_thread} registers, too few"
+        return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = target.shared_memory_per_block // spec.occupancy - RESERVED - _other_bytes(found)
     slot = sum(_aligned(_bytes(load.result.type)) for load in found.loads)
     stages = min(_wanted_stages(found), room // slot)
