@@ -107,6 +107,10 @@ def test_the_legal_store_is_of_tma() -> None:
         ({"rows": 512, "columns": 16}, "an extent of its tile is 512, and of boxes at most 256"),
         ({"offset": " offset %at"}, "address, extents and strides of its array are not all"),
         ({"element": "i1", "columns": 128}, "tensor maps have no elements i1"),
+        (
+            {"use": f"scf.execute_region {{{{ {LOAD} scf.yield }}}}"},
+            "it is in a region of which it is not known how often it runs",
+        ),
         ({"use": STORE, "element": "f32", "pointer": "%p"}, "its array begins at multiples of 1"),
         ({"use": STORE, "element": "f32", "attributes": "allow_tma = false,"}, "allow_tma is"),
     ],

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import func, scf
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.pointed_arrays import promised_divisor, without_promises
 from tileas_xdsl.analysis.tma_descriptors import window_of
@@ -53,9 +54,19 @@ def _problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
         return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
     if op.offsets:
         return "it has offsets beside its tiles"
+    if not _is_run_by_all(op):
+        return "it is in a region of which it is not known how often it runs"
     if op.token is not None and not _comes_first(op.token):
         return "it comes after other accesses to memory"
     return _tile_problem(op) or _array_problem(op.view)
+
+
+def _is_run_by_all(op: Operation) -> bool:
+    """Whether all threads of a block come to an operation together, in every round."""
+    parent = op.parent_op()
+    while isinstance(parent, scf.ForOp | scf.IfOp | scf.WhileOp):
+        parent = parent.parent_op()
+    return isinstance(parent, func.FuncOp)
 
 
 def _comes_first(token: SSAValue) -> bool:
