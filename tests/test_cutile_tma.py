@@ -18,7 +18,7 @@ from tests.support.ir import parse
 from tileas_xdsl.compiler import passes_to_ptx
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
-from tileas_xdsl.runtime.cutile_arguments import flattened, restored
+from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
 
 pytest.importorskip("cuda.tile")
 
@@ -149,7 +149,7 @@ def test_descriptors_that_a_launch_passes_mean_the_same() -> None:
     assert 'sizes = ["scalar 1", "scalar 2"], strides = ["scalar 3", 1 : i64]' in text
     module = parse(text)
     verify_module(module)
-    flat = flattened(kernel.parameters or (), arguments)
+    flat = [in_memory(value) for value in flattened(kernel.parameters or (), arguments)]
     left_by_run = simulate(module, flat).arrays
     found = restored(kernel.parameters or (), arguments, left_by_run)
     assert np.abs(found[2] - exact(left, top)).max() < 1e-4

@@ -9,7 +9,7 @@ import pytest
 
 from tileas_xdsl.frontend.signature import parse_signature
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
-from tileas_xdsl.runtime.cutile_arguments import flattened, restored
+from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
 
 PARAMETERS = parse_signature("a: f16[?, ?%8], n: i32, tile=64, b: f32[128]")
 
@@ -33,7 +33,7 @@ def test_the_memory_of_an_array_with_gaps_is_passed_and_seen_again() -> None:
     (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
     whole = np.arange(128, dtype=np.float16).reshape(4, 32)
     part = whole[1:, 4:12]
-    memory = flattened([parameter], [part])[0]
+    memory = in_memory(flattened([parameter], [part])[0])
     np.testing.assert_array_equal(memory, whole.ravel()[36:108])
     (found,) = restored([parameter], [part], [memory + 1, 3, 8, 32, 1])
     np.testing.assert_array_equal(found, part + 1)

@@ -82,13 +82,18 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
                 raise ArgumentError(f"{text}; the kernel was compiled for {_said(extent)}")
     if any(stride < 0 for stride in strides):
         raise ArgumentError(f"the strides of '{parameter.name}' are negative")
-    yield value if array.flags.c_contiguous else _memory(array)
+    yield value
     yield from array.shape
     yield from strides
 
 
-def _memory(array: Array) -> Array:
-    """The elements in memory from the first to the last of an array, those between them too."""
+def in_memory(value: Any) -> Any:
+    """An array with gaps as the elements of memory from its first to its last; else the value."""
+    if not isinstance(value, np.ndarray):
+        return value
+    array: Array = value
+    if array.flags.c_contiguous:
+        return array
     steps = zip(array.shape, array.strides, strict=True)
     last = sum((extent - 1) * stride for extent, stride in steps) if array.size else -array.itemsize
     shape, strides = (last // array.itemsize + 1,), (array.itemsize,)
