@@ -61,6 +61,7 @@ TARGET_OPTIONS = {
     "tileas-attach-tma-desc-args": "target",
     "tileas-attach-tma-descriptor-args": "target",
     "tileas-legalize-tmem-copy": "target",
+    "tileas-pipeline-loads": "target",
     "tileas-separate-host-tma": "target",
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
@@ -165,7 +166,7 @@ class CompiledKernel:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
-        flat = self.flattened(args)
+        flat = self._in_memory(args)
         options.setdefault("host_maps", self._host_maps(flat))
         found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
@@ -179,7 +180,7 @@ class CompiledKernel:
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
-        flat = self.flattened(args)
+        flat = self._in_memory(args)
         maps = self._host_maps(flat)
         bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
@@ -206,6 +207,13 @@ class CompiledKernel:
         from tileas_xdsl.runtime.cutile_arguments import flattened
 
         return args if self.parameters is None else flattened(self.parameters, args)
+
+    def _in_memory(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The same; arrays of cuTile that have gaps are the memory that they lie in."""
+        from tileas_xdsl.runtime.cutile_arguments import in_memory
+
+        flat = self.flattened(args)
+        return flat if self.parameters is None else [in_memory(value) for value in flat]
 
     def _restored(self, args: Sequence[Any], arrays: Sequence[Any]) -> Sequence[Any]:
         from tileas_xdsl.runtime.cutile_arguments import restored

@@ -41,8 +41,11 @@ _LAYOUT = (
 _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 """What was laid out for TMA is done by TMA, for nothing else can."""
 
-_LAID_OUT = (*_plain(_LAYOUT[0]), _BULK, *_plain(*_LAYOUT[1:]))
-"""Tiles are laid out, and what TMA moves is asynchronous."""
+_LOADS = ("tileas-choose-tma", "tileas-pipeline-loads")
+"""What products read comes by TMA, and while the product before is made."""
+
+_LAID_OUT = (*_plain(*_LOADS, _LAYOUT[0]), _BULK, *_plain(*_LAYOUT[1:]))
+"""Loads are chosen, tiles are laid out, and what TMA moves is asynchronous."""
 
 _TO_THREADS = (
     "convert-tileas-to-cute-nvgpu",

@@ -134,6 +134,18 @@ def _tileas_separate_host_tma() -> type[ModulePass]:
     return TileasSeparateHostTma
 
 
+def _tileas_choose_tma() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
+
+    return TileasChooseTma
+
+
+def _tileas_pipeline_loads() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_pipeline_loads import TileasPipelineLoads
+
+    return TileasPipelineLoads
+
+
 def _tileas_canonicalize() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_canonicalize import TileasCanonicalize
 
@@ -228,9 +240,11 @@ TILEAS_UNIVERSE = Universe(
         "tileas-attach-tma-desc-args": _tileas_attach_tma_desc_args,
         "tileas-attach-tma-descriptor-args": _tileas_attach_tma_descriptor_args,
         "tileas-canonicalize": _tileas_canonicalize,
+        "tileas-choose-tma": _tileas_choose_tma,
         "tileas-fuse-generates": _tileas_fuse_generates,
         "tileas-legalize-tmem-copy": _tileas_legalize_tmem_copy,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
+        "tileas-pipeline-loads": _tileas_pipeline_loads,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
         "tileas-remove-dead-args": _tileas_remove_dead_args,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,

@@ -9,7 +9,7 @@ import pytest
 
 from tileas_xdsl.frontend.signature import parse_signature
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
-from tileas_xdsl.runtime.cutile_arguments import flattened, restored
+from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
 
 PARAMETERS = parse_signature("a: f16[?, ?%8], n: i32, tile=64, b: f32[128]")
 
@@ -27,6 +27,22 @@ def test_arrays_are_a_pointer_extents_and_strides() -> None:
 def test_strides_count_elements() -> None:
     (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
     assert flattened([parameter], [np.ones((4, 32), np.float16)[:, :8]])[1:] == [4, 8, 32, 1]
+
+
+def test_the_memory_of_an_array_with_gaps_is_passed_and_seen_again() -> None:
+    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
+    whole = np.arange(128, dtype=np.float16).reshape(4, 32)
+    part = whole[1:, 4:12]
+    memory = in_memory(flattened([parameter], [part])[0])
+    np.testing.assert_array_equal(memory, whole.ravel()[36:108])
+    (found,) = restored([parameter], [part], [memory + 1, 3, 8, 32, 1])
+    np.testing.assert_array_equal(found, part + 1)
+
+
+def test_strides_that_go_downwards_are_refused() -> None:
+    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
+    with pytest.raises(ArgumentError, match="the strides of 'a' are negative"):
+        flattened([parameter], [A[::-1]])
 
 
 def test_what_a_run_left_comes_back_by_parameter() -> None:

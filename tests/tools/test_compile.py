@@ -93,7 +93,11 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (("gemm.mlir", "--kernel", "other"), 1, "there is no kernel @other; the module has @gemm"),
     (("gemm.mlir", "-p", "nothing"), 2, "nothing"),
     (("gemm.mlir", "-p", "cleanup"), 1, "the passes do not lower the kernel to PTX"),
-    (("gemm.mlir", "--print-ir-after", "dce"), 2, "no pass 'dce' runs; there are tileas-assign"),
+    (
+        ("gemm.mlir", "--print-ir-after", "dce"),
+        2,
+        "no pass 'dce' runs; there are tileas-choose-tma",
+    ),
     (("gemm.mlir", "-o", "no/where.ptx"), 1, "cannot write 'no/where.ptx'"),
     (("gemm.mlir", "-o", "."), 1, "cannot write '.'"),
     (("broken.mlir",), 1, "broken.mlir:"),

@@ -14,11 +14,15 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefTyp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.pointed_arrays import PointedArray, is_parameter, pointed_array
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import Extents, Passed
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import check_tma_index, counts_of, has_descriptors
@@ -53,6 +57,9 @@ ARITHMETIC = (
     arith.XOrIOp,
 )
 """What a host computes as the device would."""
+
+_SEEN = (AssumeOp, MakeMemrefOp, ViewOp, memref.DimOp)
+"""What else a host knows of arrays."""
 
 
 @dataclass
@@ -110,13 +117,12 @@ def depended_on(value: SSAValue) -> Iterator[SSAValue]:
 
 def _is_known(value: SSAValue) -> bool:
     if isinstance(value, BlockArgument):
-        function = value.block.parent_op()
-        return isinstance(function, func.FuncOp) and value.block is function.body.first_block
+        return is_parameter(value)
     assert isinstance(value, OpResult)
     op = value.op
     if isinstance(op, arith.ConstantOp):
         return isinstance(op.value, IntegerAttr)
-    if op.name.startswith("math.") or isinstance(op, ViewOp | memref.DimOp):
+    if op.name.startswith("math.") or isinstance(op, _SEEN):
         return True
     return isinstance(op, ARITHMETIC) and isinstance(value.type, IntegerType | IndexType)
 
@@ -149,13 +155,27 @@ class Window:
     """A part of an array argument: it begins at the sum of `starts` along each dimension."""
 
     argument: BlockArgument
+    """The array, or the pointer to it."""
     type: MemRefType[Attribute]
     starts: Sequence[Sequence[SSAValue]]
+    pointed: PointedArray | None = None
+    """The array behind a pointer; None where the argument is the array."""
 
     @property
     def is_whole(self) -> bool:
         """Whether it is the argument as it is."""
         return not any(self.starts)
+
+    @property
+    def extents(self) -> Extents | None:
+        """Those of the array behind a pointer, as recipes have them."""
+        if self.pointed is None:
+            return None
+        sizes, strides = (
+            tuple(n if isinstance(n, int) else Passed(n.index) for n in counts)
+            for counts in (self.pointed.sizes, self.pointed.strides)
+        )
+        return Extents(sizes, strides)
 
 
 def window_of(view: SSAValue) -> Window | None:
@@ -164,16 +184,17 @@ def window_of(view: SSAValue) -> Window | None:
     while isinstance(view, OpResult) and isinstance(view.op, ViewOp):
         views.append(view.op)
         view = view.op.source
-    if not isinstance(view, BlockArgument) or not _is_known(view):
+    pointed, type_ = pointed_array(view), view.type
+    argument = view if pointed is None else pointed.pointer
+    if not isinstance(argument, BlockArgument) or not _is_known(argument):
         return None
-    type_ = view.type
     if not isa(type_, MemRefType[Attribute]):
         return None
     rank = len(type_.get_shape())
     if not all(_keeps_dimensions(op, rank) for op in views):
         return None
     starts = [[op.indices[axis] for op in views if op.indices] for axis in range(rank)]
-    return Window(view, type_, starts)
+    return Window(argument, type_, starts, pointed)
 
 
 def _keeps_dimensions(op: ViewOp, rank: int) -> bool:

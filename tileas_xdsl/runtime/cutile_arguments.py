@@ -6,9 +6,10 @@ An array is a pointer, its extents and its strides in elements; a constant is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
@@ -18,6 +19,8 @@ from tileas_xdsl.frontend.signature import (
     ScalarParameter,
 )
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+
+Array: TypeAlias = NDArray[Any]
 
 
 def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
@@ -39,7 +42,7 @@ def restored(
     for position, parameter in enumerate(parameters):
         match parameter:
             case ArrayParameter():
-                found[position] = next(left)
+                found[position] = _seen_as(values[position], next(left))
                 for _ in range(2 * len(parameter.shape)):
                     next(left)
             case ScalarParameter():
@@ -77,9 +80,32 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
             if not _fits(number, extent):
                 text = f"{word} {axis} of '{parameter.name}' is {number}"
                 raise ArgumentError(f"{text}; the kernel was compiled for {_said(extent)}")
+    if any(stride < 0 for stride in strides):
+        raise ArgumentError(f"the strides of '{parameter.name}' are negative")
     yield value
     yield from array.shape
     yield from strides
+
+
+def in_memory(value: Any) -> Any:
+    """An array with gaps as the elements of memory from its first to its last; else the value."""
+    if not isinstance(value, np.ndarray):
+        return value
+    array: Array = value
+    if array.flags.c_contiguous:
+        return array
+    steps = zip(array.shape, array.strides, strict=True)
+    last = sum((extent - 1) * stride for extent, stride in steps) if array.size else -array.itemsize
+    shape, strides = (last // array.itemsize + 1,), (array.itemsize,)
+    return np.lib.stride_tricks.as_strided(array, shape, strides, writeable=False)
+
+
+def _seen_as(value: Any, left: Any) -> Any:
+    """What a run has left of the memory of an array, seen as the array is."""
+    array = np.asarray(value)
+    if array.flags.c_contiguous:
+        return left
+    return np.lib.stride_tricks.as_strided(left, array.shape, array.strides)
 
 
 def _fits(number: int, extent: Extent) -> bool:

@@ -101,6 +101,7 @@ def _attribute(recipe: Recipe, *, whole: bool = False) -> DictionaryAttr:
             recipe.swizzle,
             is_window=not (whole or window.is_whole),
             pixels=recipe.pixels,
+            extents=window.extents,
         )
     )
 

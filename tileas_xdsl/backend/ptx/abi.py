@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import Extents, extents_from
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
@@ -54,16 +55,29 @@ class TensorMapRecipe:
     is_window: bool = False
     """Whether it begins elsewhere than its array: only host code makes such a map."""
     pixels: PixelBox | None = None
+    extents: Extents | None = None
+    """Of the array behind a pointer; None where the argument is the array."""
+
+    def described(self, args: Sequence[Any]) -> TensorMap:
+        """The tensor map for the arguments of a launch, from address 0 on."""
+        array = np.asarray(args[self.argument])
+        if self.extents is None:
+            return self.tensor_map(array)
+        sizes, strides = self.extents.of_launch(args)
+        return self._tensor_map(sizes, strides, 0)
 
     def tensor_map(self, array: Array, address: int = 0) -> TensorMap:
         """The tensor map of a row-major array at an address."""
-        size = array.dtype.itemsize
-        strides = [stride // size * self.bits // 8 for stride in reversed(array.strides)]
+        strides = [stride // array.dtype.itemsize for stride in array.strides]
+        return self._tensor_map(array.shape, strides, address)
+
+    def _tensor_map(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
+        """Sizes and strides count elements."""
         return TensorMap(
             self.element,
             address,
-            tuple(reversed(array.shape)),
-            tuple(strides[1:]),
+            tuple(reversed(sizes)),
+            tuple(stride * self.bits // 8 for stride in reversed(strides[:-1])),
             self.box,
             swizzle=self.swizzle,
             nan_fill=self.nan_fill,
@@ -135,8 +149,7 @@ class KernelAbi:
                         f"tensor map {words[-1]} describes a part of argument {recipe.argument}: "
                         "only host code makes it, compile with host code"
                     )
-                array = np.asarray(args[recipe.argument])
-                return BoundTensorMap(recipe.argument, recipe.tensor_map(array))
+                return BoundTensorMap(recipe.argument, recipe.described(args))
 
 
 def _recipe(entry: Mapping[str, Attribute]) -> TensorMapRecipe:
@@ -155,6 +168,7 @@ def _recipe(entry: Mapping[str, Attribute]) -> TensorMapRecipe:
         isinstance(nan_fill, IntegerAttr) and bool(nan_fill.value.data),
         "window" in entry,
         _pixels(entry),
+        extents_from(entry),
     )
 
 

@@ -2,17 +2,19 @@
 
 The place of the array among the arguments, the box with the innermost extent first, the element,
 swizzle and fill; `window` where the map begins elsewhere than its array, so that only host code
-makes it; the names of `tma_pixels` where it is of columns of pixels (im2col).
+makes it; the names of `tma_pixels` where it is of columns of pixels (im2col).  Where the argument
+is a pointer, `sizes` and `strides` of the array in elements: numbers, or the places of arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BoolAttr,
     DenseArrayBase,
     DictionaryAttr,
@@ -29,6 +31,41 @@ from tileas_xdsl.dialects.nv_tileas.tma_pixels import NAMES, Pixels
 
 RECIPE = "nv_tileas.tensor_map"
 """On a descriptor argument."""
+
+SCALAR = "scalar"
+"""How a number is named that a launch passes; the place of its argument follows."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """The number that a launch passes for an argument."""
+
+    argument: int
+
+    def __str__(self) -> str:
+        return f"{SCALAR} {self.argument}"
+
+
+Count: TypeAlias = int | Passed
+"""Elements: a constant, or what a launch passes."""
+
+
+@dataclass(frozen=True)
+class Extents:
+    """Sizes and strides, in elements and in the order of the dimensions."""
+
+    sizes: tuple[Count, ...]
+    strides: tuple[Count, ...]
+
+    def of_launch(
+        self, args: Sequence[Any] | Mapping[int, Any]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Both as numbers, for the arguments of a launch."""
+        known = [
+            tuple(n if isinstance(n, int) else int(args[n.argument]) for n in counts)
+            for counts in (self.sizes, self.strides)
+        ]
+        return known[0], known[1]
 
 
 @dataclass
@@ -51,6 +88,8 @@ class TensorMapRecipe:
     """How integers are compared; None where none are."""
     pixels: Pixels | None = None
     """Of columns of pixels (im2col)."""
+    extents: Extents | None = None
+    """Of the array behind a pointer; None where the argument is the array."""
 
 
 def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
@@ -64,6 +103,9 @@ def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
     }
     if recipe.is_window:
         entries["window"] = UnitAttr()
+    if recipe.extents is not None:
+        entries["sizes"] = _counts_attribute(recipe.extents.sizes)
+        entries["strides"] = _counts_attribute(recipe.extents.strides)
     if recipe.pixels is not None:
         said = (recipe.pixels.lower, recipe.pixels.upper, recipe.pixels.filter)
         for name, numbers in zip(NAMES, said, strict=True):
@@ -95,6 +137,7 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
                 next(iter(extents), 0),
                 "window" in others,
                 pixels=_pixels(others),
+                extents=extents_from(others),
             )
         case _:
             return None
@@ -103,6 +146,31 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
 def _pixels(entries: Mapping[str, Attribute]) -> Pixels | None:
     found = [_numbers(entries[name]) for name in NAMES if name in entries]
     return Pixels(*found) if len(found) == len(NAMES) else None
+
+
+def extents_from(entries: Mapping[str, Attribute]) -> Extents | None:
+    """Sizes and strides of the array behind a pointer, None where the argument is the array."""
+    if "sizes" not in entries or "strides" not in entries:
+        return None
+    return Extents(_counts(entries["sizes"]), _counts(entries["strides"]))
+
+
+def _counts_attribute(counts: Sequence[Count]) -> ArrayAttr[Attribute]:
+    return ArrayAttr(
+        [IntegerAttr(n, i64) if isinstance(n, int) else StringAttr(str(n)) for n in counts]
+    )
+
+
+def _counts(attribute: Attribute) -> tuple[Count, ...]:
+    assert isinstance(attribute, ArrayAttr)
+    return tuple(_count(item) for item in cast("ArrayAttr[Attribute]", attribute))
+
+
+def _count(item: Attribute) -> Count:
+    if isinstance(item, StringAttr):
+        return Passed(int(item.data.removeprefix(SCALAR)))
+    assert isinstance(item, IntegerAttr)
+    return item.value.data
 
 
 def _numbers(attribute: Attribute) -> tuple[int, ...]:

@@ -219,8 +219,8 @@ def bind(
             given.append(Memory(name, Space.GMEM, data, is_initialised=True))
             shapes.append(value.shape)
     places = zip(_taking(kernel), given, strict=True)
-    memories = {a.index: value for a, value in places if isinstance(value, Memory)}
-    return Arguments(parameters, given, shapes, bound_descriptors(kernel, memories, host_maps))
+    values = {argument.index: value for argument, value in places}
+    return Arguments(parameters, given, shapes, bound_descriptors(kernel, values, host_maps))
 
 
 def _scalar(number: int, parameter: Parameter, value: Any) -> Any:

@@ -7,7 +7,8 @@ computes: its maps are asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, cast
+from math import prod
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerType
@@ -28,11 +29,11 @@ counts the bytes from the beginning of its array."""
 
 
 def bound_descriptors(
-    kernel: func.FuncOp, memories: Mapping[int, Memory], host_maps: HostMaps | None
+    kernel: func.FuncOp, values: Mapping[int, Any], host_maps: HostMaps | None
 ) -> Mapping[int, Descriptor]:
     """The descriptors of a launch by the position of their arguments; a fault where one is none.
 
-    `memories` are the arrays by the position of theirs.
+    `values` are the arrays and the scalars by the position of theirs.
     """
     recipes = recipes_of(kernel)
     maps: Sequence[TensorMap] | None = None
@@ -42,10 +43,14 @@ def bound_descriptors(
     for number, (position, recipe) in enumerate(recipes.items()):
         argument = kernel.body.blocks[0].args[position]
         at = _first_use(kernel, argument)
-        if recipe.argument not in memories:
+        memory = values.get(recipe.argument)
+        if not isinstance(memory, Memory):
             raise fault(at, f"{_title(argument)} is of argument {recipe.argument}, no array")
-        memory = memories[recipe.argument]
-        view = View.whole(memory, _element(at, recipe, memory))
+        element = _element(at, recipe, memory)
+        if recipe.extents is None:
+            view = View.whole(memory, element)
+        else:
+            view = _pointed(at, memory, element, *recipe.extents.of_launch(values))
         if recipe.is_window:
             if maps is None:
                 raise fault(at, _unknown(argument, memory))
@@ -86,6 +91,23 @@ def _modes(recipe: TensorMapRecipe) -> Modes:
     pixels = recipe.pixels
     box = None if pixels is None else PixelBox(pixels.lower, pixels.upper)
     return Modes(recipe.swizzle or "none", recipe.nan_fill, box)
+
+
+def _pointed(
+    at: Operation,
+    memory: Memory,
+    element: Attribute,
+    shape: Sequence[int],
+    strides: Sequence[int],
+) -> View:
+    """The array behind a pointer; a fault where its memory has not all of it."""
+    itemsize = memory.data.dtype.itemsize
+    last = sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    if prod(shape) and (last + 1) * itemsize > memory.size:
+        text = f"describes {'x'.join(map(str, shape))} elements, the last of which is element"
+        raise fault(at, f"{text} {last} of {memory.name}, out of bounds")
+    steps = tuple(step * itemsize for step in strides)
+    return View(memory, 0, tuple(shape), steps, element, tuple((0, n) for n in shape))
 
 
 def _window(whole: View, tensor_map: TensorMap) -> View:

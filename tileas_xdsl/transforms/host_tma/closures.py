@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.kernel_parameters import Parameter
+from tileas_xdsl.analysis.pointed_arrays import Count
 from tileas_xdsl.analysis.tma_descriptors import Window
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -121,7 +122,8 @@ class Closure:
 
     def address(self, window: Window, bits: int) -> SSAValue:
         """Where a window begins."""
-        found = self._parameters[Parameter("ptr", window.argument.index)]
+        kind = "ptr" if window.pointed is None else "scalar"
+        found = self._parameters[Parameter(kind, window.argument.index)]
         strides = self.strides(window)
         for axis, start in enumerate(self.starts(window)):
             if start is not None:
@@ -131,9 +133,22 @@ class Closure:
 
     def extents(self, window: Window) -> Sequence[SSAValue]:
         """How far the array goes on from where the window begins."""
-        whole = [self._extent(window.argument, window.type, a) for a in range(len(window.starts))]
+        whole = self._whole(window)
         starts = self.starts(window)
         return [n if s is None else self.code.sub(n, s) for n, s in zip(whole, starts, strict=True)]
+
+    def _whole(self, window: Window) -> Sequence[SSAValue]:
+        """The extents of the array that a window is of."""
+        if window.pointed is not None:
+            return [self._count(size) for size in window.pointed.sizes]
+        axes = range(len(window.starts))
+        return [self._extent(window.argument, window.type, axis) for axis in axes]
+
+    def _count(self, count: Count) -> SSAValue:
+        """Elements of an array behind a pointer; integers are read as unsigned."""
+        if isinstance(count, int):
+            return self.code.const(count)
+        return self._zeros_before(self.value(count), count.type)
 
     def starts(self, window: Window) -> Sequence[SSAValue | None]:
         """Where the window begins along each dimension, None for the beginning."""
@@ -142,6 +157,8 @@ class Closure:
     def strides(self, window: Window) -> Sequence[SSAValue]:
         """Along each dimension, how many elements the next one is away."""
         type_, code = window.type, self.code
+        if window.pointed is not None:
+            return [self._count(stride) for stride in window.pointed.strides]
         if isinstance(type_.layout, StridedLayoutAttr):
             return [
                 self._stride(window.argument, axis, stride)

@@ -89,7 +89,7 @@ def _whole(recipe: Recipe) -> Recipe:
     """The recipe of all of the array that a window is of."""
     window = recipe.window
     starts: list[list[SSAValue]] = [[] for _ in window.starts]
-    whole = Window(window.argument, window.type, starts)
+    whole = Window(window.argument, window.type, starts, window.pointed)
     return Recipe(whole, recipe.element, recipe.box, recipe.swizzle, recipe.nan_fill)
 
 

@@ -116,7 +116,8 @@ def _set_registers(e: Emitter) -> None:
     wanted = e.agent.registers
     if not wanted or not e.agent.groups:
         return
-    entry = registers_at_entry(e.plan.block.threads, e.plan.target)
+    plan = e.plan
+    entry = registers_at_entry(plan.block.threads, plan.target, plan.blocks_together)
     if wanted != entry:
         e.insert(SetMaxRegisterOp(wanted, wanted > entry))
 

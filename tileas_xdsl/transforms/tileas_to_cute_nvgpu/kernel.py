@@ -261,7 +261,7 @@ def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attrib
     found: dict[str, Attribute] = {
         "cute.kernel": UnitAttr(),
         "nvvm.reqntid": DenseArrayBase.from_list(i32, [threads, 1, 1]),
-        "nvvm.minctasm": IntegerAttr(1, 32),
+        "nvvm.minctasm": IntegerAttr(plan.blocks_together, 32),
         "tileas.smem_bytes": IntegerAttr(plan.shared.bytes, 32),
         PARAMETERS: ArrayAttr([StringAttr(name) for name in parameters]),
         TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),

@@ -39,7 +39,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import (
     reader_of,
     users_of,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent, agents_of, blocks_together
 
 
 @dataclass
@@ -69,6 +69,11 @@ class KernelPlan:
     def block(self) -> Agent:
         """All threads of the block."""
         return Agent("kernel", 0, self.facts.spec.num_warps)
+
+    @property
+    def blocks_together(self) -> int:
+        """How many blocks share a multiprocessor at least."""
+        return blocks_together(self.block.threads, self.facts.spec.occupancy, self.target)
 
     def agent_around(self, op: Operation) -> Agent:
         """The agent that runs an operation."""

@@ -55,7 +55,8 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     if window is None or element is None:
         raise op_error(op, "describes an array argument, from a beginning of its own on at most")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
-    recipe = TensorMapRecipe(window.argument.index, box, element, fills, pixels=op.pixels)
+    argument, extents = window.argument.index, window.extents
+    recipe = TensorMapRecipe(argument, box, element, fills, pixels=op.pixels, extents=extents)
     descriptor = _hidden_argument(e, recipe)
     if not window.is_whole:
         return [made_on_device(e, op, descriptor)]

@@ -80,7 +80,21 @@ def _check_budget(op: Operation, agents: Sequence[Agent], target: Target) -> Non
         raise op_error(op, f"its agents want {wanted} registers; a multiprocessor has {most}")
 
 
-def registers_at_entry(threads: int, target: Target) -> int:
-    """The registers of a thread before any agent gives some away or takes more."""
-    share = target.registers_per_multiprocessor // threads // REGISTER_STEP * REGISTER_STEP
+ENOUGH_REGISTERS = 128
+"""Registers that a thread keeps, however many blocks should share a multiprocessor."""
+
+
+def blocks_together(threads: int, occupancy: int, target: Target) -> int:
+    """How many blocks are promised to fit on a multiprocessor: `occupancy`, if registers do."""
+    most = target.registers_per_multiprocessor // (threads * ENOUGH_REGISTERS)
+    return max(min(occupancy, most), 1)
+
+
+def registers_at_entry(threads: int, target: Target, blocks: int = 1) -> int:
+    """The registers of a thread before any agent gives some away or takes more.
+
+    `blocks` share a multiprocessor.
+    """
+    mine = target.registers_per_multiprocessor // blocks
+    share = mine // threads // REGISTER_STEP * REGISTER_STEP
     return min(share, target.registers_per_thread // REGISTER_STEP * REGISTER_STEP)

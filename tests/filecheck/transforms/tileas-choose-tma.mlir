@@ -1,0 +1,71 @@
+// `tileas-choose-tma`: what a product reads in shared memory is loaded by TMA, and what it sums up
+// is stored by TMA, where a launch can make a tensor map of the array.
+
+// RUN: tileas-opt %s -p tileas-choose-tma --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p tileas-choose-tma,tileas-choose-tma --split-input-file | filecheck %s
+
+// The loads have an atom of TMA and a result in shared memory; the store goes by way of a tile in shared
+// memory.
+
+func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !nv_tileaa.ptr<f32, 1>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x32xf16, strided<[32, 1]>>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<32x64xf16, strided<[64, 1]>>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<64x64xf32, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<64x32xf16, strided<[32, 1]>> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %vb = nv_tileas.view %mb : memref<32x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<32x64xf16, gmem>
+  %vc = nv_tileas.view %mc : memref<64x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = nv_tileas.tiled_load %va[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16>
+  %y = nv_tileas.tiled_load %vb[%zero, %zero] {atom = #nv_tileas<atom ldg>, allow_tma = false} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16>
+  %sx = nv_tileas.convert_layout %x : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+  %sy = nv_tileas.convert_layout %y : tensor<32x64xf16> -> tensor<32x64xf16, #nv_tileas<space smem>>
+  %sum = nv_tileas.dot %sx, %sy, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  nv_tileas.tiled_store %sum, %vc[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @product
+// CHECK:         %x = nv_tileas.tiled_load %va[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %y = nv_tileas.tiled_load %vb[%zero, %zero] {nv_tileas.not_by_tma = "allow_tma is false", atom = #nv_tileas<atom ldg>, allow_tma = false}
+// CHECK-NEXT:    %sy = nv_tileas.convert_layout %y
+// CHECK-NEXT:    %sum = nv_tileas.dot %x, %sy, %nothing
+// CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<64x64xf32, #nv_tileas<space smem>>
+// CHECK-NEXT:    nv_tileas.copy %sum, %staging
+// CHECK-NEXT:    nv_tileas.tiled_store %staging, %vc[%zero, %zero] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
+
+// -----
+
+// Sums that are larger than 32 KiB are computed further and stored in pieces, by way of one tile.
+
+func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x128xf16, #nv_tileas<space smem>>, %c: !nv_tileaa.ptr<f32, 1>, %m: i32, %n: i32, %row: index, %column: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %stride = nv_tileaa.assume %n, #nv_tileaa.div_by<4> : i32
+  %mc = nv_tileaa.make_memref %pc, sizes[%m : i32, %n : i32], strides[%stride : i32] : !nv_tileaa.ptr<f32, 1> -> memref<?x?xf32, strided<[?, 1]>>
+  %vc = nv_tileas.view %mc : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<128x128xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %half = arith.constant dense<0.5> : tensor<128x128xf32>
+  %sum = nv_tileas.dot %a, %b, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x32xf16, #nv_tileas<space smem>>, tensor<32x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
+  %less = arith.mulf %sum, %half : tensor<128x128xf32>
+  nv_tileas.tiled_store %less, %vc[%row, %column] {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @pieces
+// CHECK:         %sum = nv_tileas.dot
+// CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<128x64xf32, #nv_tileas<space smem>>
+// CHECK:         %[[PIECES:.*]] = arith.constant 2 : index
+// CHECK-NEXT:    %[[WIDTH:.*]] = arith.constant 64 : index
+// CHECK-NEXT:    %[[VIEW:.*]] = nv_tileas.view %mc : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<128x64xf32, gmem>
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.muli %column, %[[PIECES]] : index
+// CHECK-NEXT:    scf.for %[[PIECE:.*]] = %{{.*}} to %[[PIECES]] step
+// CHECK-NEXT:      %[[AT:.*]] = arith.muli %[[PIECE]], %[[WIDTH]] : index
+// CHECK-NEXT:      %[[PART:.*]] = nv_tileas.extract_slice %sum[0, %[[AT]]][128, 64][1, 1] : tensor<128x128xf32> -> tensor<128x64xf32>
+// CHECK-NEXT:      %[[HALF:.*]] = arith.constant dense<5.000000e-01> : tensor<128x64xf32>
+// CHECK-NEXT:      %[[LESS:.*]] = arith.mulf %[[PART]], %[[HALF]] : tensor<128x64xf32>
+// CHECK-NEXT:      nv_tileas.copy %[[LESS]], %staging
+// CHECK-NEXT:      %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[PIECE]] : index
+// CHECK-NEXT:      nv_tileas.tiled_store %staging, %[[VIEW]][%row, %[[PLACE]]] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}

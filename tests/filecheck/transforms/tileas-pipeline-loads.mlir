@@ -1,0 +1,80 @@
+// `tileas-pipeline-loads`: a loop that loads by TMA and multiplies becomes two agents, of which one
+// loads ahead of the other.
+
+// RUN: tileas-opt %s -p tileas-pipeline-loads --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p tileas-pipeline-loads,tileas-pipeline-loads --split-input-file | filecheck %s
+
+// The loads fill stages, which the product reads; sums and their store are of the agent that
+// multiplies.
+
+func.func @matmul(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @matmul
+// CHECK-SAME:    kernel_spec<num_warps = 8>
+// CHECK-NEXT:    %zero = arith.constant 0 : index
+// CHECK-NEXT:    %one = arith.constant 1 : index
+// CHECK-NEXT:    %stages = nv_tileas.alloc_tensor : tensor<4x4096xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[SLOTS:.*]] = nv_tileas.view %stages
+// CHECK-NEXT:    %[[P:.*]], %[[C:.*]] = nv_tileas.async.pipeline.create_pipeline %[[SLOTS]] {numStages = 4 : i32
+// CHECK-NEXT:    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 40, 232>, isolated = false, num_warps = array<i32: 4, 4>, warp_id = array<i32: 0, 4>} agent 0 {
+// CHECK-NEXT:      %{{.*}} = nv_tileas.async.pipeline.create_iterator %[[P]]
+// CHECK-NEXT:      %{{.*}}, %{{.*}} = scf.for %[[K:.*]] = %zero to %n step %one
+// CHECK-NEXT:        %{{.*}}, %{{.*}} = nv_tileas.async.pipeline.produce_one_async
+// CHECK-NEXT:        ^bb0
+// CHECK-NEXT:          %x = nv_tileas.tiled_load %a[%zero, %[[K]]] {atom = #nv_tileas<atom tma_load_2d>
+// CHECK-NEXT:          %y = nv_tileas.tiled_load %b[%[[K]], %zero] {atom = #nv_tileas<atom tma_load_2d>
+// CHECK-NEXT:          nv_tileas.async.pipeline.yield %x, %y
+// CHECK-NEXT:        }
+// CHECK-NEXT:        %{{.*}} = nv_tileas.async.pipeline.producer_commit
+// CHECK-NEXT:        %{{.*}} = nv_tileas.async.pipeline.inc_iter
+// CHECK-NEXT:        scf.yield
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }, agent 1 {
+// CHECK-NEXT:      %nothing = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+// CHECK-NEXT:      %{{.*}} = nv_tileas.async.pipeline.create_iterator %[[C]]
+// CHECK-NEXT:      %{{.*}}, %{{.*}}, %sum = scf.for %k = %zero to %n step %one iter_args({{.*}} %acc = %nothing)
+// CHECK-NEXT:        %{{.*}}, %{{.*}} = nv_tileas.async.pipeline.consume_one
+// CHECK-NEXT:        ^bb0(%[[X:.*]]: tensor<64x32xf16>, %[[Y:.*]]: tensor<32x64xf16>):
+// CHECK-NEXT:          %next = nv_tileas.dot %[[X]], %[[Y]], %acc
+// CHECK-NEXT:          nv_tileas.async.pipeline.yield %next
+// CHECK-NEXT:        }
+// CHECK-NEXT:        %{{.*}} = nv_tileas.async.pipeline.inc_iter
+// CHECK-NEXT:        scf.yield
+// CHECK-NEXT:      }
+// CHECK-NEXT:      nv_tileas.tiled_store %sum, %c[%zero, %zero]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+
+// -----
+
+// Tiles that follow one another from round to round are not known ahead: the kernel stays.
+
+func.func @chained(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum, %last = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing, %at = %zero) -> (tensor<64x64xf32>, index) {
+    %x = nv_tileas.tiled_load %a[%zero, %at] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+    %further = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %then = arith.addi %at, %k : index
+    scf.yield %further, %then : tensor<64x64xf32>, index
+  }
+  nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @chained
+// CHECK-SAME:    nv_tileas.not_pipelined = "where a tile of the loop lies depends on the round before"
+// CHECK-NOT:     agent_switch

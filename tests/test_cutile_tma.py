@@ -1,0 +1,155 @@
+"""Products of cuTile: what TMA moves, in one loop or by two agents, gives what numpy gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.utils.arg_spec import ArgSpec
+
+import tileas_xdsl as tileas
+from tests.support.assembling import needs_ptxas
+from tests.support.ir import parse
+from tileas_xdsl.compiler import passes_to_ptx
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.interpreters.tile.launch import simulate
+from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
+
+pytest.importorskip("cuda.tile")
+
+from support import cutile_products as kernels
+
+TARGETS = ("sm_90a", "sm_100a")
+COPIES = r"cp\.async\.bulk\.tensor"
+BEFORE_ATTACHING = (
+    "tileas-choose-tma",
+    "tileas-pipeline-loads",
+    "tileas-assign-load-store-layouts",
+    "lower-tma-load-store-to-async",
+)
+
+Case = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def case(m: int, n: int, k: int, element: Any = np.float16, output: Any = np.float32) -> Case:
+    rng = np.random.default_rng(m + n + k)
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    return a.astype(element), b.astype(element), np.full((m, n), np.nan, output)
+
+
+def exact(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
+def check(found: Any, wanted: NDArray[np.float64], error: float = 1e-4) -> None:
+    assert [str(finding) for finding in found.findings] == []
+    assert found.finished
+    assert np.abs(found.arrays[2].astype(np.float64) - wanted).max() < error
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_product_on_ragged_sizes_in_several_orders(target: str) -> None:
+    a, b, c = case(70, 136, 104, output=np.float16)
+    tiles = (64, 64, 32)
+    kernel = tileas.compile(kernels.matmul, a, b, c, *tiles, target=target)
+    assert "agent_switch" in kernel.ir("tileas-pipeline-loads")
+    assert len(re.findall(COPIES, kernel.ptx)) == 3
+    orders: Sequence[Literal["eager", "lazy", "random"]] = ("eager", "lazy", "random")
+    for seed, order in enumerate(orders):
+        found = kernel.emulate(a, b, c, *tiles, grid=(2, 3), order=order, seed=seed)
+        check(found, exact(a, b), error=0.05)
+    tiles_found = kernel.simulate(a, b, c, *tiles, grid=(2, 3)).arrays[2]
+    assert np.abs(tiles_found - exact(a, b)).max() < 0.05
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_product_without_a_pipeline(target: str) -> None:
+    """Loads that are waited for one by one; sums of f32 are two boxes of 32 columns."""
+    a, b, c = case(64, 64, 72)
+    passes = [spec for spec in passes_to_ptx() if spec.name != "tileas-pipeline-loads"]
+    kernel = tileas.compile(kernels.matmul, a, b, c, 64, 64, 32, target=target, passes=passes)
+    assert len(re.findall(COPIES, kernel.ptx)) == 4
+    check(kernel.emulate(a, b, c, 64, 64, 32, order="random"), exact(a, b))
+
+
+@needs_ptxas
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("columns", [128, pytest.param(256, marks=pytest.mark.slow)])
+def test_large_tiles_spill_nothing(columns: int, target: str) -> None:
+    """Their sums are rounded and stored in pieces."""
+    a, b, c = case(128, columns + 8, 136, ml_dtypes.bfloat16, ml_dtypes.bfloat16)
+    tiles = (128, columns, 64)
+    kernel = tileas.compile(kernels.matmul, a, b, c, *tiles, target=target)
+    assert kernel.assemble().spills == 0
+    found = kernel.emulate(a, b, c, *tiles, grid=(1, 2))
+    check(found, exact(a, b), error=0.3)
+
+
+def test_what_is_computed_of_sums_is_computed_piece_by_piece() -> None:
+    a, b, c = case(128, 128, 40)
+    kernel = tileas.compile(kernels.relu, a, b, c, 128, 128, 32)
+    chosen = kernel.ir("tileas-choose-tma")
+    assert "maximumf" in chosen or "maxnumf" in chosen
+    assert "tensor<128x64xf32>" in chosen
+    found = kernel.emulate(a, b, c, 128, 128, 32)
+    check(found, np.maximum(exact(a, b) / 2 + 1, 0))
+
+
+def test_arrays_with_gaps_are_described_by_their_strides() -> None:
+    a, b, c = case(64, 128, 64)
+    left, top = a[:, :40], b[:40, 64:]
+    kernel = tileas.compile(kernels.matmul, left, top, c[:, 64:], 64, 64, 32)
+    assert "cp.async.bulk.tensor" in kernel.ptx
+    found = kernel.emulate(left, top, c[:, 64:], 64, 64, 32)
+    check(found, exact(left, top))
+
+
+def test_rows_that_begin_anywhere_are_moved_by_threads() -> None:
+    a, b, c = case(64, 61, 37)
+    kernel = tileas.compile(kernels.matmul, a, b, c, 64, 64, 32)
+    assert "cp.async.bulk.tensor" not in kernel.ptx
+    assert "not_by_tma" in kernel.ir("tileas-choose-tma")
+    check(kernel.emulate(a, b, c, 64, 64, 32), exact(a, b))
+
+
+def test_what_comes_after_a_store_is_moved_by_threads() -> None:
+    a, b, _ = case(64, 64, 64)
+    c = np.random.default_rng(1).standard_normal((64, 64)).astype(np.float32)
+    kernel = tileas.compile(kernels.in_place, a, b, c, 64, 64, 32)
+    text = kernel.ir("tileas-pipeline-loads")
+    assert "it comes after other accesses to memory" in text
+    found = kernel.emulate(a, b, c, 64, 64, 32, order="random")
+    check(found, 2 * exact(a, b) + c.astype(np.float64))
+    np.testing.assert_array_equal(found.arrays[0], a + a)
+
+
+def test_host_code_encodes_the_maps_of_arrays_behind_pointers() -> None:
+    pytest.importorskip("llvmlite")
+    a, b, c = case(64, 128, 64)
+    left, top = a[:, :40], b[:40, 64:]
+    out = c[:, 64:]
+    kernel = tileas.compile(kernels.matmul, left, top, out, 64, 64, 32, host_code=True)
+    check(kernel.emulate(left, top, out, 64, 64, 32), exact(left, top))
+
+
+def test_descriptors_that_a_launch_passes_mean_the_same() -> None:
+    """The recipes of arguments are in numbers that other arguments give."""
+    a, b, c = case(64, 128, 64)
+    left, top, out = a[:, :40], b[:40, 64:], c[:, 64:]
+    passes = [spec for spec in passes_to_ptx() if spec.name in BEFORE_ATTACHING]
+    attach = ArgSpec("tileas-attach-tma-descriptor-args", {})
+    arguments = (left, top, out, 64, 64, 32)
+    kernel = tileas.compile(kernels.matmul, *arguments, passes=[*passes, attach])
+    text = kernel.ir(attach.name)
+    assert 'sizes = ["scalar 1", "scalar 2"], strides = ["scalar 3", 1 : i64]' in text
+    module = parse(text)
+    verify_module(module)
+    flat = [in_memory(value) for value in flattened(kernel.parameters or (), arguments)]
+    left_by_run = simulate(module, flat).arrays
+    found = restored(kernel.parameters or (), arguments, left_by_run)
+    assert np.abs(found[2] - exact(left, top)).max() < 1e-4

@@ -1,0 +1,152 @@
+"""`tileas-choose-tma`: why threads move a tile, said on the operation that moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import StringAttr
+
+from tests.support.ir import parse
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
+
+TEXT = """
+func.func @kernel(%p: !nv_tileaa.ptr<{element}, 1>, %m: i32, %n: i32, %s: i32, %at: index)
+    attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>}} {{
+  {facts}
+  %array = nv_tileaa.make_memref {pointer}{offset}, sizes[%m : i32, %n : i32], strides[{strides}]
+    : !nv_tileaa.ptr<{element}, 1> -> memref<?x?x{element}, strided<[?, {inner}]>>
+  %view = nv_tileas.view %array : memref<?x?x{element}, strided<[?, {inner}]>>
+    -> !nv_tileas.tiled_view<{rows}x{columns}x{element}, gmem>
+  %first = nv_tileas.create_none : !nv_tileaa.mem_token
+  {use}
+  func.return
+}}
+"""
+
+LOAD = """
+  %tile{token_result} = nv_tileas.tiled_load %view[%at, %at]{more} {{{attributes}
+    atom = #nv_tileas<atom ldg>}} : !nv_tileas.tiled_view<{rows}x{columns}x{element}, gmem>
+    -> tensor<{rows}x{columns}x{element}>{token_type}
+  %shared = nv_tileas.convert_layout %tile : tensor<{rows}x{columns}x{element}>
+    -> tensor<{rows}x{columns}x{element}, #nv_tileas<space smem>>
+  "test.op"(%shared) : (tensor<{rows}x{columns}x{element}, #nv_tileas<space smem>>) -> ()
+"""
+
+STORE = """
+  %a, %b = "test.op"() : () -> (tensor<64x16xf16>, tensor<16x64xf16>)
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = nv_tileas.dot %a, %b, %none {{atom = #nv_tileas<atom mma_f16_f16_f32>}}
+    : tensor<64x16xf16>, tensor<16x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+  nv_tileas.tiled_store %sum, %view[%at, %at] {{{attributes} atom = #nv_tileas<atom stg>}}
+    : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+"""
+
+FACTS = """%q = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<{element}, 1>
+  %t = nv_tileaa.assume %s, #nv_tileaa.div_by<8> : i32"""
+
+LEGAL: Mapping[str, object] = {
+    "element": "f16",
+    "facts": FACTS,
+    "pointer": "%q",
+    "offset": "",
+    "strides": "%t : i32",
+    "inner": 1,
+    "rows": 64,
+    "columns": 64,
+    "use": LOAD,
+    "token_result": "",
+    "token_type": "",
+    "more": "",
+    "attributes": "",
+}
+
+AFTER = {
+    "more": " after %token : !nv_tileaa.mem_token",
+    "token_result": ", %next",
+    "token_type": ", !nv_tileaa.mem_token",
+}
+
+
+def chosen(**changes: object) -> TiledLoadOp | TiledStoreOp:
+    """What becomes of the access of a kernel that differs from the legal one so."""
+    facts = {**LEGAL, **changes}
+    filled = {key: str(facts[key]).format(**facts) for key in ("facts", "use")}
+    module = parse(TEXT.format(**{**facts, **filled}))
+    for _ in range(2):
+        TileasChooseTma().apply(Context(), module)
+        verify_module(module)
+    (found,) = (op for op in module.walk() if isinstance(op, TiledLoadOp | TiledStoreOp))
+    return found
+
+
+def test_the_legal_load_is_of_tma() -> None:
+    found = chosen()
+    assert found.atom.data.family == "tma_load"
+    assert NOT_BY_TMA not in found.attributes
+
+
+def test_the_legal_store_is_of_tma() -> None:
+    found = chosen(use=STORE, element="f32")
+    assert found.atom.data.family == "tma_store"
+    assert NOT_BY_TMA not in found.attributes
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"attributes": "allow_tma = false,"}, "allow_tma is false"),
+        ({"attributes": "padding_value = 1.0 : f16,"}, "it is padded with 1.000000e+00 : f16"),
+        ({"pointer": "%p"}, "its array begins at multiples of 1 bytes as far as is known, not of"),
+        ({"strides": "%s : i32"}, "its rows are apart by multiples of 2 bytes as far as is known"),
+        ({"inner": 2}, "elements of its rows are not known to lie side by side"),
+        ({"columns": 4}, "rows of its tile have 8 bytes, no multiple of 16"),
+        ({"rows": 512, "columns": 16}, "an extent of its tile is 512, and of boxes at most 256"),
+        ({"offset": " offset %at"}, "address, extents and strides of its array are not all"),
+        ({"element": "i1", "columns": 128}, "tensor maps have no elements i1"),
+        (
+            {"use": f"scf.execute_region {{{{ {LOAD} scf.yield }}}}"},
+            "it is in a region of which it is not known how often it runs",
+        ),
+        ({"use": STORE, "element": "f32", "pointer": "%p"}, "its array begins at multiples of 1"),
+        ({"use": STORE, "element": "f32", "attributes": "allow_tma = false,"}, "allow_tma is"),
+    ],
+)
+def test_why_not_is_said(changes: Mapping[str, object], reason: str) -> None:
+    found = chosen(**changes)
+    said = found.attributes[NOT_BY_TMA]
+    assert isinstance(said, StringAttr)
+    assert said.data.startswith(reason)
+    assert found.atom.data.family in ("ldg", "stg")
+
+
+def test_what_comes_after_a_store_is_not_loaded_by_tma() -> None:
+    """A token that comes first is none of another access."""
+    assert chosen(**{**AFTER, "more": AFTER["more"].replace("%token", "%first")}).allow_tma
+    store = """
+  %none = arith.constant dense<0.0> : tensor<64x64xf16>
+  %token = nv_tileas.tiled_store %none, %view[%at, %at] after %first : !nv_tileaa.mem_token
+    {{atom = #nv_tileas<atom unknown_copy>}}
+    : tensor<64x64xf16>, !nv_tileas.tiled_view<64x64xf16, gmem> -> !nv_tileaa.mem_token
+"""
+    facts = {**LEGAL, **AFTER}
+    filled = {"facts": FACTS.format(**facts), "use": (store + LOAD).format(**facts)}
+    module = parse(TEXT.format(**{**facts, **filled}))
+    TileasChooseTma().apply(Context(), module)
+    (load,) = (op for op in module.walk() if isinstance(op, TiledLoadOp))
+    assert load.attributes[NOT_BY_TMA] == StringAttr("it comes after other accesses to memory")
+
+
+def test_tiles_that_are_used_in_registers_are_left_alone() -> None:
+    use = (
+        LOAD
+        + """
+  "test.op"(%tile) : (tensor<{rows}x{columns}x{element}>) -> ()
+"""
+    )
+    found = chosen(use=use)
+    assert found.atom.data.family == "ldg"
+    assert NOT_BY_TMA not in found.attributes

@@ -1,0 +1,125 @@
+"""Why TMA cannot move a tile between an array behind a pointer and shared memory.
+
+Sources: PTX ISA, cp.async.bulk.tensor and tensor maps; CUDA driver API, cuTensorMapEncodeTiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.pointed_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.tma_descriptors import window_of
+from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.target.tensor_map import tensor_map_element
+from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.transforms.tma_to_async.arrays import array_of
+
+ALIGNMENT = 16
+"""Bytes that arrays, rows and boxes' rows are multiples of."""
+
+MOST_DIMENSIONS = 5
+
+
+def load_problem(op: TiledLoadOp) -> str | None:
+    """Why TMA cannot do a load, None if it can."""
+    if op.mask is not None:
+        return "it is masked, and TMA moves whole boxes"
+    if not is_zero(op.padding_value):
+        return f"it is padded with {op.padding_value}, and TMA with zeros"
+    return _problem(op)
+
+
+def store_problem(op: TiledStoreOp) -> str | None:
+    """Why TMA cannot do a store, None if it can."""
+    if op.out_token is not None and any(op.out_token.uses):
+        return "other accesses to memory come after it"
+    return _problem(op)
+
+
+def _problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
+    if op.allow_tma is not None and not op.allow_tma.value.data:
+        return "allow_tma is false"
+    if op.mem_semantic is not None and op.mem_semantic.data is not MemSemantic.WEAK:
+        return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
+    if op.offsets:
+        return "it has offsets beside its tiles"
+    if not _is_run_by_all(op):
+        return "it is in a region of which it is not known how often it runs"
+    if op.token is not None and not _comes_first(op.token):
+        return "it comes after other accesses to memory"
+    return _tile_problem(op) or _array_problem(op.view)
+
+
+def _is_run_by_all(op: Operation) -> bool:
+    """Whether all threads of a block come to an operation together, in every round."""
+    parent = op.parent_op()
+    while isinstance(parent, scf.ForOp | scf.IfOp | scf.WhileOp):
+        parent = parent.parent_op()
+    return isinstance(parent, func.FuncOp)
+
+
+def _comes_first(token: SSAValue) -> bool:
+    """Whether a token orders its operation behind nothing."""
+    made = token.owner
+    if isinstance(made, JoinMemTokenOp):
+        return all(_comes_first(value) for value in made.operands)
+    return isinstance(made, CreateNoneOp)
+
+
+def _tile_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
+    type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
+    shape, element = shape_of(type_) or (), element_of(type_)
+    bits = bits_of(element)
+    if not shape or len(shape) > MOST_DIMENSIONS:
+        return f"its tile has {len(shape)} dimensions, and tensor maps 1 to {MOST_DIMENSIONS}"
+    if max(shape) > BOX_LIMIT:
+        return f"an extent of its tile is {max(shape)}, and of boxes at most {BOX_LIMIT}"
+    if element is None or tensor_map_element(element_name(element), bits) is None or bits % 8:
+        return f"tensor maps have no elements {element}"
+    if shape[-1] * bits % (8 * ALIGNMENT):
+        return f"rows of its tile have {shape[-1] * bits // 8} bytes, no multiple of {ALIGNMENT}"
+    return None
+
+
+def _array_problem(view: SSAValue) -> str | None:
+    """What a launch must know of the array before it encodes a tensor map."""
+    array = array_of(view)
+    window = window_of(array)
+    if window is None or window.pointed is None or not window.is_whole:
+        return "address, extents and strides of its array are not all arguments"
+    made = without_promises(array).owner
+    assert isinstance(made, MakeMemrefOp)
+    if (problem := _divided(made.pointer, 1, "its array begins at")) is not None:
+        return problem
+    axes = range(len(window.pointed.sizes))
+    return _strides_problem(
+        [made.stride(axis) for axis in axes], bits_of(window.type.element_type) // 8
+    )
+
+
+def _strides_problem(strides: Sequence[SSAValue | int], size: int) -> str | None:
+    *outer, inner = strides
+    if inner != 1:
+        return "elements of its rows are not known to lie side by side"
+    if any(isinstance(stride, int) and stride <= 0 for stride in outer):
+        return "its rows do not go upwards in memory"
+    found = (_divided(stride, size, "its rows are apart by") for stride in outer)
+    return next((problem for problem in found if problem is not None), None)
+
+
+def _divided(value: SSAValue | int, size: int, what: str) -> str | None:
+    divisor = promised_divisor(value) * size
+    if divisor % ALIGNMENT == 0:
+        return None
+    return f"{what} multiples of {divisor} bytes as far as is known, not of {ALIGNMENT}"

@@ -1,0 +1,1 @@
+"""Loops that load and multiply become two agents: which, what they need, how it is written."""

@@ -1,0 +1,167 @@
+"""How many stages, warps and registers the two agents get, and whether there are enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.pipeline_loads.loops import LoadLoop
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import blocks_together
+
+PRODUCER_WARPS = 4
+"""A warpgroup, so that it can give registers away; one thread of it issues the copies."""
+
+PRODUCER_REGISTERS = 40
+"""Of a thread: addresses and barriers."""
+
+MOST_REGISTERS = 232
+"""Of a thread that multiplies: a block of three warpgroups has no more."""
+
+LEAST_SPARE = 40
+"""Registers beside the sums that a thread needs for addresses, descriptors and loops."""
+
+STAGE_ALIGNMENT = 1024
+"""Bytes that tiles of stages begin at, where swizzles repeat."""
+
+RESERVED = 1024
+"""Bytes of shared memory for barriers."""
+
+USUAL_STAGES, MOST_STAGES = 4, 8
+"""Stages where no `latency` is given, and at most."""
+
+GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
+"""Rows that a warpgroup multiplies at once (PTX ISA, wgmma), and its size."""
+
+MATRIX_UNITS = ("wgmma", "tcgen05")
+"""Instructions whose sums two warpgroups have by halves: of rows, or of columns."""
+
+MANY_SUMS = 128 * 128
+"""Sums of a tile from which on two warpgroups share its rows."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the agents get."""
+
+    stages: int
+    warps: int
+    """Of the agent that multiplies."""
+    registers: tuple[int, int]
+    """Of a thread of each agent."""
+
+    @property
+    def all_warps(self) -> int:
+        """Of the block."""
+        return PRODUCER_WARPS + self.warps
+
+
+def resources_of(found: LoadLoop, target: Target) -> Resources | str:
+    """What the agents of a loop get, or why a block has not enough of it."""
+    spec = spec_of(found)
+    warps = _warps(found, spec)
+    threads = (PRODUCER_WARPS + warps) * WARP
+    if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
+        return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
+    per_thread = _registers(warps, spec.occupancy, target)
+    if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
+        return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
+    room = target.shared_memory_per_block // spec.occupancy - RESERVED - _other_bytes(found)
+    slot = sum(_aligned(_bytes(load.result.type)) for load in found.loads)
+    stages = min(_wanted_stages(found), room // slot)
+    if stages < 2:
+        return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
+    return Resources(stages, warps, (PRODUCER_REGISTERS, per_thread))
+
+
+def spec_of(found: LoadLoop) -> KernelSpec:
+    """How the kernel is launched."""
+    spec = found.function.attributes.get(KERNEL_SPEC)
+    return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
+
+
+def _warps(found: LoadLoop, spec: KernelSpec) -> int:
+    """Two warpgroups share the sums of large tiles, where the matrix unit lets them."""
+    usual = -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
+    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    shapes = [shape_of(op.c.type) or (1,) for op in products]
+    is_large = max(map(prod, shapes)) >= MANY_SUMS
+    can_share = all(_family(op) in MATRIX_UNITS for op in products)
+    if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
+        return max(usual, 2 * WARPS_OF_GROUP)
+    return usual
+
+
+def _family(op: DotOp) -> str:
+    atom = None if op.atom is None else op.atom.data
+    return atom.instruction if isinstance(atom, MmaAtom) else ""
+
+
+def _sums(found: LoadLoop) -> int:
+    """The sums of f32 that are kept in registers: those of tcgen05 are not."""
+    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    kept = (shape_of(op.c.type) or () for op in products if _family(op) != "tcgen05")
+    return sum(prod(shape) for shape in kept)
+
+
+def _registers(warps: int, occupancy: int, target: Target) -> int:
+    """The most registers of a thread that multiplies, a multiple of 8 (PTX ISA, setmaxnreg)."""
+    left = target.registers_per_multiprocessor // occupancy
+    left -= PRODUCER_WARPS * WARP * PRODUCER_REGISTERS
+    return min(MOST_REGISTERS, left // (warps * WARP) // 8 * 8)
+
+
+def _wanted_stages(found: LoadLoop) -> int:
+    """As many as the largest `latency` of the loads, with the one that is read."""
+    hints = [_latency(load) for load in found.loads]
+    known = [hint for hint in hints if hint is not None]
+    return min(max(known) + 1, MOST_STAGES) if known else USUAL_STAGES
+
+
+def _latency(load: TiledLoadOp) -> int | None:
+    hint = load.attributes.get("latency")
+    return hint.value.data if isinstance(hint, IntegerAttr) else None
+
+
+def _other_bytes(found: LoadLoop) -> int:
+    """The shared memory that the kernel uses beside the stages, as far as it is known yet."""
+    made = (value for op in found.function.walk() for value in _in_memory(op, found))
+    return sum(made)
+
+
+def _in_memory(op: Operation, found: LoadLoop) -> list[int]:
+    if op in found.loads:
+        return []
+    if isinstance(op, TiledStoreOp) and _is_staged(op):
+        return [_aligned(_bytes(op.value.type))]
+    if op.name in _THROUGH_MEMORY:
+        return [_aligned(_bytes(value.type)) for value in op.results if shape_of(value.type)]
+    return [_aligned(_bytes(v.type)) for v in op.results if space_of(v.type) is Space.SMEM]
+
+
+def _is_staged(store: TiledStoreOp) -> bool:
+    """Whether TMA stores registers, which are put into shared memory first."""
+    return isinstance(store.atom.data, TmaAtom) and space_of(store.value.type) is not Space.SMEM
+
+
+_THROUGH_MEMORY = ("nv_tileas.generate", "nv_tileas.scan", "nv_tileas.reduce")
+"""Operations whose tiles may go from thread to thread by way of shared memory."""
+
+
+def _bytes(type_: Attribute) -> int:
+    shape, element = shape_of(type_), element_of(type_)
+    return -(-prod(shape or ()) * bits_of(element) // 8)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // STAGE_ALIGNMENT) * STAGE_ALIGNMENT

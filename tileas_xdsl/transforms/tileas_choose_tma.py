@@ -1,0 +1,110 @@
+"""The pass `tileas-choose-tma`: TMA brings what products read, and stores what they sum up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tileas_xdsl.analysis.pointed_arrays import without_promises
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
+from tileas_xdsl.transforms.choose_tma.stores import store_by_tma, stores_sums
+from tileas_xdsl.transforms.tma_to_async.arrays import array_of
+
+NOT_BY_TMA = "nv_tileas.not_by_tma"
+"""On a load into shared memory, or a store of sums: why threads move the tile."""
+
+BY_THREADS = ("ldg", "stg")
+"""The atoms of what nobody has decided about."""
+
+
+@dataclass(frozen=True)
+class TileasChooseTma(ModulePass):
+    """Load by TMA what products read in shared memory, and store their sums, where that is legal.
+
+    Needs: kernels of tiles that are not laid out, with arrays behind pointers; loads that are
+    converted into shared memory and used in no other way; stores of what is computed from sums
+    element by element.
+
+    Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
+    the conversions; those stores as loops over pieces of their columns that shared memory has room
+    for.  Where TMA cannot do one it stays, with the reason as an attribute.
+
+    Idempotent; it has no diagnostics and never stops a pipeline.
+    """
+
+    name = "tileas-choose-tma"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
+        for access in [access for f in functions for access in f.walk()]:
+            if isinstance(access, TiledLoadOp | TiledStoreOp):
+                _choose(access)
+
+
+def _choose(op: TiledLoadOp | TiledStoreOp) -> None:
+    if op.atom.data.family not in BY_THREADS or not _is_behind_pointer(op.view):
+        return
+    if isinstance(op, TiledStoreOp):
+        if stores_sums(op) and _is_legal(op, store_problem(op)):
+            store_by_tma(op)
+    elif (conversions := _into_memory(op)) and _is_legal(op, load_problem(op)):
+        _load_by_tma(op, conversions)
+
+
+def _is_behind_pointer(view: SSAValue) -> bool:
+    """Whether an array was made of a pointer; of others the program says how it is reached."""
+    return isinstance(without_promises(array_of(view)).owner, MakeMemrefOp)
+
+
+def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
+    """Whether nothing stands against TMA; what does is said."""
+    op.attributes.pop(NOT_BY_TMA, None)
+    if problem is not None:
+        op.attributes[NOT_BY_TMA] = StringAttr(problem)
+    return problem is None
+
+
+def _into_memory(load: TiledLoadOp) -> Sequence[ConvertLayoutOp]:
+    """The conversions into shared memory that alone use a tile; nothing where others use it."""
+    users = [use.operation for use in load.result.uses]
+    found = [user for user in users if isinstance(user, ConvertLayoutOp)]
+    is_only_there = all(space_of(user.result.type) is Space.SMEM for user in found)
+    return found if is_only_there and len(found) == len(users) else ()
+
+
+def _load_by_tma(load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp]) -> None:
+    made = TiledLoadOp(
+        load.view,
+        load.coords,
+        atom=AtomAttr.of(f"tma_load_{len(load.coords)}d"),
+        result_type=_in_shared_memory(load.result.type),
+        token=load.token,
+        padding=load.padding_value,
+        allow_tma=True,
+    )
+    made.attributes |= load.attributes
+    made.location = load.location
+    made.result.name_hint = load.result.name_hint
+    for conversion in conversions:
+        Rewriter.replace_op(conversion, [], [load.result])
+    Rewriter.replace_op(load, made)
+
+
+def _in_shared_memory(tile: Attribute) -> TensorType[Attribute]:
+    element, shape = element_of(tile), shape_of(tile)
+    assert element is not None
+    assert shape is not None
+    return TensorType(element, shape, SpaceAttr(Space.SMEM))

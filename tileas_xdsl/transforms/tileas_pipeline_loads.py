@@ -1,0 +1,50 @@
+"""The pass `tileas-pipeline-loads`: one agent loads ahead of another one that multiplies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.pipeline_loads.loops import load_loop
+from tileas_xdsl.transforms.pipeline_loads.resources import resources_of
+from tileas_xdsl.transforms.pipeline_loads.rewrite import divide
+
+NOT_PIPELINED = "nv_tileas.not_pipelined"
+"""On a kernel: why it waits for each of its loads."""
+
+
+@dataclass(frozen=True)
+class TileasPipelineLoads(ModulePass):
+    """Divide a kernel that loads and multiplies in a loop into two agents.
+
+    Needs: kernels of tiles that are not laid out, whose loads into shared memory have atoms of TMA.
+
+    Leaves, for the first loop of a kernel that loads so: a pipeline of as many stages as `latency`
+    asks for and shared memory has; an agent of one warpgroup whose loop fills them; an agent whose
+    loop reads them, with all else that the kernel does.  Numbers that both need are computed in
+    front of the agents, by all threads.  Where that cannot be, the kernel stays, with the reason as
+    an attribute.
+
+    Idempotent; it has no diagnostics and never stops a pipeline.
+    """
+
+    name = "tileas-pipeline-loads"
+
+    target: str = "sm_90a"
+    """Whose shared memory and registers the agents share."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = get_target(self.target)
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if function.is_declaration or (found := load_loop(function)) is None:
+                continue
+            needed = found if isinstance(found, str) else resources_of(found, target)
+            if isinstance(found, str) or isinstance(needed, str):
+                function.attributes[NOT_PIPELINED] = StringAttr(str(needed))
+                continue
+            divide(found, needed)
