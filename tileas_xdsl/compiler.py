@@ -31,6 +31,7 @@ from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.pipelines import PIPELINES
@@ -320,7 +321,8 @@ def compile_module(
     specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
     module = tiles_of(module, arch, run)
     function = _kernel(module, kernel)
-    source = ModuleOp([function.clone()], dict(module.attributes))
+    kept = [op for op in module.ops if op is function or isinstance(op, GlobalOp)]
+    source = ModuleOp([op.clone() for op in kept], dict(module.attributes))
     working = source.clone()
     abi: KernelAbi | None = None
     for spec in specs:

@@ -38,6 +38,7 @@ from tileas_xdsl.tools.arguments import (
 )
 from tileas_xdsl.tools.array_files import ArrayFileError, read_plain_array
 from tileas_xdsl.tools.comparison import first_difference
+from tileas_xdsl.tools.console import print_text
 from tileas_xdsl.tools.runs import Bar, Extents, Progress
 
 _MAP = re.compile(r"map:(?P<argument>\d{1,4}):(?P<box>\d{1,4}(x\d{1,4})*)(:(?P<swizzle>\w+))?")
@@ -82,6 +83,7 @@ class PtxRun:
     values: Sequence[Any]
     findings: Sequence[Finding]
     instructions: int
+    printed: str = ""
 
 
 class PtxProgram(Protocol):
@@ -132,7 +134,7 @@ class CompiledProgram:
             jobs=jobs,
             progress=progress,
         )
-        return PtxRun(found.arrays, found.findings, found.instructions)
+        return PtxRun(found.arrays, found.findings, found.instructions, found.printed)
 
 
 def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
@@ -193,7 +195,7 @@ class TextProgram:
         )
         pairs = zip(self.arguments, report.arrays, strict=True)
         after = [_after(argument.value, array) for argument, array in pairs]
-        return PtxRun(after, report.findings, report.instructions)
+        return PtxRun(after, report.findings, report.instructions, report.printed)
 
 
 def _after(value: Any, array: Array | None) -> Any:
@@ -321,6 +323,7 @@ def run_all(
     for order in orders:
         found = _run_once(program, order, jobs, bar)
         if found.findings:
+            print_text(found.printed)
             raise DiagnosticError(*_diagnostics(found.findings, order))
         first = first or found
         different = first_difference(first.values, found.values, tolerance)

@@ -13,13 +13,15 @@
 | `SelectFragmentOp(mask, lhs, rhs)` | `cute.fragment.select` | one or the other element |
 | `MapFragmentOp(inputs, types, body)` | `cute.fragment.map` | a body for every element |
 | `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
+| `AddressOfOp(symbol, type)` | `cute.address_of` | the pointer to a global of the module |
+| `PrintOp(format, values=())` | `cute.print` | the thread prints text |
 
 The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
 """
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.cute import fragments, maps, pointers
+from tileas_xdsl.dialects.cute import fragments, maps, module, pointers
 from tileas_xdsl.dialects.cute.fragments import (
     MakeFragmentOp,
     SelectFragmentOp,
@@ -27,6 +29,7 @@ from tileas_xdsl.dialects.cute.fragments import (
     UndefFragmentOp,
 )
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.dialects.cute.module import AddressOfOp, PrintOp
 from tileas_xdsl.dialects.cute.pointers import (
     IntToPtrOp,
     LoadOp,
@@ -41,6 +44,7 @@ from tileas_xdsl.dialects.cute.spaces import AddressSpace, AddressSpaceAttr
 from tileas_xdsl.dialects.cute.types import PtrType
 
 __all__ = [
+    "AddressOfOp",
     "AddressSpace",
     "AddressSpaceAttr",
     "Cute",
@@ -48,6 +52,7 @@ __all__ = [
     "LoadOp",
     "MakeFragmentOp",
     "MapFragmentOp",
+    "PrintOp",
     "PtrAddOp",
     "PtrToIntOp",
     "PtrType",
@@ -63,6 +68,6 @@ __all__ = [
 
 Cute = Dialect(
     "cute",
-    [*pointers.OPERATIONS, *fragments.OPERATIONS, *maps.OPERATIONS],
+    [*pointers.OPERATIONS, *fragments.OPERATIONS, *maps.OPERATIONS, *module.OPERATIONS],
     [AddressSpaceAttr, PtrType],
 )

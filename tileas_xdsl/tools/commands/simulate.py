@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from tileas_xdsl.tools.console import fail, print_facts
+from tileas_xdsl.tools.console import fail, print_facts, print_text
 from tileas_xdsl.tools.kernel_options import (
     ClusterOption,
     Grid,
@@ -300,6 +300,7 @@ def _simulate(request: _Request) -> None:
     except UnequalRunError as run:
         _end_unequal(request, run)
     _write(request.outputs, done.simulation.trace, done)
+    print_text(done.simulation.printed)
     _print_run(done, len(request.schedules))
     _print_arrays(done)
 
@@ -328,6 +329,8 @@ def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
     from tileas_xdsl.interpreters.tile.faults import SimulationError
     from tileas_xdsl.tools.programs import print_diagnostics
 
+    if isinstance(run.error, SimulationError):
+        print_text(run.error.printed)
     print_diagnostics(run.error.diagnostics)
     if isinstance(run.error, SimulationError) and run.error.trace is not None:
         _write(request.outputs, run.error.trace)

@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import IndexType, VectorType, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import IntToPtrOp
+from tileas_xdsl.dialects.cute import AddressOfOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
@@ -79,7 +80,14 @@ def _single(e: Emitter, offset: SSAValue) -> SSAValue:
     return e.insert(kind(offset, i64)).result
 
 
-_TABLE: Any = {AddPtrOp: add_pointer}
+def get_global(e: Emitter, op: GetGlobalOp) -> Sequence[Lowered]:
+    """The address of the first element of a global."""
+    type_ = memory_pointer(op, op.result.type)
+    pointer = e.insert(AddressOfOp(op.global_name.data, type_)).result
+    return [Scalar(e.insert(PtrToIntOp(pointer)).result)]
+
+
+_TABLE: Any = {AddPtrOp: add_pointer, GetGlobalOp: get_global}
 
 POINTERS: Mapping[type[Operation], Handler] = _TABLE
-"""Arithmetic of pointers."""
+"""Arithmetic of pointers, and where globals are."""
