@@ -12,7 +12,7 @@ import tileas_xdsl as tileas
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
-ct = pytest.importorskip("cuda.tile")
+pytest.importorskip("cuda.tile")
 
 from support import message_kernels as kernels
 

@@ -29,6 +29,31 @@ def test_strides_count_elements() -> None:
     assert flattened([parameter], [np.ones((4, 32), np.float16)[:, :8]])[1:] == [4, 8, 32, 1]
 
 
+def test_views_have_what_lies_between_their_elements() -> None:
+    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
+    whole = np.arange(64, dtype=np.float16).reshape(2, 32)
+    memory, *_ = flat = flattened([parameter], [whole[:, 4:8]])
+    assert memory.tolist() == whole.ravel()[4:40].tolist()
+    [after] = restored([parameter], [whole[:, 4:8]], [memory + 1, *flat[1:]])
+    assert after.tolist() == (whole[:, 4:8] + 1).tolist()
+
+
+def test_unsigned_elements_are_bits() -> None:
+    (parameter,) = parse_signature("a: u32[?]")
+    given = np.array([0, 2**32 - 1], np.uint32)
+    memory, *_ = flat = flattened([parameter], [given])
+    assert memory.tolist() == [0, -1]
+    [after] = restored([parameter], [given], [memory, *flat[1:]])
+    assert after.dtype == np.uint32
+    assert after.tolist() == given.tolist()
+
+
+def test_arrays_that_run_backwards_are_refused() -> None:
+    (parameter,) = parse_signature("a: f16[?; ?]")
+    with pytest.raises(ArgumentError, match="'a' runs backwards"):
+        flattened([parameter], [np.ones(8, np.float16)[::-1]])
+
+
 def test_what_a_run_left_comes_back_by_parameter() -> None:
     left, right = A + 1, B + 2
     values = [A, 7, 64, B]

@@ -29,7 +29,7 @@ def long(x, rows: ct.Constant[int], columns: ct.Constant[int]):
 @ct.kernel
 def asserts(x):
     tile = ct.load(x, index=(ct.bid(0),), shape=(8,))
-    ct.assert_(tile >= 0, "a root of a negative number")
+    ct.assert_(tile >= 0, "a root of a negative number")  # noqa: PT009
     ct.store(x, index=(ct.bid(0),), tile=ct.sqrt(tile))
 
 

@@ -6,9 +6,11 @@ An array is a pointer, its extents and its strides in elements; a constant is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
@@ -18,6 +20,8 @@ from tileas_xdsl.frontend.signature import (
     ScalarParameter,
 )
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+
+Array: TypeAlias = NDArray[Any]
 
 
 def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
@@ -39,7 +43,7 @@ def restored(
     for position, parameter in enumerate(parameters):
         match parameter:
             case ArrayParameter():
-                found[position] = next(left)
+                found[position] = _as_given(np.asarray(values[position]), next(left))
                 for _ in range(2 * len(parameter.shape)):
                     next(left)
             case ScalarParameter():
@@ -77,9 +81,35 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
             if not _fits(number, extent):
                 text = f"{word} {axis} of '{parameter.name}' is {number}"
                 raise ArgumentError(f"{text}; the kernel was compiled for {_said(extent)}")
-    yield value
+    if any(stride < 0 for stride in strides):
+        raise ArgumentError(f"'{parameter.name}' runs backwards; kernels count strides upwards")
+    yield _in_memory(array)
     yield from array.shape
     yield from strides
+
+
+def _in_memory(array: Array) -> Array:
+    """The elements as a launch finds them, with what lies between; unsigned ones as signed."""
+    held = array
+    if not array.flags.c_contiguous:
+        held = as_strided(array, (_span(array),), (array.itemsize,), writeable=False)
+    return held.view(f"i{array.itemsize}") if array.dtype.kind == "u" else held
+
+
+def _as_given(given: Array, left: Array) -> Array:
+    """What a run left in memory, as the array that was given."""
+    left = left.view(given.dtype) if left.dtype != given.dtype else left
+    if given.flags.c_contiguous:
+        return left
+    return as_strided(left, given.shape, given.strides)
+
+
+def _span(array: Array) -> int:
+    """Elements from the first one to the last one."""
+    if not array.size:
+        return 0
+    pairs = zip(array.shape, array.strides, strict=True)
+    return 1 + sum((n - 1) * stride for n, stride in pairs) // array.itemsize
 
 
 def _fits(number: int, extent: Extent) -> bool:

@@ -18,8 +18,8 @@ PRINTING = (
     .param .b64 vprintf_param_1
 )
 ;
-.global .align 1 .b8 $str[14] = {118, 97, 108, 61, 37, 100, 32, 37, 46, 50, 102, 37, 37, 10};
-.global .align 1 .b8 $end[5] = {37, 108, 108, 120, 10};
+.global .align 1 .b8 $str[15] = {118, 97, 108, 61, 37, 100, 32, 37, 46, 50, 102, 37, 37, 10};
+.global .align 1 .b8 $end[6] = {37, 108, 108, 120, 10};
 .visible .entry k(.param .u64 out)
 {
     .local .align 8 .b8 __local_depot0[16];
@@ -93,7 +93,8 @@ call.uni __assertfail, (p0, p1, p2, p3, p4);
 ret;
 """
 TEXTS = """
-.extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
+.extern .func __assertfail
+(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
 .global .b8 text[3] = {110, 111, 0};
 .global .b8 file[4] = {97, 46, 99, 0};
 """
