@@ -13,7 +13,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import AddressOfOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
@@ -83,6 +83,10 @@ def _single(e: Emitter, offset: SSAValue) -> SSAValue:
 def get_global(e: Emitter, op: GetGlobalOp) -> Sequence[Lowered]:
     """The address of the first element of a global."""
     type_ = memory_pointer(op, op.result.type)
+    name, module = op.global_name.data, e.plan.kernel.parent_op()
+    known = module.walk() if module is not None else ()
+    if not any(isinstance(inner, GlobalOp) and inner.sym_name.data == name for inner in known):
+        raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
     pointer = e.insert(AddressOfOp(op.global_name.data, type_)).result
     return [Scalar(e.insert(PtrToIntOp(pointer)).result)]
 
