@@ -12,7 +12,7 @@ from kernels.cutile.problem import Judged, Problem, emulated, simulated
 
 __all__ = ["MODULES", "Judged", "Problem", "emulated", "problems", "simulated"]
 
-MODULES: Sequence[str] = ("vector_add",)
+MODULES: Sequence[str] = ("vector_add", "gather_scatter", "histogram")
 """Those that have kernels, simplest first."""
 
 
