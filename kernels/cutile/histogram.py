@@ -35,7 +35,7 @@ def count_privately(values, counts, tile: ct.Constant[int], bins: ct.Constant[in
     """Blocks count all tiles of a stripe, then add up: one update for each bin and block."""
     bin_ = ct.arange(bins, dtype=ct.int32)
     mine = ct.zeros((bins,), dtype=ct.int32)
-    tiles = ct.cdiv(values.shape[0], tile)
+    tiles = ct.num_tiles(values, axis=0, shape=(tile,))
     for i in range(ct.bid(0), tiles, ct.num_blocks(0)):
         at = i * tile + ct.arange(tile, dtype=ct.int32)
         found = ct.gather(values, at, padding_value=-1)
