@@ -39,6 +39,7 @@ from tileas_xdsl.tools.arguments import (
 from tileas_xdsl.tools.array_files import ArrayFileError, read_plain_array
 from tileas_xdsl.tools.comparison import first_difference
 from tileas_xdsl.tools.console import print_text
+from tileas_xdsl.tools.cutile_parameters import bound, shown
 from tileas_xdsl.tools.runs import Bar, Extents, Progress
 
 _MAP = re.compile(r"map:(?P<argument>\d{1,4}):(?P<box>\d{1,4}(x\d{1,4})*)(:(?P<swizzle>\w+))?")
@@ -111,6 +112,8 @@ class PtxLaunch:
     shared: int
     host_code: bool = False
     """Of a kernel of tiles: whether compiled host code encodes its tensor maps."""
+    signature: str | None = None
+    """Of a kernel of cuTile."""
 
 
 # A kernel of tiles, compiled.
@@ -144,9 +147,13 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
     from tileas_xdsl.interpreters.tile.launch import find_kernel
     from tileas_xdsl.tools.programs import load_tiles
 
-    program = load_tiles(path, launch.target)
-    parameters = parameters_of(find_kernel(program.module, launch.kernel))
-    values = bind_arguments([parse_spec(text) for text in specs], parameters)
+    program = load_tiles(path, launch.target, launch.signature)
+    given, signature = [parse_spec(text) for text in specs], program.parameters
+    if signature is None:
+        parameters = parameters_of(find_kernel(program.module, launch.kernel))
+        values = bind_arguments(given, parameters)
+    else:
+        parameters, values = [shown(p) for p in signature], bound(signature, given)
     made = compile_module(
         program.module,
         program.ctx,
@@ -158,7 +165,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
         Argument(parameter.name, str(parameter.type), value)
         for parameter, value in zip(parameters, values, strict=True)
     ]
-    return CompiledProgram(made, launch.grid, arguments)
+    return CompiledProgram(replace(made, parameters=signature), launch.grid, arguments)
 
 
 # PTX text.

@@ -22,6 +22,7 @@ from tileas_xdsl.tools.kernel_options import (
     RunnableArgOption,
     RunnableInput,
     SchedulesOption,
+    SignatureOption,
     TargetOption,
     ToleranceOption,
     extents,
@@ -87,6 +88,7 @@ class _Request:
     tolerance: float
     schedules: Sequence[Schedule]
     outputs: _Outputs
+    signature: str | None = None
 
     def command(self, schedule: Schedule) -> str:
         """The command that runs one schedule again."""
@@ -95,6 +97,7 @@ class _Request:
         words = ["tileas", "simulate", self.file, "--grid", str(self.grid)]
         options = (
             ("--kernel", self.kernel),
+            ("--sig", self.signature),
             ("--cluster", self.cluster),
             ("--target", self.target),
         )
@@ -116,6 +119,7 @@ def simulate(
     grid: GridOption,
     arg: RunnableArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
+    sig: SignatureOption = None,
     level: Annotated[
         Level | None,
         typer.Option(help="Run the tiles, or the PTX that they are compiled to; .ptx files: ptx."),
@@ -199,10 +203,11 @@ def simulate(
                     "--cluster": cluster is not None and not is_text,
                     "--shared": shared > 0 and not is_text,
                     "--host-code": host_code and is_text,
+                    "--sig": sig is not None and is_text,
                 },
             )
             orders = _orders(schedules, order, seed)
-            launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code)
+            launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code, sig)
             run_ptx(input_file, arg, launch, orders, tolerance, jobs, out)
             return
         _refuse(
@@ -217,7 +222,7 @@ def simulate(
         )
         chosen = _schedules(schedules, policy, seed)
         request = _Request(
-            input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs
+            input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs, sig
         )
         _simulate(request)
 
@@ -309,9 +314,9 @@ def _run(request: _Request, bar: Bar) -> _Done:
     from tileas_xdsl.tools.programs import load_tiles
     from tileas_xdsl.tools.runs import Trial, prepare
 
-    module = load_tiles(request.file, request.target).module
+    program = load_tiles(request.file, request.target, request.signature)
     launch = prepare(
-        module,
+        program,
         request.kernel,
         parse_specs(request.args),
         request.grid,
@@ -321,7 +326,7 @@ def _run(request: _Request, bar: Bar) -> _Done:
     )
     trial = Trial(launch, request.schedules, request.tolerance, request.outputs.wants_trace)
     start = time.perf_counter()
-    simulation = trial.run(module, bar)
+    simulation = trial.run(program.module, bar)
     return _Done(launch, simulation, time.perf_counter() - start)
 
 

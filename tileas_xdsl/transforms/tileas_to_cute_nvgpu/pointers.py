@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, VectorType, i64
+from xdsl.dialects.builtin import IndexType, VectorType, i1, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -33,6 +33,9 @@ GLOBAL_SPACES = (0, 1)
 
 def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None) -> MemoryPointer:
     """The type of a pointer to global memory; an error for what nobody loads through."""
+    if pointer.pointee == i1:
+        text = "reaches an array of truth values, and threads have bytes: give it as one of i8"
+        raise op_error(op, text)
     if pointer.address_space.data not in GLOBAL_SPACES or element_bits(pointer.pointee) is None:
         raise op_error(op, f"follows {pointer}, and only elements of global memory are reached")
     return MemoryPointer(pointer.pointee, "gmem", alignment)

@@ -50,6 +50,7 @@ SHARED_ALIGNMENT = 1024
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 
 PARAMETERS: Mapping[str, str] = {
+    "i1": "u8",
     "i8": "u8",
     "i16": "u16",
     "f16": "u16",
@@ -199,6 +200,8 @@ def _read(low: Lowering, type_: Attribute, parameter: SSAValue) -> SSAValue:
         return low.emit(ptx.ParamAddressOp(parameter))
     form = low.form_of(type_)
     value = low.emit(ptx.LdParamOp(parameter, PARAMETERS[form.element]))
+    if form.kind == "pred":
+        return low.emit(ptx.SetpOp(value, low.constant(0, "b16"), "ne", "u16"))
     if isinstance(type_, PtrType) and type_.space is AddressSpace.GMEM:
         return low.emit(ptx.CvtaOp(value, "global", to=True))
     return value
