@@ -31,6 +31,7 @@ from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.pipelines import PIPELINES
@@ -166,7 +167,7 @@ class CompiledKernel:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
-        flat = self._in_memory(args)
+        flat = self._held(args)
         options.setdefault("host_maps", self._host_maps(flat))
         found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
@@ -180,7 +181,7 @@ class CompiledKernel:
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
-        flat = self._in_memory(args)
+        flat = self._held(args)
         maps = self._host_maps(flat)
         bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
@@ -208,12 +209,11 @@ class CompiledKernel:
 
         return args if self.parameters is None else flattened(self.parameters, args)
 
-    def _in_memory(self, args: Sequence[Any]) -> Sequence[Any]:
-        """The same; arrays of cuTile that have gaps are the memory that they lie in."""
-        from tileas_xdsl.runtime.cutile_arguments import in_memory
+    def _held(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The same, arrays of cuTile as the memory that they lie in."""
+        from tileas_xdsl.runtime.cutile_arguments import held
 
-        flat = self.flattened(args)
-        return flat if self.parameters is None else [in_memory(value) for value in flat]
+        return args if self.parameters is None else held(self.parameters, args)
 
     def _restored(self, args: Sequence[Any], arrays: Sequence[Any]) -> Sequence[Any]:
         from tileas_xdsl.runtime.cutile_arguments import restored
@@ -328,7 +328,8 @@ def compile_module(
     specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
     module = tiles_of(module, arch, run)
     function = _kernel(module, kernel)
-    source = ModuleOp([function.clone()], dict(module.attributes))
+    kept = [op for op in module.ops if op is function or isinstance(op, GlobalOp)]
+    source = ModuleOp([op.clone() for op in kept], dict(module.attributes))
     working = source.clone()
     abi: KernelAbi | None = None
     for spec in specs:

@@ -13,25 +13,10 @@ from kernels.cutile.problem import Judged, Problem, emulated, simulated
 __all__ = ["MODULES", "Judged", "Problem", "emulated", "problems", "simulated"]
 
 MODULES: Sequence[str] = (
-    "vector_add",
-    "matmul",
-    "batched_matmul",
-    "split_k",
-    "grouped_matmul",
-    "fft",
-    "attention",
-    "moe",
-    "saxpy",
-    "activations",
-    "softmax",
-    "rms_norm",
-    "layer_norm",
-    "transpose",
-    "reductions",
-    "cumulative_sum",
-    "dropout",
-    "cross_entropy",
-    "rope",
+    *("vector_add", "saxpy", "activations", "softmax", "rms_norm", "layer_norm", "transpose"),
+    *("reductions", "cumulative_sum", "dropout", "cross_entropy", "rope"),
+    *("gather_scatter", "histogram"),
+    *("matmul", "batched_matmul", "split_k", "grouped_matmul", "fft", "attention", "moe"),
 )
 """Those that have kernels, simplest first."""
 

@@ -39,10 +39,21 @@ def test_the_memory_of_an_array_with_gaps_is_passed_and_seen_again() -> None:
     np.testing.assert_array_equal(found, part + 1)
 
 
-def test_strides_that_go_downwards_are_refused() -> None:
-    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
-    with pytest.raises(ArgumentError, match="the strides of 'a' are negative"):
-        flattened([parameter], [A[::-1]])
+def test_unsigned_elements_are_bits() -> None:
+    (parameter,) = parse_signature("a: u32[?]")
+    given = np.array([0, 2**32 - 1], np.uint32)
+    flat = flattened([parameter], [given])
+    memory = in_memory(flat[0])
+    assert memory.tolist() == [0, -1]
+    [after] = restored([parameter], [given], [memory, *flat[1:]])
+    assert after.dtype == np.uint32
+    assert after.tolist() == given.tolist()
+
+
+def test_arrays_that_run_backwards_are_refused() -> None:
+    (parameter,) = parse_signature("a: f16[?; ?]")
+    with pytest.raises(ArgumentError, match="'a' runs backwards"):
+        flattened([parameter], [np.ones(8, np.float16)[::-1]])
 
 
 def test_what_a_run_left_comes_back_by_parameter() -> None:

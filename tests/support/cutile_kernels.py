@@ -225,3 +225,9 @@ def newest(x, y):
     t = ct.insert(t, (1, 1), ct.atan2(corner, ct.pow(corner, 3)))
     ct.store(y, (0, 0), t)
     ct.grid_dependency_control_launch_dependents()
+
+
+@ct.kernel
+def scaled_by(x, number):
+    tile = ct.load(x, (0,), (16,)).reshape((4, 4))
+    ct.store(x, (0,), (tile * ct.astype(number, ct.float32)).reshape((16,)))

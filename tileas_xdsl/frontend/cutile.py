@@ -7,20 +7,26 @@ are made from text, or from arrays by the same rules.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
 from math import gcd
+from pathlib import Path
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+import numpy as np
+from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
 from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
 from tileas_xdsl.frontend.signature import (
+    ELEMENTS,
     ArrayParameter,
     ConstantParameter,
     Extent,
@@ -136,10 +142,29 @@ def kernel_module(
 ) -> ModuleOp:
     """The `cuda_tile` module of a kernel, not verified; parameters and errors as `export_bytecode`.
 
-    Locations are places in the Python source.
+    Locations are places in the user's Python source, not in the package.
     """
     content = export_bytecode(kernel, signature, version=version, gpu=gpu)
-    return read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
+    module = read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
+    folder = _folder()
+    for op in module.walk():
+        op.location = _of_user(op.location, folder)
+    return module
+
+
+def _folder() -> str:
+    """Where the package is."""
+    return f"{Path(str(need_cutile().__file__)).parent}{os.sep}"
+
+
+def _of_user(location: LocationAttr, folder: str) -> LocationAttr:
+    """A place in the package as the place from which it was called."""
+    if not isinstance(location, CallSiteLoc):
+        return location
+    place, caller = file_location(location.callee), location.caller
+    if place is None or not place.file.startswith(folder) or not isa(caller, LocationAttr):
+        return location
+    return _of_user(caller, folder)
 
 
 def parameters_of(kernel: Any, arguments: Sequence[Any]) -> tuple[Parameter, ...]:
@@ -166,6 +191,8 @@ def _is_constant(annotation: Any) -> bool:
 
 
 def _parameter_of(name: str, argument: Any, constant: bool, place: Location) -> Parameter:
+    if isinstance(argument, np.generic):
+        return _numpy_scalar(name, argument, constant, place)
     if hasattr(argument, "__array_interface__"):
         return _array_parameter(name, argument, place)
     if not isinstance(argument, bool | int | float):
@@ -173,20 +200,41 @@ def _parameter_of(name: str, argument: Any, constant: bool, place: Location) -> 
         raise _error(place, text)
     if constant:
         return ConstantParameter(name, argument)
-    if isinstance(argument, bool):
-        return ScalarParameter(name, "bool_")
-    return ScalarParameter(name, "int32" if isinstance(argument, int) else "float32")
+    return ScalarParameter(name, _word_of(argument))
+
+
+def _word_of(number: bool | float) -> str:
+    """The type of a number of Python; integers that need more than 32 bits get 64."""
+    if isinstance(number, bool):
+        return "bool_"
+    if isinstance(number, float):
+        return "float32"
+    return "int32" if -(1 << 31) <= number < 1 << 31 else "int64"
+
+
+def _numpy_scalar(name: str, number: Any, constant: bool, place: Location) -> Parameter:
+    word = _element(name, number.dtype, place)
+    return ConstantParameter(name, number.item()) if constant else ScalarParameter(name, word)
+
+
+def _element(name: str, dtype: Any, place: Location) -> str:
+    """What the package calls a type of numpy."""
+    word = "bool_" if dtype.name == "bool" else str(dtype.name)
+    if word not in ELEMENTS.values():
+        known = ", ".join(dict.fromkeys(ELEMENTS.values()))
+        raise _error(place, f"'{name}' has elements of {word}; cuTile has {known}")
+    return word
 
 
 def _array_parameter(name: str, array: Any, place: Location) -> ArrayParameter:
-    size: int = array.dtype.itemsize
+    word, size = _element(name, array.dtype, place), int(array.dtype.itemsize)
     address: int = array.__array_interface__["data"][0]
     if any(stride % size for stride in array.strides):
         raise _error(place, f"the strides {array.strides} of '{name}' are no whole elements")
     strides = [stride // size for stride in array.strides]
     return ArrayParameter(
         name,
-        "bool_" if array.dtype.name == "bool" else array.dtype.name,
+        word,
         tuple(Extent(None, gcd(extent, _DIVISOR)) for extent in array.shape),
         tuple(_stride(stride, size) for stride in strides),
         gcd(address, _DIVISOR),
@@ -256,12 +304,11 @@ def _place(kernel: Any) -> Location:
 
 def _tile_error(error: Any, place: Location) -> Diagnostic:
     """An error of the package where it says it is, with notes for the calls on the way there."""
-    location = _location(error.loc) or place
-    notes = [
-        diagnostic(Severity.NOTE, "called from here", caller)
-        for caller in map(_location, _callers(error.loc))
-        if caller is not None
-    ]
+    folder = _folder()
+    found = map(_location, (error.loc, *_callers(error.loc)))
+    places = [p for p in found if p is not None and not p.file.startswith(folder)]
+    location, *callers = places or [place]
+    notes = [diagnostic(Severity.NOTE, "called from here", caller) for caller in callers]
     return diagnostic(Severity.ERROR, _one_line(error.message), location, notes=notes)
 
 

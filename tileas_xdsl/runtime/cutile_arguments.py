@@ -6,9 +6,10 @@ An array is a pointer, its extents and its strides in elements; a constant is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from tileas_xdsl.frontend.signature import (
@@ -34,6 +35,11 @@ def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequenc
     return [flat for pair in zip(parameters, values, strict=True) for flat in _of_one(*pair)]
 
 
+def held(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
+    """The same, arrays as their memory; raises `ArgumentError` as `flattened`."""
+    return [in_memory(value) for value in flattened(parameters, values)]
+
+
 def restored(
     parameters: Sequence[Parameter], values: Sequence[Any], flat: Sequence[Any]
 ) -> Sequence[Any]:
@@ -42,7 +48,7 @@ def restored(
     for position, parameter in enumerate(parameters):
         match parameter:
             case ArrayParameter():
-                found[position] = _seen_as(values[position], next(left))
+                found[position] = _as_given(np.asarray(values[position]), next(left))
                 for _ in range(2 * len(parameter.shape)):
                     next(left)
             case ScalarParameter():
@@ -81,31 +87,39 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
                 text = f"{word} {axis} of '{parameter.name}' is {number}"
                 raise ArgumentError(f"{text}; the kernel was compiled for {_said(extent)}")
     if any(stride < 0 for stride in strides):
-        raise ArgumentError(f"the strides of '{parameter.name}' are negative")
+        raise ArgumentError(f"'{parameter.name}' runs backwards; kernels count strides upwards")
     yield value
     yield from array.shape
     yield from strides
 
 
 def in_memory(value: Any) -> Any:
-    """An array with gaps as the elements of memory from its first to its last; else the value."""
-    if not isinstance(value, np.ndarray):
+    """An array as a launch finds its elements; any other value as it is.
+
+    That is with what lies between them, from the first to the last, and unsigned ones as signed.
+    """
+    if not isinstance(value, np.ndarray) or not value.ndim:
         return value
-    array: Array = value
-    if array.flags.c_contiguous:
-        return array
-    steps = zip(array.shape, array.strides, strict=True)
-    last = sum((extent - 1) * stride for extent, stride in steps) if array.size else -array.itemsize
-    shape, strides = (last // array.itemsize + 1,), (array.itemsize,)
-    return np.lib.stride_tricks.as_strided(array, shape, strides, writeable=False)
+    array = held = cast("Array", value)
+    if not array.flags.c_contiguous:
+        held = as_strided(array, (_span(array),), (array.itemsize,), writeable=False)
+    return held.view(f"i{array.itemsize}") if array.dtype.kind == "u" else held
 
 
-def _seen_as(value: Any, left: Any) -> Any:
-    """What a run has left of the memory of an array, seen as the array is."""
-    array = np.asarray(value)
-    if array.flags.c_contiguous:
+def _as_given(given: Array, left: Array) -> Array:
+    """What a run left in memory, as the array that was given."""
+    left = left.view(given.dtype) if left.dtype != given.dtype else left
+    if given.flags.c_contiguous:
         return left
-    return np.lib.stride_tricks.as_strided(left, array.shape, array.strides)
+    return as_strided(left, given.shape, given.strides)
+
+
+def _span(array: Array) -> int:
+    """Elements from the first one to the last one."""
+    if not array.size:
+        return 0
+    pairs = zip(array.shape, array.strides, strict=True)
+    return 1 + sum((n - 1) * stride for n, stride in pairs) // array.itemsize
 
 
 def _fits(number: int, extent: Extent) -> bool:

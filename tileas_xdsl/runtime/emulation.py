@@ -43,6 +43,8 @@ class Emulation:
     """Of gangs: one that a warpgroup executes together counts once."""
     finished: bool
     """Whether all blocks came to their end."""
+    printed: str = ""
+    """The text that threads printed, in the order in which they ran."""
 
 
 def emulate(
@@ -86,7 +88,7 @@ def emulate(
         limit=limit,
     )
     arrays = _arrays(report, abi, own)
-    return Emulation(arrays, report.findings, report.instructions, report.finished)
+    return Emulation(arrays, report.findings, report.instructions, report.finished, report.printed)
 
 
 @dataclass(frozen=True)

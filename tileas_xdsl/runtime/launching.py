@@ -23,6 +23,7 @@ from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.runtime.cutile_arguments import in_memory
 from tileas_xdsl.runtime.device import Device, Memory
 from tileas_xdsl.runtime.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.driver import DriverError, TensorMapMemory
@@ -188,7 +189,7 @@ class Launcher:
             if found is not None:
                 places[id(stand_ins[-1])] = found
         flat = self.kernel.flattened(stand_ins)
-        check(self.kernel.function, flat)
+        check(self.kernel.function, [in_memory(value) for value in flat])
         self._check_row_major(flat, places)
         return _Given(flat, places)
 

@@ -64,6 +64,12 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
             typer.echo(f"{' ' * width}  {line}")
 
 
+def print_text(text: str) -> None:
+    """What a kernel has printed, on lines of its own."""
+    if text:
+        typer.echo(text, nl=not text.endswith("\n"))
+
+
 def print_grid(cells: Sequence[Sequence[object]]) -> None:
     """A matrix, right-aligned, with row and column numbers."""
     texts = [[str(cell) for cell in row] for row in cells]

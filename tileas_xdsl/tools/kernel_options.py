@@ -106,7 +106,7 @@ def _compilable_file(name: str) -> str:
 
 
 def _runnable_file(name: str) -> str:
-    return name if name.endswith(".ptx") else _module_file(name)
+    return name if name.endswith(".ptx") else _compilable_file(name)
 
 
 def _signature(text: str | None) -> str | None:
@@ -129,12 +129,6 @@ def _bytecode_version(text: str | None) -> str | None:
         raise typer.BadParameter(str(error)) from None
 
 
-Input = Annotated[
-    str,
-    typer.Argument(
-        metavar="INPUT", callback=_module_file, help="An .mlir or .tileirbc file with a kernel."
-    ),
-]
 CompilableInput = Annotated[
     str,
     typer.Argument(
@@ -148,7 +142,7 @@ RunnableInput = Annotated[
     typer.Argument(
         metavar="INPUT",
         callback=_runnable_file,
-        help="An .mlir, .tileirbc or .ptx file with a kernel.",
+        help="An .mlir, .tileirbc or .ptx file with a kernel, or FILE.py:NAME, one of cuTile.",
     ),
 ]
 SignatureOption = Annotated[

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import typer
 from xdsl.context import Context
@@ -19,6 +19,7 @@ from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
+from tileas_xdsl.frontend.signature import Parameter, parse_signature
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.tools.arguments import BindingError
@@ -32,6 +33,8 @@ class Program:
     module: ModuleOp
     ctx: Context
     aliases: Mapping[str, Attribute]
+    parameters: Sequence[Parameter] | None = None
+    """Those of a kernel of cuTile, which takes whole arrays."""
 
     def text(self) -> str:
         """The module as MLIR."""
@@ -43,17 +46,20 @@ def load_program(path: str) -> Program:
     return program_of(read_input(path), input_name(path))
 
 
-def load_tiles(path: str, target: str | None) -> Program:
-    """The module in a file as tiles, which Tile IR becomes for the target; raises as above."""
+def load_tiles(path: str, target: str | None, signature: str | None = None) -> Program:
+    """The module of an input as tiles, which Tile IR becomes for the target.
+
+    Raises as `load_input`.
+    """
     from tileas_xdsl.compiler import apply_pass, tiles_of
 
-    program = load_program(path)
+    program = load_input(path, signature, target or "sm_90a", None)
     tiles = tiles_of(
         program.module,
         target or "sm_90a",
         lambda spec, module: apply_pass(spec, program.ctx, module),
     )
-    return program if tiles is program.module else Program(tiles, program.ctx, {})
+    return program if tiles is program.module else replace(program, module=tiles, aliases={})
 
 
 def load_input(path: str, signature: str | None, target: str, version: str | None) -> Program:
@@ -70,18 +76,25 @@ def load_input(path: str, signature: str | None, target: str, version: str | Non
         return load_program(path)
     if signature is None:
         raise UsageError("a kernel of cuTile needs --sig, the types of its parameters")
-    from tileas_xdsl.frontend.cutile import MissingPackageError, kernel_module, load_kernel
+    from tileas_xdsl.frontend.cutile import (
+        MissingPackageError,
+        in_order,
+        kernel_module,
+        load_kernel,
+    )
 
     chosen = LATEST if version is None else version_named(version)
     try:
         gpu = None if chosen >= V13_3 else target.removesuffix("a")
-        module = kernel_module(load_kernel(path), signature, version=chosen, gpu=gpu)
+        kernel = load_kernel(path)
+        parameters = in_order(kernel, parse_signature(signature))
+        module = kernel_module(kernel, parameters, version=chosen, gpu=gpu)
     except MissingPackageError as error:
         fail(str(error))
     verify_module(module)
     ctx = _context()
     load_tile_ir(ctx)
-    return Program(module, ctx, {})
+    return Program(module, ctx, {}, parameters)
 
 
 def program_of(content: bytes, name: str) -> Program:

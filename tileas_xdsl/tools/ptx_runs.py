@@ -38,6 +38,8 @@ from tileas_xdsl.tools.arguments import (
 )
 from tileas_xdsl.tools.array_files import ArrayFileError, read_plain_array
 from tileas_xdsl.tools.comparison import first_difference
+from tileas_xdsl.tools.console import print_text
+from tileas_xdsl.tools.cutile_parameters import bound, shown
 from tileas_xdsl.tools.runs import Bar, Extents, Progress
 
 _MAP = re.compile(r"map:(?P<argument>\d{1,4}):(?P<box>\d{1,4}(x\d{1,4})*)(:(?P<swizzle>\w+))?")
@@ -82,6 +84,7 @@ class PtxRun:
     values: Sequence[Any]
     findings: Sequence[Finding]
     instructions: int
+    printed: str = ""
 
 
 class PtxProgram(Protocol):
@@ -109,6 +112,8 @@ class PtxLaunch:
     shared: int
     host_code: bool = False
     """Of a kernel of tiles: whether compiled host code encodes its tensor maps."""
+    signature: str | None = None
+    """Of a kernel of cuTile."""
 
 
 # A kernel of tiles, compiled.
@@ -132,7 +137,7 @@ class CompiledProgram:
             jobs=jobs,
             progress=progress,
         )
-        return PtxRun(found.arrays, found.findings, found.instructions)
+        return PtxRun(found.arrays, found.findings, found.instructions, found.printed)
 
 
 def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
@@ -142,9 +147,13 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
     from tileas_xdsl.interpreters.tile.launch import find_kernel
     from tileas_xdsl.tools.programs import load_tiles
 
-    program = load_tiles(path, launch.target)
-    parameters = parameters_of(find_kernel(program.module, launch.kernel))
-    values = bind_arguments([parse_spec(text) for text in specs], parameters)
+    program = load_tiles(path, launch.target, launch.signature)
+    given, signature = [parse_spec(text) for text in specs], program.parameters
+    if signature is None:
+        parameters = parameters_of(find_kernel(program.module, launch.kernel))
+        values = bind_arguments(given, parameters)
+    else:
+        parameters, values = [shown(p) for p in signature], bound(signature, given)
     made = compile_module(
         program.module,
         program.ctx,
@@ -156,7 +165,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
         Argument(parameter.name, str(parameter.type), value)
         for parameter, value in zip(parameters, values, strict=True)
     ]
-    return CompiledProgram(made, launch.grid, arguments)
+    return CompiledProgram(replace(made, parameters=signature), launch.grid, arguments)
 
 
 # PTX text.
@@ -193,7 +202,7 @@ class TextProgram:
         )
         pairs = zip(self.arguments, report.arrays, strict=True)
         after = [_after(argument.value, array) for argument, array in pairs]
-        return PtxRun(after, report.findings, report.instructions)
+        return PtxRun(after, report.findings, report.instructions, report.printed)
 
 
 def _after(value: Any, array: Array | None) -> Any:
@@ -321,6 +330,7 @@ def run_all(
     for order in orders:
         found = _run_once(program, order, jobs, bar)
         if found.findings:
+            print_text(found.printed)
             raise DiagnosticError(*_diagnostics(found.findings, order))
         first = first or found
         different = first_difference(first.values, found.values, tolerance)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tileas_xdsl.tools.array_files import Drafts
 from tileas_xdsl.tools.array_table import Shown, print_arrays
-from tileas_xdsl.tools.console import fail, print_facts
+from tileas_xdsl.tools.console import fail, print_facts, print_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.ptx_runs import (
     OrderOfEvents,
@@ -51,6 +51,7 @@ def run_ptx(
     shown = _shown(program, done)
     if folder is not None:
         _write(folder, shown)
+    print_text(done.printed)
     _print_facts(launch, done, seconds, len(orders))
     print_arrays(shown)
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.frontend import signature as cutile
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
 from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, find_kernel, simulate
 from tileas_xdsl.tools.arguments import Spec, Value, bind_arguments
 from tileas_xdsl.tools.comparison import Difference, first_difference
+from tileas_xdsl.tools.cutile_parameters import bound, shown
+
+if TYPE_CHECKING:
+    from tileas_xdsl.tools.programs import Program
 
 Extents: TypeAlias = tuple[int, int, int]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -36,6 +41,8 @@ class Launch:
     target: str | None
     cluster: Extents | None = None
     jobs: int = 1
+    signature: Sequence[cutile.Parameter] | None = None
+    """The parameters of a kernel of cuTile, whose arguments are whole arrays."""
 
     def run(
         self,
@@ -46,9 +53,10 @@ class Launch:
         progress: Progress | None = None,
     ) -> Simulation:
         """One run; raises `SimulationError` or `ArgumentError`."""
-        return simulate(
+        args = self._held()
+        found = simulate(
             module,
-            self.args,
+            args,
             kernel=self.kernel,
             grid=self.grid,
             schedule=schedule,
@@ -57,16 +65,27 @@ class Launch:
             trace=trace,
             jobs=self.jobs,
             progress=progress,
-            host_maps=self._host_maps(module),
+            host_maps=self._host_maps(module, args),
         )
+        if self.signature is None:
+            return found
+        from tileas_xdsl.runtime.cutile_arguments import restored
 
-    def _host_maps(self, module: ModuleOp) -> HostMaps | None:
+        return replace(found, arrays=restored(self.signature, self.args, found.arrays))
+
+    def _held(self) -> Sequence[Value]:
+        """The arguments as the function takes them."""
+        from tileas_xdsl.runtime.cutile_arguments import held
+
+        return self.args if self.signature is None else held(self.signature, self.args)
+
+    def _host_maps(self, module: ModuleOp, args: Sequence[Value]) -> HostMaps | None:
         """What the host code of the module encodes, where a pass has attached some."""
         from tileas_xdsl.runtime.host_maps import has_host_code, maps_of_launch
 
         if not has_host_code(module):
             return None
-        return lambda: maps_of_launch(module, find_kernel(module, self.kernel), self.args)
+        return lambda: maps_of_launch(module, find_kernel(module, self.kernel), args)
 
     def parameter(self, position: int) -> str:
         """`argument 2 (%c: memref<?xf32>)`."""
@@ -74,7 +93,7 @@ class Launch:
 
 
 def prepare(
-    module: ModuleOp,
+    program: Program,
     kernel: str | None,
     specs: Sequence[Spec],
     grid: Extents,
@@ -84,10 +103,15 @@ def prepare(
 ) -> Launch:
     """The launch of a kernel; raises `DiagnosticError` without one, `BindingError` if `specs` do
     not fit it."""
-    found = find_kernel(module, kernel)
-    parameters = parameters_of(found)
-    args = bind_arguments(specs, parameters)
-    return Launch(found.sym_name.data, parameters, args, grid, target, cluster, jobs)
+    found, signature = find_kernel(program.module, kernel), program.parameters
+    if signature is None:
+        parameters = parameters_of(found)
+        args = bind_arguments(specs, parameters)
+    else:
+        parameters = [shown(parameter) for parameter in signature]
+        args = bound(signature, specs)
+    name = found.sym_name.data
+    return Launch(name, parameters, args, grid, target, cluster, jobs, signature)
 
 
 def schedules_of(count: int, seed: int = 0) -> Sequence[Schedule]:

@@ -234,24 +234,3 @@ func.func @switch(%n: index, %p: !cute.ptr<i32, gmem>) attributes {cute.kernel, 
 // CHECK-NEXT:    ptx.st %4, %7 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
-
-// An assertion that fails ends the grid.
-
-func.func @assertion(%n: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  %c0 = arith.constant 0 : i32
-  %0 = arith.cmpi eq, %n, %c0 : i32
-  cf.assert %0, "n is zero"
-  func.return
-}
-
-// CHECK-LABEL: ptx.entry @assertion(%n: !ptx.param<u32>) attributes {reqntid = array<i32: 128, 1, 1>} {
-// CHECK-NEXT:    %0 = ptx.const {value = 0 : i64} -> !ptx.reg<b32>
-// CHECK-NEXT:    %1 = ptx.ld_param %n {type = "u32"} : !ptx.param<u32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %2 = ptx.setp %1, %0 {comparison = "eq", type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<pred>
-// CHECK-NEXT:    ptx.cond_bra %2, ^bb2, ^bb1
-// CHECK-NEXT:  ^bb1:
-// CHECK-NEXT:    ptx.trap
-// CHECK-NEXT:    ptx.exit
-// CHECK-NEXT:  ^bb2:
-// CHECK-NEXT:    ptx.ret
-// CHECK-NEXT:  }

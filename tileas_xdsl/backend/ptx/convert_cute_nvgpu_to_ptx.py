@@ -10,9 +10,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.backend.ptx.lowering.kernel import is_kernel, lower_kernel, shared_memory
+from tileas_xdsl.backend.ptx.lowering.globals import lower_global
+from tileas_xdsl.backend.ptx.lowering.kernel import (
+    LoweredKernel,
+    is_kernel,
+    lower_kernel,
+    shared_memory,
+)
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
+from tileas_xdsl.target.arch import Target, get_target
 
 
 @dataclass(frozen=True)
@@ -29,15 +36,21 @@ class ConvertCuteNvgpuToPtx(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = get_target(self.arch)
-        lowered: list[Operation] = []
-        uses_shared = False
-        for kernel in op.ops:
-            if not isinstance(kernel, func.FuncOp) or not is_kernel(kernel):
-                raise op_error(kernel, "is no kernel: functions marked cute.kernel become entries")
-            entry, shared = lower_kernel(kernel, target)
-            uses_shared |= shared
-            lowered.append(entry)
+        kernels = [kernel for kernel in op.ops if not isinstance(kernel, GlobalOp)]
+        globals_ = [lower_global(inner) for inner in op.ops if isinstance(inner, GlobalOp)]
+        lowered = [_lowered(kernel, target) for kernel in kernels]
+        shared = [shared_memory()] if any(kernel.uses_shared for kernel in lowered) else []
+        declared: dict[str, Operation] = {}
+        for kernel in lowered:
+            declared.update(kernel.declared)
         block = op.body.block
         for kernel in tuple(block.ops):
             block.erase_op(kernel)
-        block.add_ops([*([shared_memory()] if uses_shared else []), *lowered])
+        entries = [kernel.entry for kernel in lowered]
+        block.add_ops([*shared, *globals_, *declared.values(), *entries])
+
+
+def _lowered(kernel: Operation, target: Target) -> LoweredKernel:
+    if not isinstance(kernel, func.FuncOp) or not is_kernel(kernel):
+        raise op_error(kernel, "is no kernel: functions marked cute.kernel become entries")
+    return lower_kernel(kernel, target)

@@ -1,4 +1,4 @@
-"""A module of `ptx` as PTX text: header, shared memory, entries with their directives.
+"""A module of `ptx` as PTX text: header, variables, functions, entries with their directives.
 
 The `.version` is the lowest that all instructions need, and not lower than that of the target.
 """
@@ -14,6 +14,7 @@ from tileas_xdsl.backend.ptx.file_names import file_name_in_ptx
 from tileas_xdsl.backend.ptx.printer_entry import EntryWriter
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ptx.control import DIRECTIVES, EntryOp, SharedOp
+from tileas_xdsl.dialects.ptx.declarations import FunctionOp, GlobalOp
 from tileas_xdsl.dialects.ptx.types import ParamType
 from tileas_xdsl.target.arch import get_target
 
@@ -32,12 +33,17 @@ def ptx_text(module: ModuleOp, target: str = "sm_90a", *, locations: bool = True
         match op:
             case SharedOp():
                 variables.append(_shared(op))
+            case GlobalOp() | FunctionOp():
+                variables.append(op.declaration())
             case EntryOp():
                 writer = EntryWriter(op, arch, files, locations=locations)
                 body += _entry(op, writer)
                 version = max(version, writer.version)
             case _:
-                raise op_error(op, "is not of a PTX module: it has ptx.entry and ptx.shared")
+                raise op_error(
+                    op,
+                    "is not of a PTX module: entries, variables and functions of ptx",
+                )
     header = [f".version {version[0]}.{version[1]}", f".target {arch.name}", ".address_size 64", ""]
     table = [f'.file {number} "{file_name_in_ptx(name)}"' for name, number in files.items()]
     return "\n".join((*header, *variables, *body, *table, ""))

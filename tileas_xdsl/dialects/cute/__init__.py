@@ -13,6 +13,8 @@
 | `SelectFragmentOp(mask, lhs, rhs)` | `cute.fragment.select` | one or the other element |
 | `MapFragmentOp(inputs, types, body)` | `cute.fragment.map` | a body for every element |
 | `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
+| `AddressOfOp(symbol, type)` | `cute.address_of` | the pointer to a global of the module |
+| `PrintOp(format, values=())` | `cute.print` | the thread prints text |
 
 The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
 """
@@ -27,6 +29,7 @@ from tileas_xdsl.dialects.cute import (
     layout_types,
     layouts,
     maps,
+    module,
     number_types,
     partitions,
     pointers,
@@ -48,6 +51,7 @@ from tileas_xdsl.dialects.cute.fragments import (
     UndefFragmentOp,
 )
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.dialects.cute.module import AddressOfOp, PrintOp
 from tileas_xdsl.dialects.cute.pointers import (
     IntToPtrOp,
     LoadOp,
@@ -62,6 +66,7 @@ from tileas_xdsl.dialects.cute.spaces import AddressSpace, AddressSpaceAttr
 from tileas_xdsl.dialects.cute.types import PtrType, SwizzleType
 
 __all__ = [
+    "AddressOfOp",
     "AddressSpace",
     "AddressSpaceAttr",
     "Cute",
@@ -69,6 +74,7 @@ __all__ = [
     "LoadOp",
     "MakeFragmentOp",
     "MapFragmentOp",
+    "PrintOp",
     "PtrAddOp",
     "PtrToIntOp",
     "PtrType",
@@ -88,7 +94,7 @@ Cute = Dialect(
     [
         op
         for family in (
-            pointers, fragments, maps, tuples, queries, layouts, algebra, tiling, partitions,
+            pointers, fragments, maps, module, tuples, queries, layouts, algebra, tiling, partitions,
             views, refinements, atoms, copies, tiled, printing,
         )
         for op in family.OPERATIONS

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FixedBitwidthType,
+    IndexType,
+    IntegerType,
+    StringAttr,
+    i1,
+)
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     ParsePropInAttrDict,
@@ -22,6 +30,7 @@ from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of
 from tileas_xdsl.dialects.nv_tileaa.memory import token_types
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.target.printf import Conversion, FormatError, Part, parse_format
 
 
 @tileas_op
@@ -77,6 +86,34 @@ class PrintOp(TileasOp):
     def verify_(self) -> None:
         if (self.token is None) != (self.out_token is None):
             raise op_error(self, "gives a token iff it takes one")
+        try:
+            formats = [part for part in self.parts() if isinstance(part, Conversion)]
+        except FormatError as error:
+            raise op_error(self, str(error)) from error
+        if len(formats) != len(self.values):
+            raise op_error(self, f"has {len(formats)} formats for {len(self.values)} values")
+        for conversion, value in zip(formats, self.values, strict=True):
+            self._check(conversion, element_of(value.type))
+
+    def _check(self, conversion: Conversion, element: Attribute) -> None:
+        fits = AnyFloat if conversion.is_float else IntegerType | IndexType
+        if not isinstance(element, fits):
+            raise op_error(self, f"prints {element} by '{conversion.text}'")
+
+    def parts(self) -> Sequence[Part]:
+        """Texts, and the format of each value; raises `FormatError`.
+
+        Integers of 64 bits are shown whole, also where the format has no `ll`.
+        """
+        elements = iter([element_of(value.type) for value in self.values])
+        return [
+            part if isinstance(part, str) else part.of_bits(_bits_of(next(elements, None)))
+            for part in parse_format(self.format.data)
+        ]
+
+
+def _bits_of(element: Attribute | None) -> int:
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else 32
 
 
 OPERATIONS = (AssertOp, PrintOp)

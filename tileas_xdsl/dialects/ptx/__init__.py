@@ -15,8 +15,10 @@ atomics: AtomOp, RedOp, TensormapReplaceOp, TensormapCpFenceproxyOp
 barriers: BarSyncOp, BarArriveOp, BarRedOp, BarWarpSyncOp, ClusterArriveOp, ClusterWaitOp, FenceOp,
     FenceProxyOp, FenceProxyTensormapOp, FenceMbarrierInitOp
 bulk: CpAsyncBulkOp, CpReduceAsyncBulkOp, CpAsyncBulkPrefetchOp, BulkCommitOp, BulkWaitOp
+calls: CallOp, LocalOp
 compare: SetpOp, SelpOp, CvtOp, CvtPackOp
 control: EntryOp, SharedOp, BraOp, CondBraOp, RetOp, ExitOp
+declarations: GlobalOp, FunctionOp
 matrix: LdmatrixOp, StmatrixOp, PrefetchOp, CreatepolicyOp
 mbarrier: MbarrierInitOp, MbarrierInvalOp, MbarrierArriveOp, MbarrierArriveExpectTxOp,
     MbarrierExpectTxOp, MbarrierCompleteTxOp, MbarrierTestWaitOp, MbarrierTryWaitOp, MbarrierWaitOp,
@@ -42,8 +44,10 @@ from tileas_xdsl.dialects.ptx import (
     barriers,
     bits,
     bulk,
+    calls,
     compare,
     control,
+    declarations,
     matrix,
     mbarrier,
     memory,
@@ -119,6 +123,7 @@ from tileas_xdsl.dialects.ptx.bulk import (
     CpAsyncBulkPrefetchOp,
     CpReduceAsyncBulkOp,
 )
+from tileas_xdsl.dialects.ptx.calls import CallOp, LocalOp
 from tileas_xdsl.dialects.ptx.compare import (
     CvtOp,
     CvtPackOp,
@@ -133,6 +138,7 @@ from tileas_xdsl.dialects.ptx.control import (
     RetOp,
     SharedOp,
 )
+from tileas_xdsl.dialects.ptx.declarations import FunctionOp, GlobalOp
 from tileas_xdsl.dialects.ptx.matrix import (
     CreatepolicyOp,
     LdmatrixOp,
@@ -220,8 +226,10 @@ FAMILIES = (
     barriers,
     bits,
     bulk,
+    calls,
     compare,
     control,
+    declarations,
     matrix,
     mbarrier,
     memory,
@@ -258,6 +266,7 @@ __all__ = [
     "BrevOp",
     "BulkCommitOp",
     "BulkWaitOp",
+    "CallOp",
     "ClusterArriveOp",
     "ClusterWaitOp",
     "ClzOp",
@@ -286,13 +295,16 @@ __all__ = [
     "FenceProxyOp",
     "FenceProxyTensormapOp",
     "FmaOp",
+    "FunctionOp",
     "GetctarankOp",
+    "GlobalOp",
     "GriddepcontrolOp",
     "JoinOp",
     "LdOp",
     "LdParamOp",
     "LdmatrixOp",
     "Lg2Op",
+    "LocalOp",
     "Lop3Op",
     "MadOp",
     "MapaOp",

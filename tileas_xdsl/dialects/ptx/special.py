@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.control import SharedOp
+from tileas_xdsl.dialects.ptx.declarations import GlobalOp
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import ParamType, reg
 from tileas_xdsl.target.ptx_isa.kinds import BITS, MEMORY_KINDS
@@ -73,7 +74,7 @@ class SregOp(PtxOp):
 
 @irdl_op_definition
 class AddressOp(PtxOp):
-    """`mov.u32 d, variable`: where a `ptx.shared` variable lies in the window of shared memory."""
+    """`mov d, variable`: where a `ptx.shared` or `ptx.global` variable lies in its own space."""
 
     name = "ptx.address"
 
@@ -89,11 +90,14 @@ class AddressOp(PtxOp):
     def check(self) -> None:
         check_kind(self, "its result", self.result, "b32", "b64")
         check_count(self, "its result", self.result, 1)
-        if not _has_symbols(self):
+        if not has_symbols(self):
             return
         variable = SymbolTable.lookup_symbol(self, self.variable)
-        if not isinstance(variable, SharedOp):
-            raise self.error(f"names no ptx.shared variable: @{self.variable.string_value()}")
+        if isinstance(variable, GlobalOp):
+            check_kind(self, "an address in global memory", self.result, "b64")
+        elif not isinstance(variable, SharedOp):
+            named = f"@{self.variable.string_value()}"
+            raise self.error(f"names no ptx.shared or ptx.global variable: {named}")
 
     def emit(self, out: Writer) -> None:
         offset = self.number("offset")
@@ -103,7 +107,7 @@ class AddressOp(PtxOp):
         out.line(f"mov.{kind_of(result)} {out.name(result)}, {symbol}{tail}")
 
 
-def _has_symbols(op: Operation) -> bool:
+def has_symbols(op: Operation) -> bool:
     """Whether an operation is in a module yet."""
     parent = op.parent_op()
     while parent is not None and not parent.has_trait(SymbolTable):

@@ -27,6 +27,7 @@ SPACES: dict[str, Space] = {
     "const": "global",
     "param": "global",
     "param::entry": "global",
+    "param::func": "local",
     "shared": "shared",
     "shared::cta": "shared",
     "shared::cluster": "shared",

@@ -48,11 +48,15 @@ class LaunchError(ValueError):
 class Fault(Exception):  # noqa: N818
     """What stops a running program, as an illegal address stops a kernel.
 
-    The run turns it into a finding of this `kind`, at the instruction that was running.
+    The run turns it into a finding of this `kind`, at the instruction that was running if it has no
+    place of its own.
     """
 
-    def __init__(self, kind: str, message: str, story: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, kind: str, message: str, story: tuple[str, ...] = (), place: Place | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.story = story
+        self.place = place

@@ -36,6 +36,7 @@ KINDS: Mapping[str, str] = {
     "illegal-address": "an access outside of all arrays",
     "misaligned-address": "an access at a misaligned address",
     "invalid": "operands that the instruction does not allow",
+    "assertion": "what the program says must hold does not",
     "deadlock": "nobody can go on",
 }
 """The kinds of findings and what they mean."""
@@ -74,9 +75,17 @@ class Findings:
         self._entry = entry
         self._found: dict[tuple[str, int], Finding] = {}
 
-    def add(self, kind: str, at: int | None, message: str, story: Sequence[str] = ()) -> None:
-        """A finding at an instruction, or at the kernel itself."""
-        place = self._entry if at is None else self._code[at].place
+    def add(
+        self,
+        kind: str,
+        at: int | None,
+        message: str,
+        story: Sequence[str] = (),
+        place: Place | None = None,
+    ) -> None:
+        """A finding at an instruction, or at the kernel itself, if it has no place of its own."""
+        if place is None:
+            place = self._entry if at is None else self._code[at].place
         key = (kind, -1 if at is None else at)
         if key not in self._found:
             self._found[key] = Finding(

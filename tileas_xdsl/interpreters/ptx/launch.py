@@ -48,6 +48,8 @@ class Report:
     """Steps of gangs: an instruction that a warpgroup executes together counts once."""
     finished: bool = True
     """Whether all CTAs came to their end."""
+    printed: str = ""
+    """The text that threads printed, in the order in which they ran."""
 
 
 def load(text: str, name: str = "<ptx>") -> PtxModule:
@@ -70,6 +72,7 @@ class Launch:
     checks: bool
     limit: float
     findings: Findings = field(init=False)
+    printed: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.place)
@@ -106,6 +109,7 @@ class Launch:
             granules = SharedMemory(self.program.variables.shared_size).data.size // 16
             checker = Checker(warps * size, size, granules, self.findings)
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
+        cluster.printed = self.printed
         cluster.barrier = ClusterBarrier(threads * size)
         counts = [g // c for g, c in zip(shape.grid, shape.cluster, strict=True)]
         at = (number % counts[0], number // counts[0] % counts[1], number // counts[0] // counts[1])
@@ -197,7 +201,8 @@ def run(
     found = launch.findings.all()
     if found and raise_on_findings:
         raise FindingsError(found)
-    return Report(launch.arguments.results(), found, instructions, finished)
+    printed = "".join(launch.printed)
+    return Report(launch.arguments.results(), found, instructions, finished, printed)
 
 
 def prepare(

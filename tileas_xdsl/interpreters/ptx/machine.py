@@ -179,7 +179,7 @@ class Machine:
         if at is None and cluster.current is not None:
             at = cluster.current.pc
             story.insert(0, f"executed by {who(cluster.current)}")
-        self.findings.add(fault.kind, at, fault.message, story)
+        self.findings.add(fault.kind, at, fault.message, story, fault.place)
 
     def _tell_deadlock(self, cluster: Cluster) -> None:
         stuck = [f for g in cluster.gangs_left for f in g.fragments if f.block is not None]

@@ -37,6 +37,7 @@ class Scope:
         default_factory=dict[str, tuple[int, ScalarType]]
     )
     labels: dict[str, str] = field(default_factory=dict[str, str])
+    variables: dict[str, str] = field(default_factory=dict[str, str])
 
     def unique(self, name: str) -> str:
         """A name that no other scope of the kernel has."""
@@ -60,6 +61,15 @@ class Scope:
                 return scope.labels[name]
             scope = scope.parent
         return None
+
+    def variable(self, name: str) -> str:
+        """The unique name of a variable that was declared here or further out, else its name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.variables:
+                return scope.variables[name]
+            scope = scope.parent
+        return name
 
     def _numbered(self, name: str) -> Register | None:
         match = _NUMBERED.match(name)
@@ -141,7 +151,7 @@ def _name(cursor: Cursor, scope: Scope) -> Operand:
     if name.startswith("%"):
         cursor.fail(f"register '{name}' is not declared")
     cursor.take()
-    return Symbol(name, _offset(cursor))
+    return Symbol(scope.variable(name), _offset(cursor))
 
 
 def _offset(cursor: Cursor) -> int:
@@ -194,4 +204,4 @@ def _base(cursor: Cursor, scope: Scope) -> Register | Symbol | Integer:
         return register
     if cursor.token.text.startswith("%"):
         cursor.fail(f"register '{cursor.token.text}' is not declared")
-    return Symbol(cursor.take().text)
+    return Symbol(scope.variable(cursor.take().text))

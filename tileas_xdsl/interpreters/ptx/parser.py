@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tileas_xdsl.interpreters.ptx.cursor import Cursor
 from tileas_xdsl.interpreters.ptx.declarations import parse_parameter, parse_variables
-from tileas_xdsl.interpreters.ptx.errors import PtxError
+from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
 from tileas_xdsl.interpreters.ptx.lexer import Source
 from tileas_xdsl.interpreters.ptx.statements import (
     VARIABLE_SPACES,
+    Body,
     BodyParser,
-    skip_location,
+    location,
 )
 from tileas_xdsl.interpreters.ptx.syntax import Kernel, Parameter, PtxModule, Variable
 
@@ -42,6 +43,8 @@ class _Header:
     target: str = ""
     kernels: dict[str, Kernel] = field(default_factory=dict[str, Kernel])
     variables: list[Variable] = field(default_factory=list[Variable])
+    files: dict[int, str] = field(default_factory=dict[int, str])
+    bodies: dict[str, Body] = field(default_factory=dict[str, Body])
 
 
 def parse(text: str, path: str) -> PtxModule:
@@ -51,13 +54,24 @@ def parse(text: str, path: str) -> PtxModule:
     _preamble(cursor, header)
     while cursor.token.kind != "end":
         _top_level(cursor, header)
+    kernels = {name: _located(kernel, header) for name, kernel in header.kernels.items()}
     return PtxModule(
         path,
         header.version,
         header.target,
-        header.kernels,
+        kernels,
         header.variables,
     )
+
+
+def _located(kernel: Kernel, header: _Header) -> Kernel:
+    """A kernel whose calls know where they come from: files are named at the end."""
+    code = list(kernel.code)
+    for at, origin in enumerate(header.bodies[kernel.name].origins):
+        if code[at].parts[0] == "call" and origin is not None and origin[0] in header.files:
+            place = Place(header.files[origin[0]], *origin[1:])
+            code[at] = replace(code[at], origin=place)
+    return replace(kernel, code=code)
 
 
 def _preamble(cursor: Cursor, header: _Header) -> None:
@@ -95,16 +109,18 @@ def _top_level(cursor: Cursor, header: _Header) -> None:
         cursor.take()
         header.variables += parse_variables(cursor, text[1:], extern=extern)
     else:
-        _skip_directive(cursor)
+        _skip_directive(cursor, header)
 
 
-def _skip_directive(cursor: Cursor) -> None:
+def _skip_directive(cursor: Cursor, header: _Header) -> None:
     """What says nothing about how a kernel runs."""
     text = cursor.token.text
     if text == ".loc":
-        skip_location(cursor)
+        location(cursor)
     elif text == ".file":
         cursor.take()
+        number, name = cursor.integer("the number of a file"), cursor.take().text.strip('"')
+        header.files[number] = name
         while cursor.token.kind in ("int", "string") or cursor.token.text == ",":
             cursor.take()
     elif text == ".section":
@@ -135,7 +151,7 @@ def _kernel(cursor: Cursor, header: _Header) -> Kernel:
         raise PtxError(f"kernel '{name}' is defined twice", place)
     parameters = _parameters(cursor)
     tuning = _tuning(cursor)
-    body = BodyParser(cursor).parse()
+    body = header.bodies[name] = BodyParser(cursor).parse()
     return Kernel(
         name,
         parameters,

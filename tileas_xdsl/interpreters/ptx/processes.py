@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-SHARED_BY_BLOCKS = ("atom", "red", "multimem")
-"""Instructions by which blocks may work on one place: such kernels stay in one process."""
+SHARED_BY_BLOCKS = ("atom", "red", "multimem", "call")
+"""Instructions by which blocks may work on one place, or on one text: such kernels stay in one
+process."""
 
 
 def execute(launch: Launch, jobs: int, progress: Progress | None) -> tuple[int, bool]:

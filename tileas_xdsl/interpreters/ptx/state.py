@@ -236,6 +236,8 @@ class Cluster:
         self.instructions = 0
         self.events = 0
         """How often something happened that a waiting thread may have waited for."""
+        self.printed: list[str] = []
+        """Texts that threads of the launch have printed."""
 
     def cta_of(self, address: int) -> Cta:
         """The CTA that a `.shared::cluster` address is in."""

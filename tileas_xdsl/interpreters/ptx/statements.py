@@ -8,7 +8,14 @@ from tileas_xdsl.interpreters.ptx.cursor import Cursor
 from tileas_xdsl.interpreters.ptx.declarations import parse_registers, parse_variables
 from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
 from tileas_xdsl.interpreters.ptx.operands import Scope, parse_operands
-from tileas_xdsl.interpreters.ptx.syntax import Guard, Instruction, Operand, Symbol, Variable
+from tileas_xdsl.interpreters.ptx.syntax import (
+    Guard,
+    Instruction,
+    Operand,
+    Symbol,
+    Variable,
+    Vector,
+)
 
 VARIABLE_SPACES = (".shared", ".local", ".global", ".const")
 
@@ -32,6 +39,10 @@ class Body:
     )
     scopes: list[Scope] = field(default_factory=list[Scope])
     """The scope of each instruction."""
+    origins: list[tuple[int, int, int] | None] = field(
+        default_factory=list[tuple[int, int, int] | None]
+    )
+    """File, line and column that each instruction comes from, as `.loc` says it."""
 
 
 class BodyParser:
@@ -41,6 +52,7 @@ class BodyParser:
         self.cursor = cursor
         self.body = Body()
         self._opened = 0
+        self._origin: tuple[int, int, int] | None = None
 
     def parse(self) -> Body:
         """Everything up to the closing brace."""
@@ -83,15 +95,24 @@ class BodyParser:
             cursor.take()
             self.body.variables += parse_variables(cursor, text[1:], extern=False)
         elif text == ".loc":
-            skip_location(cursor)
+            self._origin = location(cursor)
         elif text == ".pragma":
             while not cursor.accept(";"):
                 if cursor.take().kind == "end":
                     cursor.fail("the text ends inside .pragma")
         elif text == ".param":
-            cursor.fail("parameters inside a body belong to calls, which are not supported")
+            cursor.take()
+            self._parameters_of_call(scope)
         else:
             cursor.fail(f"directive '{text}' is not supported inside a kernel")
+
+    def _parameters_of_call(self, scope: Scope) -> None:
+        """`.param` variables of a body: memory of each thread's own, named in their scope only."""
+        for variable in parse_variables(self.cursor, "local", extern=False):
+            # Scopes of calls all have the same names; `#` is in none of them.
+            unique = f"{variable.name}#{self._opened}"
+            scope.variables[variable.name] = unique
+            self.body.variables.append(replace(variable, name=unique))
 
     def _label(self, scope: Scope) -> None:
         cursor = self.cursor
@@ -121,12 +142,13 @@ class BodyParser:
         if opcode.startswith("%"):
             raise PtxError(f"expected an instruction, found '{opcode}'", place)
         called = opcode.split(".")[0] == "call"
-        operands = _called(cursor) if called else parse_operands(cursor, scope)
+        operands = _called(cursor, scope) if called else parse_operands(cursor, scope)
         end = cursor.peek(-1).start
         text = " ".join(cursor.source.text[start:end].split())
         shown = text if len(text) <= 120 else f"{text[:117]}..."
         self.body.code.append(Instruction(tuple(opcode.split(".")), operands, guard, place, shown))
         self.body.scopes.append(scope)
+        self.body.origins.append(self._origin)
         if len(self.body.code) > MAX_INSTRUCTIONS:
             raise PtxError(f"a kernel has at most {MAX_INSTRUCTIONS} instructions", place)
 
@@ -157,16 +179,29 @@ class BodyParser:
             body.code[i] = replace(instruction, operands=operands)
 
 
-def _called(cursor: Cursor) -> tuple[Operand, ...]:
-    """The names in a call, which is read only to be refused."""
+def _called(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
+    """`(results), name, (arguments)` with groups as vectors; what else follows is read only."""
     found: list[Operand] = []
     while not cursor.accept(";"):
         token = cursor.take()
         if token.kind == "end":
             cursor.fail("the text ends inside a call")
-        if token.kind == "word" and not token.text.startswith("%"):
+        if token.text == "(":
+            found.append(_group_of_call(cursor, scope))
+        elif token.kind == "word" and not token.text.startswith("%"):
             found.append(Symbol(token.text))
     return tuple(found)
+
+
+def _group_of_call(cursor: Cursor, scope: Scope) -> Operand:
+    names: list[Operand] = []
+    while not cursor.accept(")"):
+        token = cursor.take()
+        if token.kind == "end":
+            cursor.fail("the text ends inside a call")
+        if token.kind == "word":
+            names.append(Symbol(scope.variable(token.text)))
+    return Vector(tuple(names))
 
 
 def _target(operand: Operand, scope: Scope, place: Place) -> Operand:
@@ -182,11 +217,10 @@ def _label(name: str, scope: Scope, place: Place) -> str:
     return found
 
 
-def skip_location(cursor: Cursor) -> None:
+def location(cursor: Cursor) -> tuple[int, int, int]:
     """`.loc file line column [, function_name label [+ n]] [, inlined_at file line column]`."""
     cursor.expect(".loc", "here")
-    for _ in range(3):
-        cursor.integer("a number of .loc")
+    file, line, column = (cursor.integer("a number of .loc") for _ in range(3))
     while cursor.accept(","):
         if cursor.accept("function_name"):
             cursor.word("a label after function_name")
@@ -197,3 +231,4 @@ def skip_location(cursor: Cursor) -> None:
                 cursor.integer("a number of inlined_at")
         else:
             cursor.fail(f"expected function_name or inlined_at, found {cursor.shown()}")
+    return file, line, column

@@ -107,6 +107,8 @@ class Instruction:
     guard: Guard | None
     place: Place
     text: str
+    origin: Place | None = None
+    """Where `.loc` says that it comes from."""
 
     @property
     def opcode(self) -> str:

@@ -16,6 +16,8 @@ class SimulationError(OpError):
 
     trace: Trace | None = None
     """What had happened before, if the run was traced."""
+    printed: str = ""
+    """What blocks had printed before."""
 
 
 class RuleBroken(Exception):  # noqa: N818

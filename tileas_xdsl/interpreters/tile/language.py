@@ -7,6 +7,7 @@ from tileas_xdsl.interpreters.tile.control_flow import SCALAR
 from tileas_xdsl.interpreters.tile.meaning.agents import AGENTS
 from tileas_xdsl.interpreters.tile.meaning.compute import COMPUTE
 from tileas_xdsl.interpreters.tile.meaning.descriptors import DESCRIPTORS
+from tileas_xdsl.interpreters.tile.meaning.messages import MESSAGES
 from tileas_xdsl.interpreters.tile.meaning.pipelines import PIPELINES
 from tileas_xdsl.interpreters.tile.meaning.pointed_atomics import POINTED_ATOMICS
 from tileas_xdsl.interpreters.tile.meaning.pointers import POINTERS
@@ -31,5 +32,6 @@ TILE_LANGUAGE = (
     | TMA
     | COMPUTE
     | POINTERS
+    | MESSAGES
 )
 """Control flow, arithmetic, all of `nv_tileas`, and what stays in it of `nv_tileaa`."""

@@ -83,6 +83,8 @@ class Simulation:
     operations: int
     blocks: int
     trace: Trace = field(default_factory=Trace)
+    printed: str = ""
+    """The text that blocks printed, in the order in which they ran."""
 
 
 def grid_of(grid: int | Sequence[int]) -> Grid:
@@ -285,9 +287,15 @@ class _Run:
             self.scheduler.run()
         except SimulationError as error:
             error.trace = self.trace
+            error.printed = "".join(self.device.printed)
             raise
         return Simulation(
-            self.launch.arguments.results(), self.cycles, self.operations, self.ended, self.trace
+            self.launch.arguments.results(),
+            self.cycles,
+            self.operations,
+            self.ended,
+            self.trace,
+            "".join(self.device.printed),
         )
 
     def _start_clusters(self) -> None:

@@ -49,6 +49,8 @@ class Device:
     trace: Trace | None = None
     memories: Sequence[Memory] = ()
     """The arrays that the kernel takes and the globals, by ascending addresses."""
+    printed: list[str] = field(default_factory=list[str])
+    """What blocks have printed, in the order in which they did."""
 
     @property
     def has_one_block(self) -> bool:

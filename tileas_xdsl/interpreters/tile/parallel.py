@@ -34,6 +34,7 @@ class _Share:
     operations: int
     blocks: int
     trace: Trace
+    printed: str
     records: Sequence[Sequence[tuple[Record, int | None]]]
     """By argument, the accesses that other processes must not meet."""
 
@@ -59,6 +60,7 @@ def run_in_processes(launch: Launch, jobs: int, progress: Progress | None) -> Si
         sum(share.operations for share in shares),
         sum(share.blocks for share in shares),
         trace,
+        "".join(share.printed for share in shares),
     )
 
 
@@ -114,10 +116,12 @@ def _run_share(clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError
     try:
         run = launch.run(clusters, None)
     except SimulationError as error:
-        return SimulationError(*error.diagnostics)
+        told = SimulationError(*error.diagnostics)
+        told.printed = error.printed
+        return told
     numbers = {op: number for number, op in enumerate(launch.kernel.walk())}
     records = [_told(memory, numbers) for memory in launch.arguments.memories]
-    return _Share(run.cycles, run.operations, run.blocks, run.trace, records)
+    return _Share(run.cycles, run.operations, run.blocks, run.trace, run.printed, records)
 
 
 def _told(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Record, int | None]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from tileas_xdsl.tools.console import fail, print_facts
+from tileas_xdsl.tools.console import fail, print_facts, print_text
 from tileas_xdsl.tools.kernel_options import (
     ClusterOption,
     Grid,
@@ -22,6 +22,7 @@ from tileas_xdsl.tools.kernel_options import (
     RunnableArgOption,
     RunnableInput,
     SchedulesOption,
+    SignatureOption,
     TargetOption,
     ToleranceOption,
     extents,
@@ -87,6 +88,7 @@ class _Request:
     tolerance: float
     schedules: Sequence[Schedule]
     outputs: _Outputs
+    signature: str | None = None
 
     def command(self, schedule: Schedule) -> str:
         """The command that runs one schedule again."""
@@ -95,6 +97,7 @@ class _Request:
         words = ["tileas", "simulate", self.file, "--grid", str(self.grid)]
         options = (
             ("--kernel", self.kernel),
+            ("--sig", self.signature),
             ("--cluster", self.cluster),
             ("--target", self.target),
         )
@@ -116,6 +119,7 @@ def simulate(
     grid: GridOption,
     arg: RunnableArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
+    sig: SignatureOption = None,
     level: Annotated[
         Level | None,
         typer.Option(help="Run the tiles, or the PTX that they are compiled to; .ptx files: ptx."),
@@ -199,10 +203,11 @@ def simulate(
                     "--cluster": cluster is not None and not is_text,
                     "--shared": shared > 0 and not is_text,
                     "--host-code": host_code and is_text,
+                    "--sig": sig is not None and is_text,
                 },
             )
             orders = _orders(schedules, order, seed)
-            launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code)
+            launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code, sig)
             run_ptx(input_file, arg, launch, orders, tolerance, jobs, out)
             return
         _refuse(
@@ -217,7 +222,7 @@ def simulate(
         )
         chosen = _schedules(schedules, policy, seed)
         request = _Request(
-            input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs
+            input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs, sig
         )
         _simulate(request)
 
@@ -300,6 +305,7 @@ def _simulate(request: _Request) -> None:
     except UnequalRunError as run:
         _end_unequal(request, run)
     _write(request.outputs, done.simulation.trace, done)
+    print_text(done.simulation.printed)
     _print_run(done, len(request.schedules))
     _print_arrays(done)
 
@@ -308,9 +314,9 @@ def _run(request: _Request, bar: Bar) -> _Done:
     from tileas_xdsl.tools.programs import load_tiles
     from tileas_xdsl.tools.runs import Trial, prepare
 
-    module = load_tiles(request.file, request.target).module
+    program = load_tiles(request.file, request.target, request.signature)
     launch = prepare(
-        module,
+        program,
         request.kernel,
         parse_specs(request.args),
         request.grid,
@@ -320,7 +326,7 @@ def _run(request: _Request, bar: Bar) -> _Done:
     )
     trial = Trial(launch, request.schedules, request.tolerance, request.outputs.wants_trace)
     start = time.perf_counter()
-    simulation = trial.run(module, bar)
+    simulation = trial.run(program.module, bar)
     return _Done(launch, simulation, time.perf_counter() - start)
 
 
@@ -328,6 +334,8 @@ def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
     from tileas_xdsl.interpreters.tile.faults import SimulationError
     from tileas_xdsl.tools.programs import print_diagnostics
 
+    if isinstance(run.error, SimulationError):
+        print_text(run.error.printed)
     print_diagnostics(run.error.diagnostics)
     if isinstance(run.error, SimulationError) and run.error.trace is not None:
         _write(request.outputs, run.error.trace)

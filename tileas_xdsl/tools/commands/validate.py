@@ -12,11 +12,12 @@ from tileas_xdsl.tools.console import fail, print_table
 from tileas_xdsl.tools.kernel_options import (
     ArgOption,
     ClusterOption,
+    CompilableInput,
     GridOption,
-    Input,
     JobsOption,
     KernelOption,
     SchedulesOption,
+    SignatureOption,
     TargetOption,
     ToleranceOption,
     parse_specs,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def validate(
-    input_file: Input,
+    input_file: CompilableInput,
     passes: Annotated[
         str,
         typer.Option(
@@ -45,6 +46,7 @@ def validate(
     grid: GridOption,
     arg: ArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
+    sig: SignatureOption = None,
     target: TargetOption = None,
     cluster: ClusterOption = None,
     schedules: SchedulesOption = 1,
@@ -66,9 +68,9 @@ def validate(
 
     def work(bar: Bar) -> list[_Stage]:
         chosen = parse_pipeline(passes)
-        program = load_tiles(input_file, target)
+        program = load_tiles(input_file, target, sig)
         specs = parse_specs(arg)
-        launch = prepare(program.module, kernel, specs, grid, target, cluster, jobs)
+        launch = prepare(program, kernel, specs, grid, target, cluster, jobs)
         trial = Trial(launch, schedules_of(schedules or 1), tolerance)
         told = _for_target_of(program, launch, chosen)
         return list(_stages(program, told, trial, bar, print_ir))

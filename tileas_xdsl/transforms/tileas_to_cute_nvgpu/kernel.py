@@ -45,6 +45,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.messages import MESSAGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
@@ -82,6 +83,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
     **EXCHANGES,
     **GENERATED,
     **MEMORY,
+    **MESSAGES,
     **PIPELINES,
     **POINTED_MEMORY,
     **POINTERS,

@@ -38,6 +38,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plain_memory import (
     padding_of,
     store_window,
 )
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_runs import (
+    Runs,
+    either_loaded,
+    either_stored,
+)
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import followed, memory_pointer
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.registers import (
     as_fragment,
@@ -91,19 +96,26 @@ def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Fragm
     base = in_registers(e, op, op.base, layout)
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     padding = padding_of(op.padding_value, type_.element_type)
-    rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
     alone = ordering.word is not None and not is_held_once(e, layout)
     cells = cells_to_store if alone else cells_to_load
-    for cell in cells(e, layout, bits_of(i64)):
-        exists = e.both(cell.exists, chosen(e, mask, cell))
-        pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
-        made = LoadElementOp(
-            pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
-        )
-        rows[cell.block][cell.register] = padded(e, e.insert(made).result, exists, padding)
-    parts = [filled(e, row, layout.registers, type_.element_type) for row in rows]
-    tile = Fragment(layout, type_.element_type, tuple(parts))
-    return read_back(e, spilled(e, op, tile), layout) if alone else tile
+
+    def one_by_one() -> Fragment:
+        rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
+        for cell in cells(e, layout, bits_of(i64)):
+            exists = e.both(cell.exists, chosen(e, mask, cell))
+            pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
+            made = LoadElementOp(
+                pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
+            )
+            rows[cell.block][cell.register] = padded(e, e.insert(made).result, exists, padding)
+        parts = [filled(e, row, layout.registers, type_.element_type) for row in rows]
+        return Fragment(layout, type_.element_type, tuple(parts))
+
+    if ordering.word is not None:
+        tile = one_by_one()
+        return read_back(e, spilled(e, op, tile), layout) if alone else tile
+    runs = Runs.of(e, op.base, base, mask, type_, stored=False)
+    return one_by_one() if runs is None else either_loaded(e, runs, padding, one_by_one)
 
 
 def _loaded_alone(
@@ -152,12 +164,22 @@ def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
     layout = common_layout(e, op, op.value.type, [e.get(op.base), e.get(op.value)])
     base, value = (in_registers(e, op, v, layout) for v in (op.base, op.value))
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-    for cell in cells_to_store(e, layout, bits_of(i64)):
-        exists = e.both(cell.exists, chosen(e, mask, cell))
-        pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
-        single = element(e, value.parts[cell.block], cell.register)
-        made = StoreElementOp(single, pointer, exists, order=ordering.word, scope=ordering.scope)
-        e.insert(made)
+
+    def one_by_one() -> None:
+        for cell in cells_to_store(e, layout, bits_of(i64)):
+            exists = e.both(cell.exists, chosen(e, mask, cell))
+            pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
+            single = element(e, value.parts[cell.block], cell.register)
+            order_, scope = ordering.word, ordering.scope
+            e.insert(StoreElementOp(single, pointer, exists, order=order_, scope=scope))
+
+    runs = None
+    if ordering.word is None:
+        runs = Runs.of(e, op.base, base, mask, type_, stored=True)
+    if runs is None:
+        one_by_one()
+    else:
+        either_stored(e, runs, value, one_by_one)
     return token_of(op)
 
 

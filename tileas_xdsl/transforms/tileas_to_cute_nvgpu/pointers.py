@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, VectorType, i64
+from xdsl.dialects.builtin import IndexType, VectorType, i1, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import IntToPtrOp
+from tileas_xdsl.dialects.cute import AddressOfOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter, Handler
@@ -32,6 +33,9 @@ GLOBAL_SPACES = (0, 1)
 
 def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None) -> MemoryPointer:
     """The type of a pointer to global memory; an error for what nobody loads through."""
+    if pointer.pointee == i1:
+        text = "reaches an array of truth values, and threads have bytes: give it as one of i8"
+        raise op_error(op, text)
     if pointer.address_space.data not in GLOBAL_SPACES or element_bits(pointer.pointee) is None:
         raise op_error(op, f"follows {pointer}, and only elements of global memory are reached")
     return MemoryPointer(pointer.pointee, "gmem", alignment)
@@ -79,7 +83,18 @@ def _single(e: Emitter, offset: SSAValue) -> SSAValue:
     return e.insert(kind(offset, i64)).result
 
 
-_TABLE: Any = {AddPtrOp: add_pointer}
+def get_global(e: Emitter, op: GetGlobalOp) -> Sequence[Lowered]:
+    """The address of the first element of a global."""
+    type_ = memory_pointer(op, op.result.type)
+    name, module = op.global_name.data, e.plan.kernel.parent_op()
+    known = module.walk() if module is not None else ()
+    if not any(isinstance(inner, GlobalOp) and inner.sym_name.data == name for inner in known):
+        raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
+    pointer = e.insert(AddressOfOp(op.global_name.data, type_)).result
+    return [Scalar(e.insert(PtrToIntOp(pointer)).result)]
+
+
+_TABLE: Any = {AddPtrOp: add_pointer, GetGlobalOp: get_global}
 
 POINTERS: Mapping[type[Operation], Handler] = _TABLE
-"""Arithmetic of pointers."""
+"""Arithmetic of pointers, and where globals are."""

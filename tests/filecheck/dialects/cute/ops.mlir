@@ -108,3 +108,17 @@ func.func @map(%v: vector<4xf32>, %limit: f32) {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// Globals of the module, and text of one thread.
+
+func.func @module(%i: i32, %j: i64, %x: f64) {
+  %0 = cute.address_of @table : !cute.ptr<f32, gmem, align<16>>
+  cute.print "hi"
+  cute.print "%d %lld %.3e", %i, %j, %x : i32, i64, f64
+  func.return
+}
+
+// CHECK-LABEL: func.func @module(
+// CHECK-NEXT:    %0 = cute.address_of @table : !cute.ptr<f32, gmem, align<16>>
+// CHECK-NEXT:    cute.print "hi"
+// CHECK-NEXT:    cute.print "%d %lld %.3e", %i, %j, %x : i32, i64, f64

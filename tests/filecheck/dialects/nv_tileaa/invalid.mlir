@@ -599,6 +599,38 @@ func.func @refused(%k: !nv_tileaa.mem_token) {
 
 // -----
 
+func.func @refused(%i: i32) {
+  // expected-error@+1 {{has 2 formats for 1 values}}
+  nv_tileaa.print "%d %d", %i : i32
+  func.return
+}
+
+// -----
+
+func.func @refused(%i: i32) {
+  // expected-error@+1 {{prints i32 by '%f'}}
+  nv_tileaa.print "%f", %i : i32
+  func.return
+}
+
+// -----
+
+func.func @refused(%t: tensor<8xf32>) {
+  // expected-error@+1 {{prints f32 by '%d'}}
+  nv_tileaa.print "%d", %t : tensor<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @refused(%i: i32) {
+  // expected-error@+1 {{prints by '%s'; formats are}}
+  nv_tileaa.print "%s", %i : i32
+  func.return
+}
+
+// -----
+
 func.func @refused() {
   // expected-error@+1 {{names a global}}
   %0 = nv_tileaa.get_global "" : !nv_tileaa.ptr<f32, 1>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects import arith, cf, func, scf
+from xdsl.dialects import arith, func, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.integers import constant_integer, select
@@ -196,15 +196,6 @@ def _arm(low: Lowering, block: Block, region: Region, merge: Block) -> None:
     low.act(ptx.BraOp(merge, *_region(low, region)))
 
 
-def _assert(op: cf.AssertOp, low: Lowering) -> None:
-    fails, goes_on = block_of(), block_of()
-    low.act(ptx.CondBraOp(low.value(op.arg), goes_on, (), fails, ()))
-    low.enter(fails)
-    low.act(ptx.TrapOp())
-    low.act(ptx.ExitOp())
-    low.enter(goes_on)
-
-
 def _return(op: func.ReturnOp, low: Lowering) -> None:
     low.act(ptx.RetOp())
 
@@ -214,6 +205,5 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     scf.IfOp: _if,
     scf.WhileOp: _while,
     scf.IndexSwitchOp: _switch,
-    cf.AssertOp: _assert,
     func.ReturnOp: _return,
 }

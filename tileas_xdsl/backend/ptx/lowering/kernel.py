@@ -50,6 +50,7 @@ SHARED_ALIGNMENT = 1024
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 
 PARAMETERS: Mapping[str, str] = {
+    "i1": "u8",
     "i8": "u8",
     "i16": "u16",
     "f16": "u16",
@@ -67,8 +68,19 @@ def is_kernel(op: Operation) -> bool:
     return KERNEL in op.attributes
 
 
-def lower_kernel(op: func.FuncOp, target: Target) -> tuple[ptx.EntryOp, bool]:
-    """The entry that a kernel becomes, and whether it uses dynamic shared memory."""
+@dataclass(frozen=True)
+class LoweredKernel:
+    """What a kernel becomes."""
+
+    entry: ptx.EntryOp
+    uses_shared: bool
+    """Whether it uses dynamic shared memory."""
+    declared: Mapping[str, ptx.FunctionOp | ptx.GlobalOp]
+    """What the module has to declare for it, by name."""
+
+
+def lower_kernel(op: func.FuncOp, target: Target) -> LoweredKernel:
+    """Lower a kernel; raises `OpError` for what PTX does not have."""
     launch = _launch(op, target)
     _check_name(op)
     _check_uses(op, launch)
@@ -82,20 +94,20 @@ def lower_kernel(op: func.FuncOp, target: Target) -> tuple[ptx.EntryOp, bool]:
         explicitcluster=launch.cluster is not None,
     )
     entry.location = op.location
-    uses_shared = _lower_body(op, entry, target)
+    low = _lower_body(op, entry, target)
     remove_dead(entry)
     entry.attributes |= {k: v for k, v in op.attributes.items() if k.startswith(KEPT)}
-    return entry, uses_shared
+    return LoweredKernel(entry, low.uses_shared, low.declared)
 
 
-def _lower_body(op: func.FuncOp, entry: ptx.EntryOp, target: Target) -> bool:
+def _lower_body(op: func.FuncOp, entry: ptx.EntryOp, target: Target) -> Lowering:
     block, start = op.body.block, entry.entry_block
     low = Lowering(HANDLERS, target, entry.body, start, op, location=op.location)
     for argument, parameter in zip(block.args, entry.parameters, strict=True):
         parameter.name_hint = argument.name_hint
         low.define(argument, _read(low, argument.type, parameter))
     low.lower(block.ops)
-    return low.uses_shared
+    return low
 
 
 def shared_memory() -> ptx.SharedOp:
@@ -188,6 +200,8 @@ def _read(low: Lowering, type_: Attribute, parameter: SSAValue) -> SSAValue:
         return low.emit(ptx.ParamAddressOp(parameter))
     form = low.form_of(type_)
     value = low.emit(ptx.LdParamOp(parameter, PARAMETERS[form.element]))
+    if form.kind == "pred":
+        return low.emit(ptx.SetpOp(value, low.constant(0, "b16"), "ne", "u16"))
     if isinstance(type_, PtrType) and type_.space is AddressSpace.GMEM:
         return low.emit(ptx.CvtaOp(value, "global", to=True))
     return value

@@ -78,6 +78,12 @@ class Lowering:
     loop: Loop | None = None
     begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
     """By product behind a fence: the registers that its sums begin in, moved before the fence."""
+    declared: dict[str, ptx.FunctionOp | ptx.GlobalOp] = field(
+        default_factory=dict[str, "ptx.FunctionOp | ptx.GlobalOp"]
+    )
+    """What the module has to declare, by name."""
+    texts: dict[bytes, str] = field(default_factory=dict[bytes, str])
+    """The names of texts in memory."""
     _derived: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )
@@ -132,6 +138,11 @@ class Lowering:
             yield
         finally:
             self.loop = before
+
+    def declare(self, op: ptx.FunctionOp | ptx.GlobalOp) -> None:
+        """Have the module declare something, once."""
+        op.location = self.location
+        self.declared.setdefault(op.sym_name.data, op)
 
     def value(self, value: SSAValue) -> SSAValue:
         """The registers of a value."""

@@ -113,18 +113,10 @@ def build_trap(site: Site) -> Step:
     return step
 
 
-def build_call(site: Site) -> Step:
-    """Functions are not part of the emulator."""
-    names = [o.name for o in site.operands if isinstance(o, Symbol)]
-    what = f"function '{names[0]}'" if names else "a function"
-    site.fail(f"{what} is called; calls are not supported")
-
-
 TABLE = (
     Form("bra", build_bra),
     Form("brx", build_brx, (6, 0), 30),
     Form("ret", build_ret, waits=True),
     Form("exit", build_ret, waits=True),
     Form("trap", build_trap),
-    Form("call", build_call),
 )

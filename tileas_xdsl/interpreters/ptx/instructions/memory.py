@@ -51,6 +51,8 @@ def build_ld(site: Site) -> Step:
     count = vector_length(site)
     site.no_more()
     site.count(2, 3)
+    if is_param and _is_of_call(site, 1):
+        is_param, space = False, "local"
     parts = site.vector(0, (count,))
     dests = [(site.destination(p, type_, any_width=True), site.register_bits(p)) for p in parts]
     address = site.operands[1]
@@ -58,6 +60,15 @@ def build_ld(site: Site) -> Step:
         return _parameter(site, address, type_, dests)
     slot, offset = site.address(1)
     return _load_step(space, slot, offset, type_, dests)
+
+
+def _is_of_call(site: Site, operand: int) -> bool:
+    """Whether an address is a parameter of a call, which is memory of the thread's own."""
+    address = site.operands[operand]
+    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
+        return False
+    found = site.program.variables.address(address.base.name, 0)
+    return found is not None and found[0] == "local"
 
 
 def _parameter(
@@ -148,6 +159,8 @@ def build_st(site: Site) -> Step:
     count = vector_length(site)
     site.no_more()
     site.count(2, 3)
+    if _is_of_call(site, 0):
+        space = "local"
     slot, offset = site.address(0)
     parts = site.vector(1, (count,))
     return _store_step(site, space, slot, offset, type_, parts)

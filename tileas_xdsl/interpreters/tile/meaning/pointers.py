@@ -1,4 +1,4 @@
-"""Arrays behind pointers, what is assumed of values, and what a kernel prints."""
+"""Arrays behind pointers, and what is assumed of values."""
 
 from __future__ import annotations
 
@@ -10,21 +10,18 @@ import numpy as np
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr, SameElementsAttr
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp
-from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
-from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.agent import Language
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.globals import name_of_global
 from tileas_xdsl.interpreters.tile.integers import unsigned_of, width_of
 from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.meaning.tiled_memory import after, token_of
 from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of, unsigned
 from tileas_xdsl.interpreters.tile.pointers import memory_of
 from tileas_xdsl.interpreters.tile.tokens import AsyncToken
@@ -130,15 +127,6 @@ def join(agent: TileAgent, op: JoinMemTokenOp, inputs: Sequence[Any]) -> tuple[A
     return (AsyncToken("memory accesses", inputs),)
 
 
-def printed(agent: TileAgent, op: PrintOp, inputs: Sequence[Any]) -> Steps:
-    """A remark at the operation, with the values behind the text."""
-    yield from after(agent, op, op.token)
-    values = [str(np.asarray(agent.value_of(value))) for value in op.values]
-    text = op.format.data.rstrip("\n").replace("\n", "\\n")
-    emit_remark(op, f"block {agent.block.index} prints {text!r} of ({', '.join(values)})")
-    return token_of(agent, op.out_token)
-
-
 def get_global(agent: TileAgent, op: GetGlobalOp, inputs: Sequence[Any]) -> tuple[int]:
     """The address of a global of the module."""
     name = name_of_global(op.global_name.data)
@@ -163,6 +151,5 @@ POINTERS = Language(
         MakeMemrefOp: make_memref,
         PtrToIntOp: _same,
     },
-    behaviours={PrintOp: printed},
 )
 """What of `nv_tileaa` stays in `nv_tileas`; its `bitcast` is of pointers there."""

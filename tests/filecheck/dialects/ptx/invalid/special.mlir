@@ -11,7 +11,7 @@ ptx.entry @k(%0: !ptx.param<u64>, %1: !ptx.param<b8, 128, align 64>) attributes 
   // expected-error@+1 {{'ptx.sreg' op expects its result in b32, but got b64}}
       %5 = ptx.sreg {register = "tid.x"} -> !ptx.reg<b64>
   %6 = ptx.sreg {register = "tid.x"} -> !ptx.reg<b32>
-  // expected-error@+1 {{'ptx.address' op names no ptx.shared variable: @nothing}}
+  // expected-error@+1 {{'ptx.address' op names no ptx.shared or ptx.global variable: @nothing}}
       %7 = ptx.address {variable = @nothing} -> !ptx.reg<b32>
   // expected-error@+1 {{'ptx.address' op expects its result in b32 or b64, but got f32}}
       %8 = ptx.address {variable = @smem} -> !ptx.reg<f32>

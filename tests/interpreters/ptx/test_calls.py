@@ -1,0 +1,146 @@
+"""Calls of the functions that a driver has: text, and assertions that fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from interpreters.ptx.harness import HEADER, execute
+
+from tileas_xdsl.interpreters.ptx import PtxError, load, run
+
+# As nvcc writes it: two calls, each in a scope of its own with the same names.
+PRINTING = (
+    HEADER.format(version="8.6", target="sm_90a")
+    + r"""
+.extern .func (.param .b32 func_retval0) vprintf
+(
+    .param .b64 vprintf_param_0,
+    .param .b64 vprintf_param_1
+)
+;
+.global .align 1 .b8 $str[15] = {118, 97, 108, 61, 37, 100, 32, 37, 46, 50, 102, 37, 37, 10};
+.global .align 1 .b8 $end[6] = {37, 108, 108, 120, 10};
+.visible .entry k(.param .u64 out)
+{
+    .local .align 8 .b8 __local_depot0[16];
+    .reg .b64 %SP, %SPL, %rd<9>;
+    .reg .b32 %r<4>;
+    .reg .pred %p;
+    mov.u64 %SPL, __local_depot0;
+    cvta.local.u64 %SP, %SPL;
+    mov.u32 %r1, %tid.x;
+    setp.gt.u32 %p, %r1, 1;
+    @%p ret;
+    st.local.u32 [%SPL+0], %r1;
+    mov.b64 %rd2, 0dC002000000000000;
+    st.local.u64 [%SPL+8], %rd2;
+    mov.u64 %rd3, $str;
+    cvta.global.u64 %rd4, %rd3;
+    { // callseq 0, 0
+    .reg .b32 temp_param_reg;
+    .param .b64 param0;
+    st.param.b64 [param0+0], %rd4;
+    .param .b64 param1;
+    st.param.b64 [param1+0], %SP;
+    .param .b32 retval0;
+    call.uni (retval0), vprintf, (param0, param1);
+    ld.param.b32 %r2, [retval0+0];
+    } // callseq 0
+    st.local.u64 [%SPL+0], -1;
+    mov.u64 %rd5, $end;
+    cvta.global.u64 %rd6, %rd5;
+    {
+    .param .b64 param0;
+    st.param.b64 [param0+0], %rd6;
+    .param .b64 param1;
+    st.param.b64 [param1+0], %SP;
+    .param .b32 retval0;
+    call.uni (retval0), vprintf, (param0, param1);
+    ld.param.b32 %r3, [retval0+0];
+    }
+    ld.param.u64 %rd7, [out];
+    st.global.v2.u32 [%rd7], {%r2, %r3};
+    ret;
+}
+"""
+)
+
+
+def test_text_is_that_of_each_thread() -> None:
+    report = run(load(PRINTING, "k.ptx"), "k", [np.zeros(2, np.uint32)], 2, 32)
+    assert report.findings == []
+    block = "val=0 -2.25%\nval=1 -2.25%\n" + 2 * "ffffffffffffffff\n"
+    assert report.printed == 2 * block
+    assert report.arrays[0] is not None
+    assert report.arrays[0].tolist() == [2, 1]
+
+
+def test_several_processes_print_in_one() -> None:
+    module = load(PRINTING, "k.ptx")
+    one, two = (run(module, "k", [np.zeros(2, np.uint32)], 4, 32, jobs=n) for n in (1, 2))
+    assert one.printed == two.printed
+
+
+FAILING = """
+.reg .b64 %a, %b; .reg .b32 %r; .reg .pred %p;
+mov.u32 %r, %tid.x; setp.ne.u32 %p, %r, 40; @%p ret;
+mov.u64 %a, text; cvta.global.u64 %b, %a;
+.loc 1 12 7
+.param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4;
+st.param.b64 [p0], %b; st.param.b64 [p1], FILE; st.param.b32 [p2], LINE;
+st.param.b64 [p3], %b; st.param.b64 [p4], 1;
+call.uni __assertfail, (p0, p1, p2, p3, p4);
+ret;
+"""
+TEXTS = """
+.extern .func __assertfail
+(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
+.global .b8 text[3] = {110, 111, 0};
+.global .b8 file[4] = {97, 46, 99, 0};
+"""
+
+
+def failing(file: str, line: int) -> str:
+    header = HEADER.format(version="8.6", target="sm_90a")
+    body = FAILING.replace("LINE", str(line))
+    body = body.replace("[p1], FILE", "[p1], %a")
+    body = body.replace("st.param.b64 [p1]", f"mov.u64 %a, {file}; st.param.b64 [p1]")
+    return f'{header}{TEXTS}.visible .entry k()\n{{{body}}}\n.file 1 "a.c"\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [(12, "a.c:12:7"), (13, "a.c:13:1")],
+    ids=["the column is that of .loc", "another line has none"],
+)
+def test_an_assertion_is_located_in_the_source(line: int, place: str) -> None:
+    report = run(load(failing("file", line), "k.ptx"), "k", [], 1, 64)
+    [finding] = report.findings
+    assert str(finding).startswith(f"{place}: error: assertion failed: no [assertion]")
+    assert "in kernel no, by CTA 0, warp 1, lane 8" in str(finding)
+    assert not report.finished
+
+
+def test_a_text_without_an_end_is_a_finding() -> None:
+    text = failing("file", 12).replace(".b8 text[3] = {110, 111, 0}", ".b8 text[2] = {110, 111}")
+    [finding] = run(load(text, "k.ptx"), "k", [], 1, 64).findings
+    assert finding.kind in ("illegal-address", "invalid")
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        ("call.uni (r), vprintf, (p);", "'vprintf' has 2 parameters, not 1"),
+        ("call.uni malloc, (p);", "function 'malloc' is called; calls are not supported"),
+        ("call.uni (r), vprintf, (p, nothing);", "variables in .param space of the body"),
+    ],
+)
+def test_calls_that_cannot_be(call: str, why: str) -> None:
+    with pytest.raises(PtxError, match=why):
+        execute(f".param .b64 p; .param .b32 r; {call} ret;", "", [])
+
+
+def test_formats_that_nobody_prints_are_findings() -> None:
+    text = PRINTING.replace("{37, 108, 108, 120, 10}", "{37, 115, 108, 120, 0}")
+    report = run(load(text, "k.ptx"), "k", [np.zeros(2, np.uint32)], 1, 32)
+    assert "the format of vprintf prints by '%slx'" in report.findings[0].message

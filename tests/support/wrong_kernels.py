@@ -1,0 +1,76 @@
+"""Kernels of cuTile Python that cannot be compiled; a comment `HERE` is where the error belongs.
+
+The module needs the package cuda-tile.
+"""
+
+import inspect
+
+import cuda.tile as ct
+
+
+@ct.kernel
+def no_power_of_two(x):
+    ct.store(x, (0,), ct.load(x, (0,), (12,)))  # HERE
+
+
+@ct.kernel
+def unknown_name(x):
+    ct.store(x, (0,), ct.loadd(x, (0,), (16,)))  # HERE
+
+
+@ct.kernel
+def wrong_axis(x):
+    ct.store(x, (0,), ct.sum(ct.load(x, (0,), (16,)), axis=3))  # HERE
+
+
+@ct.kernel
+def too_large(x):
+    tile = ct.load(x, (0,), (1 << 20,))  # HERE
+    ct.store(x, (0,), tile)
+
+
+@ct.kernel
+def remainder(x):
+    tile = ct.load(x, (0,), (16,))
+    ct.store(x, (0,), tile % 2)  # HERE
+
+
+@ct.kernel
+def wide_sine(x):
+    tile = ct.astype(ct.load(x, (0,), (16,)), ct.float64)
+    ct.store(x, (0,), ct.astype(ct.sinh(tile), ct.float32))  # HERE
+
+
+@ct.kernel
+def directed_quotient(x):
+    tile = ct.load(x, (0,), (16,))
+    ct.store(x, (0,), ct.truediv(tile, tile, rounding_mode=ct.RoundingMode.RP))  # HERE
+
+
+@ct.kernel
+def product_of_f32(x):
+    tile = ct.load(x, (0,), (256,)).reshape((16, 16))
+    product = ct.mma(tile, tile, tile)  # HERE
+    ct.store(x, (0,), product.reshape((256,)))
+
+
+@ct.kernel
+def prints_text(x):
+    ct.printf("%s", ct.load(x, (0,), (16,)))  # HERE
+
+
+def helper(tile):
+    return tile % 2  # HERE
+
+
+@ct.kernel
+def in_a_helper(x):
+    ct.store(x, (0,), helper(ct.load(x, (0,), (16,))))
+
+
+def place_of(kernel) -> tuple[str, int]:
+    """File and line of the error of a kernel; that of its helper for `in_a_helper`."""
+    function = helper if kernel is in_a_helper else kernel._annotated_function.pyfunc
+    lines, first = inspect.getsourcelines(function)
+    [line] = [number for number, line in enumerate(lines, first) if "# HERE" in line]
+    return inspect.getsourcefile(function) or "", line

@@ -1,0 +1,85 @@
+"""`tileas simulate` and `validate` on kernels of cuTile: arrays are given whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from tileas_xdsl.tools.tileas import app
+
+pytest.importorskip("cuda.tile")
+
+KERNEL = """
+import cuda.tile as ct
+
+@ct.kernel
+def scale(x, y, factor, rows: ct.Constant[int]):
+    i = ct.bid(0)
+    tile = ct.load(x, (i, 0), (rows, 16)) * factor
+    ct.print("block", i)
+    ct.assert_(factor != 0, "nothing would be left")
+    ct.store(y, (i, 0), ct.astype(tile, y.dtype))
+"""
+SIGNATURE = "x: f32[?, 12], y: f16[?, 12], factor: f32, rows=4"
+ARGS = ("--arg", "f32:10x12:random", "--arg", "f16:10x12:zeros")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.py").write_text(KERNEL)
+    return tmp_path
+
+
+def run(command: str, *args: str) -> Result:
+    result = CliRunner().invoke(app, [command, "k.py:scale", "--grid", "3", *args])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.mark.parametrize("level", ["tile", "ptx"])
+def test_arrays_are_given_whole(level: str, folder: Path) -> None:
+    scalar = ("--arg", "f32:2.5")
+    result = run("simulate", "--sig", SIGNATURE, *ARGS, *scalar, "--level", level, "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("block 0\nblock 1\nblock 2\n")
+    x, y = (np.load(folder / "out" / f"arg{n}.npy") for n in (0, 1))
+    assert y.tolist() == (x * np.float32(2.5)).astype(np.float16).tolist()
+    assert "arg1   y     memref<?x12xf16>" in result.stdout
+
+
+@pytest.mark.parametrize("level", ["tile", "ptx"])
+def test_an_assertion_is_shown_in_the_source(level: str) -> None:
+    result = run("simulate", "--sig", SIGNATURE, *ARGS, "--arg", "f32:0", "--level", level)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("block 0\n")
+    assert "k.py:9:5: error: " in result.stderr
+    assert "assertion failed: nothing would be left" in result.stderr
+    assert 'ct.assert_(factor != 0, "nothing would be left")' in result.stderr
+
+
+def test_passes_are_validated() -> None:
+    passes = ("-p", "tileas-to-ptx")
+    result = run("validate", "--sig", SIGNATURE, *ARGS, "--arg", "f32:3", *passes)
+    assert result.exit_code == 0, result.output
+    assert "(input)                            yes" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "why"),
+    [
+        (ARGS, 2, "a kernel of cuTile needs --sig"),
+        (("--sig", SIGNATURE, *ARGS), 1, "the kernel takes 3 arguments (%x: memref<?x12xf32>"),
+        (("--sig", SIGNATURE, *ARGS[2:], *ARGS), 1, "argument 0, 'f16:10x12:zeros', has elements"),
+        (("--sig", "x: f32[?"), 2, "at column 9 of the signature"),
+        (("--sig", "x: f32[?, ?]", *ARGS), 1, "the signature lacks y, factor, rows"),
+    ],
+)
+def test_wrong_command_lines_are_told(args: tuple[str, ...], code: int, why: str) -> None:
+    result = run("simulate", *args)
+    assert result.exit_code == code, result.output
+    assert why in " ".join(result.stderr.replace("│", " ").split())

@@ -1,0 +1,173 @@
+"""`call` of the functions that a driver has: `vprintf` and `__assertfail`.
+
+Source: CUDA programming guide, PTX compiler driver, system calls.  Parameters of a call are memory
+of a thread's own; text is collected by the launch, thread after thread.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tileas_xdsl.interpreters.ptx.errors import Fault, Place
+from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.lanes import indices
+from tileas_xdsl.interpreters.ptx.memory import LOCAL_WINDOW, SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.syntax import Operand, Symbol, Vector
+from tileas_xdsl.target.printf import (
+    MOST_VALUES,
+    Conversion,
+    FormatError,
+    formatted,
+    parse_format,
+)
+
+LONGEST = 1 << 16
+"""Bytes of a text that are looked at."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One thread that calls, and the memory that it sees."""
+
+    f: Fragment
+    lane: int
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes at a generic address."""
+        if not LOCAL_WINDOW <= address < SHARED_WINDOW:
+            return self.f.gang.cta.cluster.memory.read(address, size)
+        memory, start = self.f.gang.local, address - LOCAL_WINDOW
+        if memory is None or start + size > memory.shape[1]:
+            raise Fault("illegal-address", f"local address {start:#x} is beyond what a thread has")
+        return memory[self.lane, start : start + size].tobytes()
+
+    def text(self, address: int) -> str:
+        """A text that ends with a zero byte."""
+        found = bytearray()
+        while (byte := self.read(address + len(found), 1)) != b"\0":
+            found += byte
+            if len(found) == LONGEST:
+                raise Fault("invalid", f"the text at {address:#x} does not end")
+        return found.decode("utf-8", "replace")
+
+    @property
+    def name(self) -> str:
+        """As stories call it."""
+        warp, lane = divmod(self.lane, 32)
+        return f"{self.f.gang.cta.name}, warp {self.f.gang.first_warp + warp}, lane {lane}"
+
+
+Parameters = tuple[int, ...]
+Result = int | None
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the driver: the bytes of its parameters and result, and what it does."""
+
+    parameters: tuple[int, ...]
+    result: int
+    run: Callable[[Thread, Site, Parameters], int]
+
+
+def _vprintf(thread: Thread, site: Site, parameters: Parameters) -> int:
+    """Text of one thread; the result counts the values, as on a device."""
+    text = thread.text(parameters[0])
+    try:
+        parts = parse_format(text)
+    except FormatError as error:
+        raise Fault("invalid", f"the format of vprintf {error}") from error
+    formats = [part for part in parts if isinstance(part, Conversion)]
+    if len(formats) > MOST_VALUES:
+        raise Fault("invalid", f"vprintf takes {MOST_VALUES} values, not {len(formats)}")
+    values = _values(thread, formats, parameters[1])
+    thread.f.gang.cta.cluster.printed.append(formatted(parts, values))
+    return len(values)
+
+
+def _values(thread: Thread, formats: Sequence[Conversion], address: int) -> list[float]:
+    found: list[float] = []
+    end = 0
+    for conversion in formats:
+        size = conversion.bits // 8
+        start = -(-end // size) * size
+        data = thread.read(address + start, size)
+        end = start + size
+        is_float = conversion.is_float
+        found.append(struct.unpack("<d", data)[0] if is_float else int.from_bytes(data, "little"))
+    return found
+
+
+def _assertfail(thread: Thread, site: Site, parameters: Parameters) -> int:
+    """The kernel ends; the finding is where the assertion stands in the source."""
+    message, file, function = (thread.text(parameters[at]) for at in (0, 1, 3))
+    line, place = parameters[2], site.instruction.place
+    if file and line:
+        origin = site.instruction.origin
+        column = origin.column if origin and (origin.path, origin.line) == (file, line) else 1
+        place = Place(file, line, column)
+    story = (f"in kernel {function}, by {thread.name}", f"at {site.instruction.place}")
+    what = f"assertion failed: {message}" if message else "assertion failed"
+    raise Fault("assertion", what, story, place)
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "vprintf": Function((8, 8), 4, _vprintf),
+    "__assertfail": Function((8, 8, 4, 8, 8), 0, _assertfail),
+}
+
+
+def build_call(site: Site) -> Step:
+    """A call of a function of the driver; no other functions are part of the emulator."""
+    site.flag("uni")
+    site.no_more()
+    name, results, arguments = _parts(site)
+    function = FUNCTIONS.get(name)
+    if function is None:
+        what = f"function '{name}'" if name else "a function"
+        site.fail(f"{what} is called; calls are not supported")
+    if len(arguments) != len(function.parameters) or len(results) != (function.result > 0):
+        site.fail(f"'{name}' has {len(function.parameters)} parameters, not {len(arguments)}")
+    places = [_place(site, operand) for operand in arguments]
+    given = [_place(site, operand) for operand in results]
+
+    def step(f: Fragment) -> None:
+        assert f.gang.local is not None
+        for lane in indices(f.mask).tolist():
+            memory = f.gang.local[lane]
+            values = [
+                int.from_bytes(memory[at : at + size].tobytes(), "little")
+                for at, size in zip(places, function.parameters, strict=True)
+            ]
+            result = function.run(Thread(f, lane), site, tuple(values))
+            for at in given:
+                memory[at : at + function.result].view("<u4")[0] = result
+
+    return step
+
+
+def _parts(site: Site) -> tuple[str, Sequence[Operand], Sequence[Operand]]:
+    """Name, results and arguments: `(results), name, (arguments)`."""
+    groups = [o.parts for o in site.operands if isinstance(o, Vector)]
+    names = [o.name for o in site.operands if isinstance(o, Symbol)]
+    if not names:
+        return "", (), ()
+    gives = isinstance(site.operands[0], Vector)
+    results, arguments = [*([] if gives else [()]), *groups, (), ()][:2]
+    return names[0], results, arguments
+
+
+def _place(site: Site, operand: Operand) -> int:
+    """Where a parameter lies in the memory of a thread."""
+    found = None
+    if isinstance(operand, Symbol):
+        found = site.program.variables.address(operand.name, operand.offset)
+    if found is None or found[0] != "local":
+        site.fail("parameters of calls are variables in .param space of the body")
+    return found[1]
+
+
+TABLE = (Form("call", build_call),)
