@@ -94,8 +94,8 @@ Cute = Dialect(
     [
         op
         for family in (
-            pointers, fragments, maps, module, tuples, queries, layouts, algebra, tiling, partitions,
-            views, refinements, atoms, copies, tiled, printing,
+            pointers, fragments, maps, module, tuples, queries, layouts, algebra, tiling,
+            partitions, views, refinements, atoms, copies, tiled, printing,
         )
         for op in family.OPERATIONS
     ],
