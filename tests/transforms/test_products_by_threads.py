@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.assembling import needs_ptxas
 
+from kernels.elements import accumulated
 from tests.support.tile_ir import TYPES, Array, text_of_tiles
 from tileas_xdsl.compiler import CompiledKernel, compile
 
@@ -103,6 +104,18 @@ def test_bytes_without_a_sign(words: str, shape: Shape) -> None:
         for one, word in zip((a, b), words.split(), strict=True)
     ]
     check(product(a, b, c, "sm_90a", words), (a, b, c), wide(read[0]) @ wide(read[1]) + wide(c))
+
+
+def test_f32_is_not_rounded_to_tf32() -> None:
+    """Every sum is as near as f32 allows."""
+    rng = np.random.default_rng(6)
+    a, b, c = (rng.standard_normal(s).astype(np.float32) for s in ((16, 32), (32, 16), (16, 16)))
+    kernel = product(a, b, c, "sm_100a")
+    expected = wide(a) @ wide(b) + wide(c)
+    bound = accumulated(33, np.abs(wide(a)) @ np.abs(wide(b)) + np.abs(wide(c)))
+    for run in (kernel.emulate, kernel.simulate):
+        found = np.asarray(run(a, b, c, np.zeros_like(c), grid=1).arrays[3])
+        assert (np.abs(wide(found) - expected) <= bound).all()
 
 
 @needs_ptxas
