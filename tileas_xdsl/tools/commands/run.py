@@ -10,9 +10,10 @@ import typer
 from tileas_xdsl.tools.console import fail, print_facts
 from tileas_xdsl.tools.kernel_options import (
     ArgOption,
+    CompilableInput,
     GridOption,
-    Input,
     KernelOption,
+    SignatureOption,
     TargetOption,
 )
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    input_file: Input,
+    input_file: CompilableInput,
     grid: GridOption,
     arg: ArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
+    sig: SignatureOption = None,
     target: TargetOption = None,
     device: Annotated[int, typer.Option(min=0, help="Which GPU.")] = 0,
     bench: Annotated[
@@ -53,7 +55,7 @@ def run(
         try:
             chosen = gpu(device)
             name = target or target_of(chosen)
-            launch = PtxLaunch(kernel, grid, None, None, name, 0)
+            launch = PtxLaunch(kernel, grid, None, None, name, 0, signature=sig)
             program = with_deep_stack(lambda: compiled_program(input_file, arg, launch))
             _run(program, chosen, bench, out)
         except (DriverError, LaunchError, ArgumentError) as error:
