@@ -86,7 +86,7 @@ def axis_sum(terms: Iterable[tuple[str, int]]) -> Offset:
     total: dict[str, int] = {}
     for axis, coefficient in terms:
         total[axis] = total.get(axis, 0) + coefficient
-    kept = tuple(sorted((axis, k) for axis, k in total.items() if k))
+    kept = tuple(sorted((axis, k) for axis, k in total.items() if k != 0))
     if not kept:
         return 0
     if len(kept) == 1 and kept[0][0] == ANONYMOUS:
@@ -112,7 +112,7 @@ def terms_of(offset: Offset) -> tuple[tuple[str, int], ...]:
     """The `(axis, coefficient)` pairs of an offset; none for 0."""
     if isinstance(offset, AxisSum):
         return offset.terms
-    return ((ANONYMOUS, offset),) if offset else ()
+    return () if offset == 0 else ((ANONYMOUS, offset),)
 
 
 def coefficient_of(offset: Offset, axis: str) -> int:

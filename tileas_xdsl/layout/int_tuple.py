@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tileas_xdsl.layout.axes import AxisSum, Offset
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.integers import whole
+from tileas_xdsl.layout.integers import Symbolic, whole
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -290,6 +290,8 @@ def crd2idx(crd: Coord, shape: IntTuple, stride: Stride | None = None) -> Any:
 
 
 def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
+    if isinstance(crd, Symbolic):
+        return _symbolic_index(crd, flat(shape), flat(stride))
     if crd < 0:
         return -_int2idx(-crd, shape, stride)
     extents, steps = flat(shape), flat(stride)
@@ -297,6 +299,17 @@ def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
     for k in range(len(extents) - 1):
         crd, digit = divmod(crd, extents[k])
         result += digit * steps[k]
+    return result + crd * steps[-1] if extents else result
+
+
+def _symbolic_index(crd: Any, extents: tuple[Any, ...], steps: tuple[Any, ...]) -> Any:
+    """As `_int2idx`: division that truncates maps a negative integer to minus its image."""
+    from tileas_xdsl.layout.symbols import quotient, remainder
+
+    result: Any = 0
+    for extent, step in zip(extents[:-1], steps, strict=False):
+        result += remainder(crd, extent) * step
+        crd = quotient(crd, extent)
     return result + crd * steps[-1] if extents else result
 
 
@@ -310,7 +323,7 @@ def idx2crd(idx: IntTuple, shape: IntTuple, stride: Stride | None = None) -> Int
         return tuple(idx2crd(i, s, d) for i, s, d in zip(idx, shape, stride, strict=True))
     if is_tuple(shape):
         return tuple(idx2crd(idx, s, d) for s, d in zip_same(shape, stride, "idx2crd"))
-    if not isinstance(stride, int):
+    if not isinstance(stride, (int, Symbolic)):
         raise LayoutError(f"idx2crd: stride {show(stride)} is not an integer")
     return 0 if stride == 0 or shape == 1 else idx // stride % shape
 

@@ -1,4 +1,7 @@
-"""What counts as an integer of a layout: anything with `__index__`, numpy's too, but no `bool`."""
+"""What counts as an integer of a layout: anything with `__index__`, numpy's too, but no `bool`.
+
+A number that only run time knows (`layout.symbols`) counts too.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,17 @@ from typing import Any
 from tileas_xdsl.layout.errors import LayoutError
 
 
+class Symbolic:
+    """A number that is known at run time only; `layout.symbols` has those that there are."""
+
+    __slots__ = ()
+
+
 def whole(x: Any, what: str) -> int:
     """`x` as an `int`; the `LayoutError` for anything else says that it is not `what`."""
+    if isinstance(x, Symbolic):
+        symbolic: Any = x
+        return symbolic
     if isinstance(x, bool):
         raise LayoutError(f"{x} is a truth value, not {what}")
     try:

@@ -15,7 +15,7 @@ from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, E, Offset, coefficient_of, terms_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, Stride, is_tuple, product, show
-from tileas_xdsl.layout.integers import whole
+from tileas_xdsl.layout.integers import Symbolic, whole
 
 
 class LayoutBase:
@@ -182,7 +182,7 @@ def _checked_shape(shape: Any) -> IntTuple:
     if is_tuple(shape):
         return tuple([_checked_shape(x) for x in shape])
     extent = whole(shape, "an extent of a layout")
-    if extent < 1:
+    if not isinstance(extent, Symbolic) and extent < 1:
         raise LayoutError(f"extent {extent} of a layout is not positive")
     return extent
 

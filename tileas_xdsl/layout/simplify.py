@@ -14,6 +14,7 @@ from tileas_xdsl.layout.axes import Offset
 from tileas_xdsl.layout.composed import lifted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple, show
+from tileas_xdsl.layout.integers import Symbolic
 from tileas_xdsl.layout.layout import Layout, make_layout, trusted
 from tileas_xdsl.layout.modes import TRIVIAL
 
@@ -49,7 +50,9 @@ def extended(layout: Layout) -> list[Mode]:
     if not leaves:
         return [(1, 0)]
     last_extent, last_stride = leaves[-1]
-    return merged((*leaves[:-1], (max(last_extent, 2), last_stride)))
+    if not isinstance(last_extent, Symbolic):
+        last_extent = max(last_extent, 2)
+    return merged((*leaves[:-1], (last_extent, last_stride)))
 
 
 @lifted

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum, terms_of
@@ -26,6 +27,7 @@ from tileas_xdsl.layout.int_tuple import Stride
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout, check_byte_swizzle
 from tileas_xdsl.layout.swizzle import Swizzle
+from tileas_xdsl.layout.symbols import DEFAULT_WIDTH, Unknown
 
 MAX_DEPTH = 32
 """How deep tuples may nest."""
@@ -60,6 +62,27 @@ def parse_cute_layout(text: str) -> AnyLayout:
     """The plain or composed layout that `text` writes in CuTe's notation."""
     scanner = _Scanner(text)
     return scanner.whole(scanner.any_layout)
+
+
+def parse_layout_type(text: str) -> AnyLayout:
+    """As `parse_cute_layout`, where leaves may be unknown: `(?,4):(?{i64 div=8},1)`."""
+    scanner = _TypeScanner(text)
+    return scanner.whole(scanner.any_layout)
+
+
+def parse_tuple_type(text: str, *, underscores: bool = False) -> Any:
+    """The tree of a shape, stride, coordinate or integer tuple; `_` is None where it may be.
+
+    Leaves are integers, unknown numbers and scaled bases (`2@0`, `1/2@0`, `?@1`).
+    """
+    scanner = _TypeScanner(text)
+    return scanner.whole(lambda: scanner.any_tuple(underscores))
+
+
+def parse_tile_type(text: str) -> tuple[Layout | None, ...]:
+    """The modes of a tile, `[64:1;_;(2,2):(1,8)]`: a layout each, None for a mode left whole."""
+    scanner = _TypeScanner(text)
+    return scanner.whole(scanner.tile)
 
 
 class _Scanner:
@@ -266,6 +289,61 @@ class _Scanner:
             return build()
         except LayoutError as error:
             raise self.fail(str(error), position) from None
+
+
+class _TypeScanner(_Scanner):
+    """The notation of the types of CuTe IR: numbers may be unknown, multiples may be fractions."""
+
+    def integer(self, what: str, signed: bool = False) -> Any:
+        return self.unknown() if self.accept("?") else super().integer(what, signed)
+
+    def unknown(self) -> Unknown:
+        width, multiple = DEFAULT_WIDTH, 1
+        if self.accept("{"):
+            if self.accept("i64"):
+                width = 64
+            if self.peek() != "}":
+                self.expect("div", "or '}' after '?{'")
+                self.expect("=", "after 'div'")
+                multiple = super().integer("a divisor")
+            self.expect("}", "after '?{'")
+        return Unknown(width, max(multiple, 1))
+
+    def sum(self) -> Any:
+        start = self.position
+        coefficient = self.integer("a stride", signed=True)
+        if isinstance(coefficient, int) and self.accept("/"):
+            coefficient = Fraction(coefficient, self.denominator())
+        names: list[str] = []
+        while self.accept("@"):
+            names.append(self.name())
+        if names:
+            return axis_sum((("@".join(names), coefficient),))
+        if isinstance(coefficient, Fraction):
+            raise self.fail(f"the fraction {coefficient} is no multiple of an axis", start)
+        return coefficient
+
+    def denominator(self) -> int:
+        start = self.position
+        found = super().integer("a denominator")
+        if found == 0:
+            raise self.fail("a denominator is not 0", start)
+        return found
+
+    def any_tuple(self, underscores: bool) -> Any:
+        def leaf() -> Any:
+            return None if underscores and self.accept("_") else self.sum()
+
+        return self.tuple_of(leaf, "a tuple")
+
+    def tile(self) -> tuple[Layout | None, ...]:
+        self.expect("[", "before a tile")
+        modes: list[Layout | None] = []
+        while not self.accept("]"):
+            if modes:
+                self.expect(";", "or ']' in a tile")
+            modes.append(None if self.accept("_") else self.plain())
+        return tuple(modes)
 
 
 def _byte_swizzle(triple: tuple[int, int, int]) -> Swizzle:
