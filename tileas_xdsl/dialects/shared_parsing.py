@@ -56,9 +56,14 @@ def parse_layout_text(parser: AttrParser, read: Callable[[str], T]) -> T:
 def parse_quoted_layout(parser: AttrParser, read: Callable[[str], T]) -> T:
     """`read` applied to the string of `<"...">`."""
     with parser.in_angle_brackets():
-        start = parser.pos + 1
-        text = parser.parse_str_literal()
-        return _located(parser, start, lambda: read(text))
+        return parse_layout_string(parser, read)
+
+
+def parse_layout_string(parser: AttrParser, read: Callable[[str], T]) -> T:
+    """`read` applied to the string literal that follows; its errors keep their place."""
+    start = parser.pos + 1
+    text = parser.parse_str_literal()
+    return _located(parser, start, lambda: read(text))
 
 
 def _located(parser: AttrParser, start: int, build: Callable[[], T]) -> T:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, overload
 from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, has_none
+from tileas_xdsl.layout.integers import Symbolic
 from tileas_xdsl.layout.layout import Layout, LayoutBase, as_layout
 from tileas_xdsl.layout.swizzle import Swizzle
 
@@ -89,9 +90,9 @@ class ComposedLayout(LayoutBase):
         offset = self._inner_index(crd) if isinstance(self.inner, Layout) else 0
         return ComposedLayout(self.outer, self.offset + offset, self.inner.slice(crd))
 
-    def _inner_index(self, crd: Coord) -> int:
+    def _inner_index(self, crd: Coord) -> Any:
         offset = self.inner.index(crd)
-        assert isinstance(offset, int)
+        assert isinstance(offset, (int, Symbolic))
         return offset
 
     def __call__(self, *crd: Coord) -> Any:

@@ -85,6 +85,12 @@ def parse_tile_type(text: str) -> tuple[Layout | None, ...]:
     return scanner.whole(scanner.tile)
 
 
+def parse_swizzle(text: str) -> Swizzle:
+    """The swizzle that `text` writes, `S<3,4,3>`."""
+    scanner = _Scanner(text)
+    return scanner.whole(scanner.swizzle)
+
+
 class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -311,7 +317,7 @@ class _TypeScanner(_Scanner):
 
     def sum(self) -> Any:
         start = self.position
-        coefficient = self.integer("a stride", signed=True)
+        coefficient: Any = self.integer("a stride", signed=True)
         if isinstance(coefficient, int) and self.accept("/"):
             coefficient = Fraction(coefficient, self.denominator())
         names: list[str] = []

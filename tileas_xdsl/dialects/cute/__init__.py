@@ -19,7 +19,28 @@ The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes
 
 from xdsl.ir import Dialect
 
-from tileas_xdsl.dialects.cute import fragments, maps, pointers
+from tileas_xdsl.dialects.cute import (
+    algebra,
+    atoms,
+    copies,
+    fragments,
+    layout_types,
+    layouts,
+    maps,
+    number_types,
+    partitions,
+    pointers,
+    printing,
+    queries,
+    refinements,
+    tiled,
+    tiled_types,
+    tiling,
+    tuple_types,
+    tuples,
+    view_types,
+    views,
+)
 from tileas_xdsl.dialects.cute.fragments import (
     MakeFragmentOp,
     SelectFragmentOp,
@@ -38,7 +59,7 @@ from tileas_xdsl.dialects.cute.pointers import (
     access_offset,
 )
 from tileas_xdsl.dialects.cute.spaces import AddressSpace, AddressSpaceAttr
-from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute.types import PtrType, SwizzleType
 
 __all__ = [
     "AddressSpace",
@@ -55,6 +76,7 @@ __all__ = [
     "SelectFragmentOp",
     "SliceFragmentOp",
     "StoreOp",
+    "SwizzleType",
     "UndefFragmentOp",
     "YieldFragmentOp",
     "access_alignment",
@@ -63,6 +85,24 @@ __all__ = [
 
 Cute = Dialect(
     "cute",
-    [*pointers.OPERATIONS, *fragments.OPERATIONS, *maps.OPERATIONS],
-    [AddressSpaceAttr, PtrType],
-)
+    [
+        op
+        for family in (
+            pointers, fragments, maps, tuples, queries, layouts, algebra, tiling, partitions,
+            views, refinements, atoms, copies, tiled, printing,
+        )
+        for op in family.OPERATIONS
+    ],
+    [
+        AddressSpaceAttr,
+        SwizzleType,
+        PtrType,
+        *tuple_types.TYPES,
+        *tuple_types.ATTRIBUTES,
+        *layout_types.TYPES,
+        *layout_types.ATTRIBUTES,
+        *view_types.TYPES,
+        *number_types.TYPES,
+        *tiled_types.TYPES,
+    ],
+)  # fmt: skip

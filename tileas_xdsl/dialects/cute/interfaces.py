@@ -122,6 +122,11 @@ class CopyAtomType(AtomType):
         """`(thread, bit) -> bit` of what is copied, on the destination's side."""
         return None
 
+    @property
+    def reference_layout(self) -> Layout | None:
+        """The side in which `layout_copy_tv` of a tiled copy counts: the destination."""
+        return self.destination_layout
+
     def check_copy(self, op: Operation, call: CopyCall) -> None:
         """Raise `op_error` where this instruction cannot do the copy, beyond the facts above."""
         del op, call

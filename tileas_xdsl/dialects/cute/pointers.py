@@ -29,8 +29,11 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import one_of, pointer
 from tileas_xdsl.dialects.cute.elements import element_of, stored_bytes
+from tileas_xdsl.dialects.cute.number_types import DivisibleType
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.layout.symbols import Unknown, divisor_of
 
 Value = SSAValue | Operation
 
@@ -48,6 +51,9 @@ STORE_CACHE_MODES = ("write_back", "global", "streaming", "write_through")
 """How a store uses the caches; PTX calls them wb, cg, cs, wt."""
 
 _OFFSETS = (i32, i64, IndexType())
+
+ACCESSED = (AddressSpace.GMEM, AddressSpace.SMEM, AddressSpace.GENERIC)
+"""What loads and stores of one thread reach."""
 
 
 @irdl_op_definition
@@ -72,10 +78,10 @@ class PtrAddOp(IRDLOperation):
 
     def verify_(self) -> None:
         source = pointer(self, self.ptr, "base")
-        one_of(self, self.offset, "offset", _OFFSETS)
+        if not _is_number(self.offset.type):
+            one_of(self, self.offset, "offset", _OFFSETS)
         result = self.result.type
-        same = (source.element_type, source.space) == (result.element_type, result.space)
-        if not same:
+        if PtrType(source.element_type, source.space, result.align, source.swizzle) != result:
             raise op_error(self, f"moves {source}, and cannot turn it into {result}")
         constant = constant_of(self.offset)
         if constant is None:
@@ -90,15 +96,31 @@ class PtrAddOp(IRDLOperation):
         )
 
 
+def _is_number(type_: Attribute) -> bool:
+    """Whether an offset is a tuple of one integer, or an integer with a divisor."""
+    if isinstance(type_, IntTupleType):
+        return isinstance(type_.data, (int, Unknown))
+    return isinstance(type_, DivisibleType)
+
+
 def _moved(ptr: SSAValue, offset: SSAValue, alignment: int | None) -> Attribute:
     type_ = ptr.type
     if not isinstance(type_, PtrType):
         return type_
     if alignment is None:
-        constant = constant_of(offset)
-        steps = 1 if constant is None else constant
+        steps = _multiple(offset)
         alignment = gcd(type_.align, steps * type_.element_bytes)
-    return PtrType(type_.element_type, type_.space, alignment)
+    return PtrType(type_.element_type, type_.space, alignment, type_.swizzle)
+
+
+def _multiple(offset: SSAValue) -> int:
+    """What an offset is known to be a multiple of."""
+    if isinstance(offset.type, IntTupleType):
+        return divisor_of(offset.type.data)
+    if isinstance(offset.type, DivisibleType):
+        return offset.type.data
+    constant = constant_of(offset)
+    return 1 if constant is None else constant
 
 
 def constant_of(value: SSAValue) -> int | None:
@@ -126,13 +148,15 @@ class RecastPtrOp(IRDLOperation):
         ptr = SSAValue.get(ptr)
         type_ = ptr.type
         if isinstance(type_, PtrType):
-            type_ = PtrType(element, type_.space, alignment or type_.align)
+            type_ = PtrType(element, type_.space, alignment or type_.align, type_.swizzle)
         super().__init__(operands=[ptr], result_types=[type_])
 
     def verify_(self) -> None:
         source = pointer(self, self.ptr, "base")
         if source.space is not self.result.type.space:
             raise op_error(self, f"keeps {source} in {source.space}: {self.result.type} is not")
+        if source.swizzle != self.result.type.swizzle:
+            raise op_error(self, f"keeps the swizzle {source.swizzle} of {source}")
 
 
 @irdl_op_definition
@@ -189,6 +213,10 @@ def _check_access(op: Operation, ptr: SSAValue, value: Attribute) -> None:
     source = pointer(op, ptr, "address")
     if source.space is AddressSpace.RMEM:
         raise op_error(op, "accesses memory, and rmem is registers: use the fragment itself")
+    if source.space not in ACCESSED:
+        raise op_error(op, f"accesses {', '.join(ACCESSED)}, not {source.space}")
+    if source.swizzle.bits:
+        raise op_error(op, f"accesses plain addresses: apply the swizzle of {source} before")
     if stored_bytes(value) is None:
         raise op_error(op, f"expects an element or a fragment vector<NxT>, but got {value}")
     if element_of(value) != source.element_type:

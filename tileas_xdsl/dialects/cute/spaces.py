@@ -17,6 +17,9 @@ class AddressSpace(StrEnum):
     GMEM = "gmem"
     SMEM = "smem"
     RMEM = "rmem"
+    CMEM = "cmem"
+    TMEM = "tmem"
+    DSMEM = "dsmem"
 
 
 ADDRESS_BITS: Mapping[AddressSpace, int] = {
@@ -24,8 +27,22 @@ ADDRESS_BITS: Mapping[AddressSpace, int] = {
     AddressSpace.GMEM: 64,
     AddressSpace.SMEM: 32,
     AddressSpace.RMEM: 32,
+    AddressSpace.CMEM: 64,
+    AddressSpace.TMEM: 32,
+    AddressSpace.DSMEM: 32,
 }
 """How wide an address is; 32 bits reach all of a window that an SM has by itself."""
+
+SPACE_NUMBERS: Mapping[AddressSpace, int] = {
+    AddressSpace.GENERIC: 0,
+    AddressSpace.GMEM: 1,
+    AddressSpace.SMEM: 3,
+    AddressSpace.CMEM: 4,
+    AddressSpace.RMEM: 5,
+    AddressSpace.TMEM: 6,
+    AddressSpace.DSMEM: 7,
+}
+"""The numbers of LLVM (NVPTX) for the address spaces."""
 
 
 @irdl_attr_definition

@@ -1,37 +1,62 @@
-"""Types of `cute`: pointers."""
+"""Types of `cute`: swizzles and pointers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute.spaces import ADDRESS_BITS, AddressSpace, AddressSpaceAttr
+from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
+from tileas_xdsl.layout import NO_SWIZZLE, LayoutError, Swizzle
+from tileas_xdsl.layout.text import parse_swizzle
+
+
+@irdl_attr_definition
+class SwizzleType(Data[Swizzle], TypeAttribute):
+    """`!cute.swizzle<"S<3,4,3>">`: an involution of offsets; of a pointer's, in bytes."""
+
+    name = "cute.swizzle"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Swizzle:
+        return parse_quoted_layout(parser, parse_swizzle)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f'"{self.data}"')
+
+
+UNSWIZZLED = SwizzleType(NO_SWIZZLE)
 
 
 @irdl_attr_definition
 class PtrType(ParametrizedAttribute, TypeAttribute):
-    """`!cute.ptr<f16, smem, align<128>>`: element, space and alignment in bytes.
+    """`!cute.ptr<f16, smem, align<128>, S<3,4,3>>`: element, space, alignment in bytes, swizzle.
 
-    Without `align` the pointer is aligned to one element.
+    Without `align` the pointer is aligned to one element.  A swizzle permutes the byte addresses
+    that the pointer is followed to; those without bits are not written.
     """
 
     name = "cute.ptr"
     element_type: Attribute
     address_space: AddressSpaceAttr
     alignment: IntAttr
+    address_swizzle: SwizzleType
 
     def __init__(
         self,
         element_type: Attribute,
         space: AddressSpace | AddressSpaceAttr | str,
         alignment: int | IntAttr | None = None,
+        swizzle: Swizzle = NO_SWIZZLE,
     ) -> None:
         if isinstance(space, str):
             space = AddressSpace(space)
@@ -41,7 +66,13 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
             element_type,
             space if isinstance(space, AddressSpaceAttr) else AddressSpaceAttr(space),
             IntAttr(alignment) if isinstance(alignment, int) else alignment,
+            SwizzleType(swizzle) if swizzle.bits else UNSWIZZLED,
         )
+
+    @property
+    def swizzle(self) -> Swizzle:
+        """How byte addresses are permuted."""
+        return self.address_swizzle.data
 
     @property
     def space(self) -> AddressSpace:
@@ -77,25 +108,65 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        alignment: int | None = None
         with parser.in_angle_brackets():
-            element = parser.parse_type()
-            parser.parse_punctuation(",", ": a pointer says where it points to")
-            space = parser.parse_str_enum(AddressSpace)
-            if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("align")
-                with parser.in_angle_brackets():
-                    alignment = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            element, space = parse_element_and_space(parser)
+            alignment, swizzle = parse_clauses(parser)
         if alignment is None:
             alignment = natural_alignment(element)
-        return element, AddressSpaceAttr(space), IntAttr(alignment)
+        return element, space, IntAttr(alignment), swizzle
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.element_type)
-            printer.print_string(f", {self.space.value}")
-            if self.align != natural_alignment(self.element_type):
-                printer.print_string(f", align<{self.align}>")
+            print_pointed(printer, self.element_type, self.space, self.align, self.swizzle)
+
+
+def parse_element_and_space(parser: AttrParser) -> tuple[Attribute, AddressSpaceAttr]:
+    """What a pointer or view points to, and where: `f16, smem`."""
+    element = parser.parse_type()
+    parser.parse_punctuation(",", ": a pointer says where it points to")
+    return element, AddressSpaceAttr(parser.parse_str_enum(AddressSpace))
+
+
+def parse_clauses(parser: AttrParser) -> tuple[int | None, SwizzleType]:
+    """What may follow: `, align<128>, S<3,4,3>`; a comma before a string literal is read too."""
+    alignment: int | None = None
+    swizzle = UNSWIZZLED
+    while parser.parse_optional_punctuation(","):
+        if parser.parse_optional_keyword("align") is not None:
+            with parser.in_angle_brackets():
+                alignment = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        elif parser.parse_optional_keyword("S") is not None:
+            swizzle = _parse_swizzle(parser)
+        elif (word := parser.parse_optional_identifier()) is not None:
+            del word
+            parser.raise_error(message("expects-one-of-memspace-align-swizzle-after"))
+        else:
+            break
+    return alignment, swizzle
+
+
+def _parse_swizzle(parser: AttrParser) -> SwizzleType:
+    start = parser.pos
+    triple = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parser.parse_integer)
+    if len(triple) != 3:
+        parser.raise_error("a swizzle is S<B,M,S>", start)
+    try:
+        swizzle = Swizzle(*triple)
+    except LayoutError as error:
+        parser.raise_error(str(error), start)
+    return SwizzleType(swizzle) if swizzle.bits else UNSWIZZLED
+
+
+def print_pointed(
+    printer: Printer, element: Attribute, space: AddressSpace, align: int, swizzle: Swizzle
+) -> None:
+    """What `parse_element_and_space` and `parse_clauses` read."""
+    printer.print_attribute(element)
+    printer.print_string(f", {space.value}")
+    if align != natural_alignment(element):
+        printer.print_string(f", align<{align}>")
+    if swizzle.bits:
+        printer.print_string(f", {swizzle}")
 
 
 def natural_alignment(element_type: Attribute) -> int:

@@ -1,0 +1,40 @@
+"""Printing, for debugging."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def, var_operand_def
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.operation import FixedResults
+from tileas_xdsl.dialects.cute.view_types import MemRefType
+
+
+@irdl_op_definition
+class PrintOp(FixedResults):
+    """Prints values by a format: one view of memory, every element of it; or numbers.
+
+    `cute-desugar` makes a loop over the coordinates of a view, which prints the coordinate and the
+    element as numbers.
+    """
+
+    name = "cute.print"
+    values = var_operand_def()
+    fmt = opt_prop_def(StringAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @property
+    def view(self) -> MemRefType | None:
+        """The view that is printed; None if numbers are."""
+        first = self.values[0].type if len(self.values) == 1 else None
+        return first if isinstance(first, MemRefType) else None
+
+    def verify_(self) -> None:
+        if self.view is None and any(isinstance(v.type, MemRefType) for v in self.values):
+            raise op_error(self, "prints one view, or numbers")
+        if not self.values:
+            raise op_error(self, "prints something")
+
+
+OPERATIONS = (PrintOp,)

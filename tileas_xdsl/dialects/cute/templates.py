@@ -1,0 +1,96 @@
+"""Tuples written out among the operands of an operation: `shape = (%M, 64, %K)`.
+
+The integers become an attribute with a `?` for each value, and the values become operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+from xdsl.parser import Parser
+from xdsl.parser.core import UnresolvedOperand
+from xdsl.printer import Printer
+
+from tileas_xdsl.dialects.cute.number_types import width_and_divisor
+from tileas_xdsl.layout.symbols import Unknown
+
+
+@dataclass(frozen=True)
+class Template:
+    """A written tuple: a tree of integers and of operands that are not resolved yet."""
+
+    tree: Any
+
+    @property
+    def operands(self) -> list[UnresolvedOperand]:
+        """The operands, in order."""
+        return list(_operands(self.tree))
+
+
+def _operands(tree: Any) -> Iterator[UnresolvedOperand]:
+    if isinstance(tree, tuple):
+        parts: tuple[Any, ...] = tree
+        for part in parts:
+            yield from _operands(part)
+    elif isinstance(tree, UnresolvedOperand):
+        yield tree
+
+
+def parse_template(parser: Parser) -> Template:
+    """`(%M, (64, %K))` or one leaf."""
+    return Template(_parse_tree(parser))
+
+
+def _parse_tree(parser: Parser) -> Any:
+    if parser.parse_optional_punctuation("(") is None:
+        operand = parser.parse_optional_unresolved_operand()
+        return parser.parse_integer(allow_boolean=False) if operand is None else operand
+    if parser.parse_optional_punctuation(")"):
+        return ()
+    parts = [_parse_tree(parser)]
+    while parser.parse_optional_punctuation(","):
+        parts.append(_parse_tree(parser))
+    parser.parse_punctuation(")")
+    return tuple(parts)
+
+
+def typed_tree(template: Template, values: Sequence[SSAValue]) -> Any:
+    """The tree with a `?` for each operand, as wide as its value."""
+    remaining = iter(values)
+
+    def leaf(tree: Any) -> Any:
+        if isinstance(tree, tuple):
+            parts: tuple[Any, ...] = tree
+            return tuple(leaf(part) for part in parts)
+        return unknown_for(next(remaining)) if isinstance(tree, UnresolvedOperand) else tree
+
+    return leaf(template.tree)
+
+
+def unknown_for(value: SSAValue) -> Unknown:
+    """The leaf of a type that stands for a value."""
+    width, divisor = width_and_divisor(value.type) or (32, 1)
+    return Unknown(width, divisor)
+
+
+def print_template(printer: Printer, tree: Any, values: Iterator[SSAValue]) -> None:
+    """The tree, with the next of `values` for each `?`."""
+    if isinstance(tree, tuple):
+        parts: tuple[Any, ...] = tree
+        with printer.in_parens():
+            printer.print_list(parts, lambda part: print_template(printer, part, values))
+    elif isinstance(tree, Unknown):
+        printer.print_ssa_value(next(values))
+    else:
+        printer.print_string(str(tree))
+
+
+def filled(tree: Any, numbers: Iterator[Any]) -> Any:
+    """The tree with the next of `numbers` for each `?`."""
+    if isinstance(tree, tuple):
+        parts: tuple[Any, ...] = tree
+        return tuple(filled(part, numbers) for part in parts)
+    return next(numbers) if isinstance(tree, Unknown) else tree
