@@ -40,6 +40,12 @@ def _cute() -> Dialect:
     return Cute
 
 
+def _cute_desugar() -> type[ModulePass]:
+    from tileas_xdsl.transforms.cute_desugar import CuteDesugar
+
+    return CuteDesugar
+
+
 def _cute_nvgpu() -> Dialect:
     from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 
@@ -195,6 +201,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
+        "cute-desugar": _cute_desugar,
         "expand-math": _expand_math,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,

@@ -6,6 +6,7 @@ What a view is given instead of a layout, its iterator is kept.
 from __future__ import annotations
 
 from abc import ABC
+from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -40,6 +41,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import congruent, is_tuple, show
 
 Bits = IntegerAttr
+_algebra: Any = algebra
 
 
 class ProfiledOp(AlgebraOp, ABC):
@@ -65,7 +67,7 @@ class CoalesceOp(ProfiledOp):
     name = "cute.coalesce"
 
     def compute(self, *operands: Any) -> Any:
-        return on_layout(operands[0], lambda layout: algebra.coalesce(layout, self.profile))
+        return on_layout(operands[0], partial(_algebra.coalesce, profile=self.profile))
 
 
 @irdl_op_definition
@@ -75,7 +77,7 @@ class FilterOp(ProfiledOp):
     name = "cute.filter"
 
     def compute(self, *operands: Any) -> Any:
-        return on_layout(operands[0], lambda layout: algebra.filter(layout, self.profile))
+        return on_layout(operands[0], partial(_algebra.filter, profile=self.profile))
 
 
 @irdl_op_definition
@@ -247,7 +249,7 @@ def covering(shape: Any, tiler: Any) -> Any:
         return int_tuple.ceil_div(shape, tiler.size())
     if tiler is None:
         return 1
-    if not isinstance(tiler, tuple):
+    if not is_tuple(tiler):
         return int_tuple.ceil_div(shape, tiler)
     tiles: tuple[Any, ...] = tiler
     if not is_tuple(shape) or len(tiles) > len(shape):

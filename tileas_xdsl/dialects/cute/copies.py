@@ -197,7 +197,8 @@ class GemmOp(ProductCall):
 
 def _differ(a: Any, b: Any) -> bool:
     """Whether two extents are known to differ."""
-    one, other = product(a), product(b)
+    one: Any = product(a)
+    other: Any = product(b)
     return isinstance(one, int) and isinstance(other, int) and one != other
 
 

@@ -290,7 +290,7 @@ def composed(inner: Any, offset: Any, outer: Any) -> ComposedLayout:
             "compose_layout: the inner component is a swizzle or a layout and the outer one a "
             f"layout, but got inner {type_of(inner)} and outer {type_of(outer)}"
         )
-    crd = tree_of(offset, "an offset")
+    crd: Any = tree_of(offset, "an offset")
     if is_tuple(crd):
         if not isinstance(outer, Layout):
             raise LayoutError(f"compose_layout: {outer} has no coordinates as offsets")

@@ -9,7 +9,7 @@ from tileas_xdsl.dialects.cute.values import Number, Tile, Tree, View, type_of
 from tileas_xdsl.layout import AxisSum, ComposedLayout, Layout
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import flat
+from tileas_xdsl.layout.int_tuple import flat, is_tuple
 from tileas_xdsl.layout.symbols import Expression
 
 AnyLayout: TypeAlias = Layout | ComposedLayout
@@ -89,11 +89,10 @@ def is_static_layout(layout: AnyLayout) -> bool:
 def at(tree: Any, path: Sequence[int]) -> Any:
     """The part of a tuple, layout or tile at a path of modes; `IndexError` if there is none."""
     for mode in path:
-        if isinstance(tree, (tuple, Layout, ComposedLayout)):
-            part: Any = tree
-            if not 0 <= mode < len(part):
+        if is_tuple(tree) or isinstance(tree, (Layout, ComposedLayout)):
+            if not 0 <= mode < len(tree):
                 raise IndexError(mode)
-            tree = part[mode]
+            tree = tree[mode]
         elif mode != 0:
             raise IndexError(mode)
     return tree

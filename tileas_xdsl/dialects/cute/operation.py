@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
@@ -285,7 +285,7 @@ def integers_of(attribute: Attribute | None) -> tuple[int, ...]:
     """The integers of a property that `integers` makes, whatever their width; none if absent."""
     if not isinstance(attribute, ArrayAttr):
         return ()
-    found: tuple[Any, ...] = attribute.data
+    found: list[Any] = list(cast(ArrayAttr[Attribute], attribute))
     return tuple(int(x.value.data) for x in found if isinstance(x, IntegerAttr))
 
 

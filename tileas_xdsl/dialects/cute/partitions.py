@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from xdsl.ir import Attribute
@@ -88,7 +89,7 @@ class LocalTileOp(AlgebraOp):
         crd = coord.tree
         if self.proj is not None:
             tiler, crd = self._diced(tiler), self._diced(crd)
-        divided = on_layout(view, lambda layout: zipped_divide(layout, tiler))
+        divided = on_layout(view, partial(_divided, tiler))
         tiles = divided.layout[1]
         self._check_profile(crd, tiles)
         kept = (None,) * divided.layout[0].rank
@@ -157,7 +158,7 @@ class LocalPartitionOp(AlgebraOp):
         place = self._place(tiler, tree_of(index, "the index"))
         extents = int_tuple.product_each(tiler.shape)
         self._check_modes(layout_of(value), extents)
-        divided = on_layout(value, lambda layout: zipped_divide(layout, extents))
+        divided = on_layout(value, partial(_divided, extents))
         rests = (None,) * layout_rank(divided, 1)
         return sliced(divided, (place, rests))
 
@@ -178,6 +179,11 @@ class LocalPartitionOp(AlgebraOp):
         except LayoutError as error:
             key = "unable-to-coalesce-input-of-type"
             raise inference_error(self, f"{literal(key)}'{self.input.type}'") from error
+
+
+def _divided(tiler: Any, layout: Any) -> Any:
+    divide: Any = zipped_divide
+    return divide(layout, tiler)
 
 
 def layout_rank(value: Any, mode: int) -> int:
@@ -217,7 +223,8 @@ class MakeFragmentLikeOp(Projection):
         fragment = algebra.make_fragment_like(layout)
         if not isinstance(value, View):
             return fragment
-        return View(registers(value.iterator.element, self), fragment)
+        pointer: Any = value.iterator
+        return View(registers(pointer.element, self), fragment)
 
 
 def registers(element: Attribute, base: Any) -> Pointer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute
@@ -21,7 +21,6 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
-from tileas_xdsl.dialects.cute.number_types import DIVISIBLE
 from tileas_xdsl.dialects.cute.operands import at, has_bases, layout_of, shape_of, tree_of
 from tileas_xdsl.dialects.cute.operation import (
     AlgebraOp,
@@ -265,11 +264,7 @@ class GetScalarsOp(FixedResults, InferredOp):
 
 
 def _integer_type(number: Any) -> Attribute:
-    if not isinstance(number, Expression):
-        return i32
-    if number.divisor == 1:
-        return i64 if number.width == 64 else i32
-    return DIVISIBLE[number.width](number.divisor)
+    return i64 if isinstance(number, Expression) and number.width == 64 else i32
 
 
 # Coordinates and indices
@@ -332,7 +327,7 @@ def coordinates_of(offset: Any) -> Any:
     return _as_tuple(tree)
 
 
-def _put(tree: dict[int, Any], path: Sequence[int], k: Any) -> None:
+def _put(tree: Any, path: Sequence[int], k: Any) -> None:
     first, *rest = path
     if not rest:
         tree[first] = k
@@ -346,7 +341,7 @@ def _put(tree: dict[int, Any], path: Sequence[int], k: Any) -> None:
 def _as_tuple(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
-    modes: dict[int, Any] = tree
+    modes = cast(dict[int, Any], tree)
     return tuple(_as_tuple(modes.get(i, 0)) for i in range(max(modes) + 1))
 
 

@@ -15,6 +15,7 @@ from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.dialects.cute.number_types import width_and_divisor
+from tileas_xdsl.layout.int_tuple import is_tuple
 from tileas_xdsl.layout.symbols import Unknown
 
 
@@ -31,9 +32,8 @@ class Template:
 
 
 def _operands(tree: Any) -> Iterator[UnresolvedOperand]:
-    if isinstance(tree, tuple):
-        parts: tuple[Any, ...] = tree
-        for part in parts:
+    if is_tuple(tree):
+        for part in tree:
             yield from _operands(part)
     elif isinstance(tree, UnresolvedOperand):
         yield tree
@@ -62,9 +62,8 @@ def typed_tree(template: Template, values: Sequence[SSAValue]) -> Any:
     remaining = iter(values)
 
     def leaf(tree: Any) -> Any:
-        if isinstance(tree, tuple):
-            parts: tuple[Any, ...] = tree
-            return tuple(leaf(part) for part in parts)
+        if is_tuple(tree):
+            return tuple(leaf(part) for part in tree)
         return unknown_for(next(remaining)) if isinstance(tree, UnresolvedOperand) else tree
 
     return leaf(template.tree)
@@ -78,10 +77,9 @@ def unknown_for(value: SSAValue) -> Unknown:
 
 def print_template(printer: Printer, tree: Any, values: Iterator[SSAValue]) -> None:
     """The tree, with the next of `values` for each `?`."""
-    if isinstance(tree, tuple):
-        parts: tuple[Any, ...] = tree
+    if is_tuple(tree):
         with printer.in_parens():
-            printer.print_list(parts, lambda part: print_template(printer, part, values))
+            printer.print_list(tree, lambda part: print_template(printer, part, values))
     elif isinstance(tree, Unknown):
         printer.print_ssa_value(next(values))
     else:
@@ -90,7 +88,6 @@ def print_template(printer: Printer, tree: Any, values: Iterator[SSAValue]) -> N
 
 def filled(tree: Any, numbers: Iterator[Any]) -> Any:
     """The tree with the next of `numbers` for each `?`."""
-    if isinstance(tree, tuple):
-        parts: tuple[Any, ...] = tree
-        return tuple(filled(part, numbers) for part in parts)
+    if is_tuple(tree):
+        return tuple(filled(part, numbers) for part in tree)
     return next(numbers) if isinstance(tree, Unknown) else tree

@@ -6,7 +6,7 @@ Source: CUTLASS include/cute/atom/copy_atom.hpp (TiledCopy) and mma_atom.hpp (Ti
 from __future__ import annotations
 
 from abc import ABC
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
@@ -58,19 +58,20 @@ def thread_values(tiled: TiledCopyType, side: Layout | None, bits: int) -> Layou
     atom = tiled.atom
     assert isinstance(atom, CopyAtomType)
     values = (atom.copy_bits or bits) // bits
-    split = zipped_divide(tiled.thread_values, (atom.threads, values))
+    split: Any = zipped_divide(tiled.thread_values, (atom.threads, values))
     reference = _in_elements(atom.reference_layout, bits)
     if side is not None and reference is not None and side != reference:
         to_side = composition(algebra.right_inverse(reference), side)
         split = algebra.make_layout(composition(split[0], to_side), split[1])
-    zipped = algebra.zip_modes(split[0], split[1])
+    zipped: Layout = algebra.zip_modes(split[0], split[1])
     return coalesce(zipped, (1, (1, 1)))
 
 
 def partition(tiled: TiledCopyType, layout: Any, tv: Layout, thread: Any) -> Any:
     """(thread's values, rests...) of a layout, and the coordinate that is sliced off."""
     tiler = tiled.tiler_mn.data
-    divided = zipped_divide(layout, tiler)
+    divide: Any = zipped_divide
+    divided = divide(layout, tiler)
 
     def in_threads(plain: Layout) -> Layout:
         tile = composition(whole_modes(plain[0]), tv)
@@ -207,8 +208,10 @@ class TiledMmaPart(AlgebraOp, ABC):
         tiled, (one, other) = self.tiled_type(), self.axes
         permutation = tiled.permutation_mnk.data
         shape = self.atom().shape_mnk
-        permuted = algebra.logical_divide(layout, (permutation[one], permutation[other]))
-        return zipped_divide(permuted, (shape[one], shape[other]))
+        divide: Any = algebra.logical_divide
+        permuted = divide(layout, (permutation[one], permutation[other]))
+        divide = zipped_divide
+        return divide(permuted, (shape[one], shape[other]))
 
 
 @irdl_op_definition
@@ -279,7 +282,7 @@ class MmaPartitionShapeOp(TiledMmaPart):
         if tv is None or not isinstance(atoms, tuple) or not isinstance(shape, tuple):
             raise LayoutError(f"{self.operand.value} has a shape of two modes")
         steps = [mnk[axis] * int_tuple.product(atoms[axis]) for axis in (one, other)]
-        modes: tuple[Any, ...] = shape
+        modes = cast(tuple[Any, ...], shape)
         rests = [
             int_tuple.ceil_div(extent, step) for extent, step in zip(modes, steps, strict=False)
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from xdsl.irdl import (
@@ -209,9 +210,8 @@ class TileToShapeOp(AlgebraOp):
 
     def compute(self, *operands: Any) -> Any:
         block, target, order = operands
-        return on_layout(
-            block, lambda layout: algebra.tile_to_shape(layout, target.tree, order.tree)
-        )
+        tile: Any = algebra.tile_to_shape
+        return on_layout(block, partial(tile, target=target.tree, order=order.tree))
 
 
 @irdl_op_definition

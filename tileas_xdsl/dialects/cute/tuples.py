@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import i1
@@ -15,6 +16,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -157,6 +159,11 @@ class StaticOp(CuteOp):
 
     def __init__(self, result_type: Attribute) -> None:
         super().__init__(result_types=[result_type])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         value = symbol(self.result)
@@ -311,10 +318,11 @@ class TupleTest(AlgebraOp, ABC):
 
 def all_of(operation: str, a: Any, b: Any) -> Any:
     """1 if an operation that gives 0 or 1 holds for every pair of leaves."""
-    total: Any = 1
-    for x, y in zip(a, b, strict=True):
-        total = compute("and", compute(operation, x, y), total)
-    return total
+    truths = [compute(operation, x, y) for x, y in zip(a, b, strict=True)]
+    unknown = [truth for truth in truths if isinstance(truth, Expression)]
+    if any(truth == 0 for truth in truths if isinstance(truth, int)):
+        return 0
+    return reduce(lambda one, other: compute("and", one, other), unknown) if unknown else 1
 
 
 @irdl_op_definition

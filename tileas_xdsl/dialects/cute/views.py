@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.cute.view_types import ArithTupleIterType, MemRefType
 from tileas_xdsl.layout import NO_SWIZZLE, int_tuple
 from tileas_xdsl.layout.axes import axis_sum
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import flat
+from tileas_xdsl.layout.int_tuple import flat, is_tuple
 
 
 @irdl_op_definition
@@ -106,11 +106,10 @@ class AdvanceOp(AlgebraOp):
 
 def _as_bases(tree: Any, path: str = "") -> Any:
     """A tuple as the sum of multiples of basis vectors."""
-    if not isinstance(tree, tuple):
+    if not is_tuple(tree):
         return axis_sum(((path, tree),)) if path else tree
-    parts: tuple[Any, ...] = tree
     total: Any = 0
-    for i, part in enumerate(parts):
+    for i, part in enumerate(tree):
         total = total + _as_bases(part, f"{i}@{path}" if path else str(i))
     return total
 

@@ -1,0 +1,1 @@
+"""Parts of the passes `cute-desugar` and `cute-to-llvm`."""

@@ -1,0 +1,43 @@
+"""Printing a view: a loop over its coordinates, each of which is printed with its element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.builder import Builder, InsertPoint
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Block, Region, SSAValue
+
+from tileas_xdsl.dialects.cute.operation import built
+from tileas_xdsl.dialects.cute.printing import PrintOp
+from tileas_xdsl.dialects.cute.queries import GetScalarsOp, GetShapeOp, Idx2CrdOp, SizeOp
+from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
+from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp
+from tileas_xdsl.dialects.cute.views import MemRefLoadOp
+from tileas_xdsl.layout.symbols import Unknown
+from tileas_xdsl.transforms.cute_lowering.numbers import ARITH, NumberEmitter
+
+
+def print_view(op: PrintOp, builder: Builder) -> None:
+    """`for index in range(size(view)): print(coordinate, element)`."""
+    (view,) = op.values
+    shape = builder.insert(built(GetShapeOp, [view])).result
+    size = builder.insert(built(SizeOp, [shape])).result
+    total = builder.insert(built(GetScalarsOp, [size])).scalars[0]
+    numbers = NumberEmitter(ARITH, builder.insert, _no_leaf)
+    body = Block(arg_types=[i32])
+    zero, one = numbers.emit(0, 32), numbers.emit(1, 32)
+    builder.insert(scf.ForOp(zero, numbers.resized(total, 32), one, [], Region(body)))
+    inside = Builder(InsertPoint.at_end(body))
+    index = inside.insert(MakeIntTupleOp([body.args[0]], IntTupleType(Unknown()))).result
+    coord = inside.insert(built(Idx2CrdOp, [index, shape])).result
+    element = inside.insert(built(MemRefLoadOp, [view, coord])).result
+    place: list[SSAValue] = list(inside.insert(built(GetScalarsOp, [coord])).scalars)
+    properties: dict[str, Any] = {} if op.fmt is None else {"fmt": op.fmt}
+    inside.insert(PrintOp.create(operands=[*place, element], properties=properties))
+    inside.insert(scf.YieldOp())
+
+
+def _no_leaf(number: Unknown) -> SSAValue:
+    raise AssertionError(f"{number} stands for no value")
