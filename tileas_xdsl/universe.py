@@ -46,6 +46,12 @@ def _cute_desugar() -> type[ModulePass]:
     return CuteDesugar
 
 
+def _cute_to_llvm() -> type[ModulePass]:
+    from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
+
+    return CuteToLlvm
+
+
 def _cute_nvgpu() -> Dialect:
     from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 
@@ -202,6 +208,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "cute-desugar": _cute_desugar,
+        "cute-to-llvm": _cute_to_llvm,
         "expand-math": _expand_math,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,
         "tileas-assign-load-store-layouts": _tileas_assign_load_store_layouts,

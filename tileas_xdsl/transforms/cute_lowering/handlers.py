@@ -1,0 +1,355 @@
+"""Code of LLVM for each operation of `cute` that no architecture decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import VectorType, i8, i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import pointers
+from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.operation import AlgebraOp
+from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
+from tileas_xdsl.dialects.cute.queries import GetLeavesOp, GetScalarsOp, UnpackTupleOp
+from tileas_xdsl.dialects.cute.refinements import (
+    AssumeOp,
+    CreateDivisorOp,
+    DerefineOp,
+    DivideOp,
+    GetDivisorOp,
+)
+from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
+from tileas_xdsl.dialects.cute.values import Number, Pointer, Tree, View, numbers, symbol
+from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.views import (
+    AllocaOp,
+    ApplySwizzleOp,
+    MemRefLoadOp,
+    MemRefLoadVecOp,
+    MemRefStoreOp,
+    MemRefStoreVecOp,
+)
+from tileas_xdsl.layout import int_tuple
+from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.transforms.cute_lowering.function import Lowering, bits_of
+from tileas_xdsl.transforms.cute_lowering.numbers import LLVM
+
+Handler = Callable[[Any, Lowering], None]
+
+
+def algebra(op: AlgebraOp, low: Lowering) -> None:
+    """Whatever the algebra defines: its numbers are computed and packed."""
+    low.define(op, op.results[0], op.result_value())
+
+
+def several(op: GetLeavesOp | GetScalarsOp | UnpackTupleOp, low: Lowering) -> None:
+    """Parts of one value, each a result."""
+    for result, value in zip(op.results, op.values(), strict=True):
+        low.define(op, result, value)
+
+
+def make_tuple(op: MakeTupleBase, low: Lowering) -> None:
+    """A tuple of its operands."""
+    result = op.result
+    carrier = low.carrier(result)
+    if carrier is None:
+        low.values[result] = None
+        return
+    given = [leaf_number(op, element) for element in op.elements]
+    wanted = [n for n in numbers(symbol(result)) if isinstance(n, Expression)]
+    unknown = [n for n in given if isinstance(n, Expression)]
+    parts = [
+        (path, low.number(have, want.width))
+        for path, want, have in zip(carrier.leaves, wanted, unknown, strict=True)
+    ]
+    low.values[result] = low.pack(carrier.type, parts)
+
+
+def nothing(op: StaticOp | MakeSwizzleOp, low: Lowering) -> None:
+    """A value that its type says whole."""
+    low.values[op.result] = None
+
+
+def same(op: AssumeOp | DerefineOp, low: Lowering) -> None:
+    """The same numbers, of which the type says more or less."""
+    low.define(op, op.result, symbol(op.source))
+
+
+# Pointers
+
+
+def _pointer(value: SSAValue) -> Pointer:
+    found = symbol(value)
+    assert isinstance(found, Pointer)
+    return found
+
+
+def add_offset(op: pointers.PtrAddOp, low: Lowering) -> None:
+    """A pointer further on."""
+    offset = symbol(op.offset)
+    number: Any = offset.number if isinstance(offset, Number) else offset.tree
+    address = low.step(op, low.base_of(op.ptr), _pointer(op.ptr), number)
+    low.values[op.result] = address
+
+
+def recast(op: pointers.RecastPtrOp, low: Lowering) -> None:
+    """The same address: pointers of LLVM have no element."""
+    low.values[op.result] = low.base_of(op.ptr)
+
+
+def ptrtoint(op: pointers.PtrToIntOp, low: Lowering) -> None:
+    """The address as an integer."""
+    low.values[op.result] = low.insert(llvm.PtrToIntOp(low.base_of(op.ptr), op.result.type))
+
+
+def inttoptr(op: pointers.IntToPtrOp, low: Lowering) -> None:
+    """The pointer with an address."""
+    type_ = low.memory.pointer(op.result.type.space)
+    low.values[op.result] = low.insert(
+        llvm.IntToPtrOp.create(operands=[low.of(op.address)], result_types=[type_])
+    )
+
+
+def apply_swizzle(op: ApplySwizzleOp, low: Lowering) -> None:
+    """The address where a swizzle leads."""
+    low.values[op.result] = low.swizzled(low.base_of(op.ptr), op.applied)
+
+
+def _plain(op: pointers.LoadOp | pointers.StoreOp) -> None:
+    """Accesses whose order or predicate only an architecture has."""
+    said = [name for name in ("cache", "order", "scope", "pred") if getattr(op, name) is not None]
+    if said:
+        raise op_error(op, f"is lowered by an architecture if it has {' and '.join(said)}")
+
+
+def ptr_load(op: pointers.LoadOp, low: Lowering) -> None:
+    """An element or a fragment."""
+    _plain(op)
+    place = _pointer(op.ptr)
+    address = low.base_of(op.ptr)
+    if offset := pointers.access_offset(op):
+        address = low.step(op, address, place, offset)
+    low.values[op.result] = low.insert(_load(address, op.result.type, place.align))
+
+
+def ptr_store(op: pointers.StoreOp, low: Lowering) -> None:
+    """An element or a fragment."""
+    _plain(op)
+    place = _pointer(op.ptr)
+    address = low.base_of(op.ptr)
+    if offset := pointers.access_offset(op):
+        address = low.step(op, address, place, offset)
+    low.effect(_store(low.of(op.value), address))
+
+
+def _load(address: SSAValue, type_: Any, align: int) -> Operation:
+    del align
+    return llvm.LoadOp(address, type_)
+
+
+def _store(value: SSAValue, address: SSAValue) -> Operation:
+    return llvm.StoreOp(value, address)
+
+
+# Views
+
+
+def _place(op: Operation, view: SSAValue, coord: Any, low: Lowering) -> SSAValue:
+    """The address of an element of a view."""
+    value = symbol(view)
+    assert isinstance(value, View)
+    assert isinstance(value.iterator, Pointer)
+    _addressable(op, value.iterator)
+    pointer = value.iterator.moved(value.layout.index(coord))
+    return low.followed(op, pointer)
+
+
+def _addressable(op: Operation, pointer: Pointer) -> None:
+    if bits_of(pointer.element) is None:
+        raise op_error(op, f"{pointer.element} has no address of its own in memory")
+
+
+def _coordinate(coord: SSAValue) -> Any:
+    value = symbol(coord)
+    return value.tree if isinstance(value, Tree) else value.number
+
+
+def memref_load(op: MemRefLoadOp, low: Lowering) -> None:
+    """An element of a view."""
+    address = _place(op, op.source, _coordinate(op.coord), low)
+    low.values[op.result] = low.insert(llvm.LoadOp(address, op.result.type))
+
+
+def memref_store(op: MemRefStoreOp, low: Lowering) -> None:
+    """An element of a view."""
+    address = _place(op, op.destination, _coordinate(op.coord), low)
+    low.effect(llvm.StoreOp(low.of(op.value), address))
+
+
+def _elements(view: SSAValue) -> range:
+    type_ = view.type
+    assert isinstance(type_, MemRefType)
+    return range(int_tuple.product(type_.layout.shape))
+
+
+def load_vec(op: MemRefLoadVecOp, low: Lowering) -> None:
+    """Element by element, into a vector."""
+    assert isinstance(op.result.type, VectorType)
+    element = op.result.type.get_element_type()
+    vector = low.insert(llvm.UndefOp(op.result.type))
+    for index in _elements(op.source):
+        address = _place(op, op.source, index, low)
+        loaded = low.insert(llvm.LoadOp(address, element))
+        vector = low.insert(llvm.InsertElementOp(vector, loaded, low.number(index, 32)))
+    low.values[op.result] = vector
+
+
+def store_vec(op: MemRefStoreVecOp, low: Lowering) -> None:
+    """Through memory: LLVM's dialect has no operation here that takes an element out."""
+    assert isinstance(op.value.type, VectorType)
+    vector = low.of(op.value)
+    element = op.value.type.get_element_type()
+    one = low.number(1, 32)
+    spilled = low.insert(llvm.AllocaOp(one, vector.type, 64))
+    low.effect(llvm.StoreOp(vector, spilled))
+    for index in _elements(op.destination):
+        place = low.insert(
+            llvm.GEPOp(spilled, [llvm.GEP_USE_SSA_VAL], element, [low.number(index, 32)])
+        )
+        value = low.insert(llvm.LoadOp(place, element))
+        low.effect(llvm.StoreOp(value, _place(op, op.destination, index, low)))
+
+
+def alloca(op: AllocaOp, low: Lowering) -> None:
+    """Registers: memory of the function, which LLVM makes registers of."""
+    _allocate(op, op.result, low)
+
+
+def make_fragment_like(op: MakeFragmentLikeOp, low: Lowering) -> None:
+    """A layout, or registers with it."""
+    if isinstance(op.result.type, MemRefType):
+        _allocate(op, op.result, low)
+    else:
+        algebra(op, low)
+
+
+def _allocate(op: Operation, result: SSAValue, low: Lowering) -> None:
+    type_ = result.type
+    assert isinstance(type_, MemRefType)
+    if not isinstance(low.carrier(result), object) or type_.space is not AddressSpace.RMEM:
+        raise op_error(op, f"allocates registers here, not {type_.space}")
+    count = low.number(type_.layout.cosize(), 32)
+    made = llvm.AllocaOp(count, type_.element_type, max(type_.align, 16))
+    made.results[0].name_hint = result.name_hint
+    pointer = low.memory.pointer(type_.space)
+    address = low.insert(made)
+    if address.type != pointer:
+        raise op_error(op, "registers are allocated on a host only")
+    low.values[result] = address
+
+
+# Division
+
+HALF = 32
+
+
+def create_divisor(op: CreateDivisorOp, low: Lowering) -> None:
+    """`l = ceil(log2 d)`, `m = 2^32 * (2^l - d) / d + 1`, the shifts min(l, 1) and max(l - 1, 0).
+
+    Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1.
+    """
+    divisor = low.of(op.divisor)
+    wide = low.numbers.resized(divisor, 64)
+    log = _ceil_log(wide, low)
+    one = low.number(1)
+    power = low.insert(llvm.ShlOp(one, log))
+    gap = low.insert(llvm.SubOp(power, wide))
+    scaled = low.insert(llvm.ShlOp(gap, low.number(HALF)))
+    quotient = low.insert(llvm.UDivOp(scaled, wide))
+    multiplier = low.insert(llvm.TruncOp(low.insert(llvm.AddOp(quotient, one)), i32))
+    zero = low.number(0)
+    is_one = low.insert(_compare(log, zero, "eq"))
+    first = low.insert(llvm.SelectOp(is_one, zero, one))
+    second = low.insert(llvm.SubOp(log, first))
+    shifts = [low.insert(llvm.TruncOp(shift, i8)) for shift in (first, second)]
+    carrier = low.carrier(op.result)
+    assert carrier is not None
+    parts = [((0,), divisor), ((1,), multiplier), ((2,), shifts[0]), ((3,), shifts[1])]
+    low.values[op.result] = low.pack(carrier.type, parts)
+
+
+def _ceil_log(wide: SSAValue, low: Lowering) -> SSAValue:
+    """How many powers of two below 2^31 are less than the divisor."""
+    total = low.number(0)
+    for bit in range(31):
+        less = low.insert(_compare(low.number(1 << bit), wide, "slt"))
+        total = low.insert(llvm.AddOp(total, low.insert(llvm.ZExtOp(less, i64))))
+    return total
+
+
+def _compare(lhs: SSAValue, rhs: SSAValue, predicate: str) -> Operation:
+    """A comparison of LLVM."""
+    return LLVM.compare(lhs, rhs, predicate)
+
+
+def get_divisor(op: GetDivisorOp, low: Lowering) -> None:
+    """The divisor itself."""
+    low.values[op.result] = low.extract(low.of(op.prepared), (0,))
+
+
+def divide(op: DivideOp, low: Lowering) -> None:
+    """`t = mulhi(m, n)`, `q = (t + ((n - t) >> s1)) >> s2`, `r = n - q * d`."""
+    prepared, dividend = low.of(op.prepared), low.of(op.dividend)
+    divisor, multiplier = (low.extract(prepared, (n,)) for n in (0, 1))
+    shifts = [low.insert(llvm.ZExtOp(low.extract(prepared, (n,)), i32)) for n in (2, 3)]
+    wide = [low.insert(llvm.ZExtOp(x, i64)) for x in (multiplier, dividend)]
+    product = low.insert(llvm.MulOp(*wide))
+    high = low.insert(llvm.LShrOp(product, low.number(HALF)))
+    upper = low.insert(llvm.TruncOp(high, i32))
+    rest = low.insert(llvm.LShrOp(low.insert(llvm.SubOp(dividend, upper)), shifts[0]))
+    quotient = low.insert(llvm.LShrOp(low.insert(llvm.AddOp(upper, rest)), shifts[1]))
+    low.values[op.quotient] = quotient
+    taken = low.insert(llvm.MulOp(quotient, divisor))
+    low.values[op.remainder] = low.insert(llvm.SubOp(dividend, taken))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    StaticOp: nothing,
+    MakeSwizzleOp: nothing,
+    GetLeavesOp: several,
+    GetScalarsOp: several,
+    UnpackTupleOp: several,
+    AssumeOp: same,
+    DerefineOp: same,
+    pointers.PtrAddOp: add_offset,
+    pointers.RecastPtrOp: recast,
+    pointers.PtrToIntOp: ptrtoint,
+    pointers.IntToPtrOp: inttoptr,
+    pointers.LoadOp: ptr_load,
+    pointers.StoreOp: ptr_store,
+    ApplySwizzleOp: apply_swizzle,
+    MemRefLoadOp: memref_load,
+    MemRefStoreOp: memref_store,
+    MemRefLoadVecOp: load_vec,
+    MemRefStoreVecOp: store_vec,
+    AllocaOp: alloca,
+    MakeFragmentLikeOp: make_fragment_like,
+    CreateDivisorOp: create_divisor,
+    GetDivisorOp: get_divisor,
+    DivideOp: divide,
+}
+"""Operations that are no plain algebra."""
+
+
+def handler_of(op: Operation) -> Handler | None:
+    """How an operation of `cute` is lowered; None if an architecture lowers it."""
+    if (found := HANDLERS.get(type(op))) is not None:
+        return found
+    if isinstance(op, MakeTupleBase):
+        return make_tuple
+    return algebra if isinstance(op, AlgebraOp) else None

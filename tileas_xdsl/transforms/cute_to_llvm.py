@@ -1,0 +1,39 @@
+"""The pass `cute-to-llvm`: what no architecture decides of `cute` becomes the `llvm` dialect.
+
+Tuples, layouts, views, descriptors, pointers, loads and stores: every function of the module
+becomes one of LLVM, and a value of `cute` a struct of what only run time knows of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.transforms.dead_code_elimination import dce
+
+from tileas_xdsl.transforms.cute_lowering.carriers import Memory
+from tileas_xdsl.transforms.cute_lowering.standard import lowered_function
+
+
+@dataclass(frozen=True)
+class CuteToLlvm(ModulePass):
+    """Lower functions of `cute` to LLVM.
+
+    With `host` all memory is one address space, so that the code runs on the machine that compiles.
+    """
+
+    name = "cute-to-llvm"
+
+    host: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if function.body.blocks:
+                made = lowered_function(function, Memory(self.host))
+                Rewriter.replace_op(function, made, [])
+        dce(op)
