@@ -46,7 +46,9 @@ from tileas_xdsl.transforms.cute_lowering.shapes import Rewrite
 
 def scalars(builder: Builder, value: SSAValue) -> Sequence[SSAValue]:
     """The integers that a value carries at run time."""
-    return builder.insert(built(GetScalarsOp, [value], only_dynamic=UnitAttr())).results
+    found = built(GetScalarsOp, [value], only_dynamic=UnitAttr())
+    builder.insert(found)
+    return list[SSAValue](found.results)
 
 
 def _tuple(builder: Builder, tree: Any) -> SSAValue:

@@ -77,7 +77,7 @@ class Lowering:
             return whole
         known = self.parts.setdefault(whole, {})
         if path not in known:
-            type_ = part_type(whole.type, path)
+            type_: Attribute = part_type(whole.type, path)
             position = DenseArrayBase.from_list(i64, path)
             known[path] = self.insert(llvm.ExtractValueOp(position, whole, type_))
         return known[path]

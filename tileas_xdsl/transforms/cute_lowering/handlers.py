@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import VectorType, i8, i32, i64
+from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import pointers
+from tileas_xdsl.dialects.cute.elements import as_vector
 from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
@@ -199,9 +200,10 @@ def _elements(view: SSAValue) -> range:
 
 def load_vec(op: MemRefLoadVecOp, low: Lowering) -> None:
     """Element by element, into a vector."""
-    assert isinstance(op.result.type, VectorType)
-    element = op.result.type.get_element_type()
-    vector = low.insert(llvm.UndefOp(op.result.type))
+    type_ = as_vector(op.result.type)
+    assert type_ is not None
+    element = type_.get_element_type()
+    vector = low.insert(llvm.UndefOp(type_))
     for index in _elements(op.source):
         address = _place(op, op.source, index, low)
         loaded = low.insert(llvm.LoadOp(address, element))
@@ -211,9 +213,10 @@ def load_vec(op: MemRefLoadVecOp, low: Lowering) -> None:
 
 def store_vec(op: MemRefStoreVecOp, low: Lowering) -> None:
     """Through memory: LLVM's dialect has no operation here that takes an element out."""
-    assert isinstance(op.value.type, VectorType)
+    type_ = as_vector(op.value.type)
+    assert type_ is not None
     vector = low.of(op.value)
-    element = op.value.type.get_element_type()
+    element = type_.get_element_type()
     one = low.number(1, 32)
     spilled = low.insert(llvm.AllocaOp(one, vector.type, 64))
     low.effect(llvm.StoreOp(vector, spilled))
@@ -307,8 +310,8 @@ def divide(op: DivideOp, low: Lowering) -> None:
     prepared, dividend = low.of(op.prepared), low.of(op.dividend)
     divisor, multiplier = (low.extract(prepared, (n,)) for n in (0, 1))
     shifts = [low.insert(llvm.ZExtOp(low.extract(prepared, (n,)), i32)) for n in (2, 3)]
-    wide = [low.insert(llvm.ZExtOp(x, i64)) for x in (multiplier, dividend)]
-    product = low.insert(llvm.MulOp(*wide))
+    factor, number = (low.insert(llvm.ZExtOp(x, i64)) for x in (multiplier, dividend))
+    product = low.insert(llvm.MulOp(factor, number))
     high = low.insert(llvm.LShrOp(product, low.number(HALF)))
     upper = low.insert(llvm.TruncOp(high, i32))
     rest = low.insert(llvm.LShrOp(low.insert(llvm.SubOp(dividend, upper)), shifts[0]))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.builder import Builder, InsertPoint
+from xdsl.builder import Builder
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.cute.operation import built
 from tileas_xdsl.dialects.cute.printing import PrintOp

@@ -73,10 +73,11 @@ def _index_cast(op: Operation, low: Lowering) -> None:
 
 def _constant(op: arith.ConstantOp, low: Lowering) -> None:
     value, type_ = op.value, converted(op.result.type)
-    if not isinstance(type_, (IntegerType, AnyFloat)):
+    if isinstance(value, IntegerAttr) and (width := integer_bits(type_)):
+        low.values[op.result] = low.number(value.value.data, width)
+        return
+    if not isinstance(type_, AnyFloat):
         raise op_error(op, f"gives a number, not {type_}")
-    if isinstance(value, IntegerAttr):
-        value = IntegerAttr(value.value.data, type_)
     low.values[op.result] = low.insert(llvm.ConstantOp(value, type_))
 
 

@@ -1,0 +1,96 @@
+"""Functions of `cute`, compiled for this machine and called; layouts with leaves left unknown."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from textwrap import dedent
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
+from xdsl.universe import Universe
+
+from support.layouts import leaves_of, unflatten_like
+from tileas_xdsl.backend.host import compile_object
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.layout import trusted
+from tileas_xdsl.layout.symbols import Unknown
+from tileas_xdsl.runtime.host_code import LoadedObject
+from tileas_xdsl.transforms.cute_desugar import CuteDesugar
+from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
+
+
+@cache
+def full_context() -> Context:
+    """A context that knows every dialect."""
+    ctx = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def lowered(text: str, *, desugar: bool = True) -> ModuleOp:
+    """The module in LLVM's dialect; verified after every pass."""
+    ctx = full_context()
+    module = parse_module(ctx, dedent(text))
+    verify_module(module)
+    passes = [CuteDesugar()] if desugar else []
+    for step in (*passes, ConvertScfToCf(), CuteToLlvm(host=True)):
+        step.apply(ctx, module)
+        verify_module(module)
+    return module
+
+
+def compiled(text: str, *, desugar: bool = True) -> LoadedObject:
+    """The module as machine code, in memory."""
+    return LoadedObject(compile_object(lowered(text, desugar=desugar)))
+
+
+def function(code: LoadedObject, name: str, *arguments: Any, result: Any = ctypes.c_int32) -> Any:
+    """A function by the types of its arguments."""
+    return code.function(name, result, *arguments)
+
+
+def with_unknowns(layout: Layout, unknown: Any) -> tuple[Layout, list[int], list[int]]:
+    """A layout whose leaves are unknown where `unknown` says so, extents first.
+
+    Also the values of those leaves, of the shape and of the stride.
+    """
+    leaves = [*leaves_of(layout.shape), *leaves_of(layout.stride)]
+    mixed = [Unknown() if flag else leaf for leaf, flag in zip(leaves, unknown, strict=True)]
+    cut = len(leaves_of(layout.shape))
+    shape = unflatten_like(layout.shape, iter(mixed[:cut]))
+    stride = unflatten_like(layout.shape, iter(mixed[cut:]))
+    values = [leaf for leaf, flag in zip(leaves, unknown, strict=True) if flag]
+    count = sum(bool(flag) for flag in unknown[:cut])
+    return trusted(shape, stride), values[:count], values[count:]
+
+
+def parameters(count: int, prefix: str) -> tuple[str, str]:
+    """`%p0: i32, %p1: i32`, and the names alone."""
+    names = [f"%{prefix}{n}" for n in range(count)]
+    return ", ".join(f"{name}: i32" for name in names), ", ".join(names)
+
+
+def types(count: int) -> str:
+    """`i32, i32`."""
+    return ", ".join(["i32"] * count)
+
+
+def layout_lines(layout: Layout, shape_names: str, stride_names: str) -> str:
+    """Code that makes a layout of its unknown leaves."""
+    from tileas_xdsl.layout.int_tuple import show
+
+    shapes = shape_names.count("%")
+    strides = stride_names.count("%")
+    shape, stride = show(layout.shape), show(layout.stride)
+    return f"""
+      %S = cute.make_shape({shape_names}) : ({types(shapes)}) -> !cute.shape<"{shape}">
+      %D = cute.make_stride({stride_names}) : ({types(strides)}) -> !cute.stride<"{stride}">
+      %L = cute.make_layout(%S, %D)
+         : (!cute.shape<"{shape}">, !cute.stride<"{stride}">) -> !cute.layout<"{layout}">
+    """
