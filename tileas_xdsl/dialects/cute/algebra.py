@@ -372,6 +372,8 @@ def moved(iterator: Any, offset: Any) -> Any:
     """An iterator further on: a pointer by elements, a coordinate by a coordinate."""
     if not isinstance(iterator, Tree):
         return iterator.moved(offset)
+    if isinstance(offset, int) and offset == 0:
+        return iterator
     return Tree(iterator.kind, add_trees(iterator.tree, coordinates_of(offset)))
 
 
