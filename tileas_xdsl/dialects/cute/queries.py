@@ -48,7 +48,7 @@ from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle, int_tuple
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
-from tileas_xdsl.layout.symbols import Expression, compute
+from tileas_xdsl.layout.symbols import DEFAULT_WIDTH, Expression, compute, width_of
 
 
 class Projection(AlgebraOp, ABC):
@@ -234,8 +234,7 @@ class GetLeavesOp(FixedResults, InferredOp):
         value = symbol(self.input)
         if not isinstance(value, Tree):
             raise inference_error(self, f"expected a tuple, not {self.input.type}")
-        kind: Any = value.kind if value.kind is not StrideType else StrideType
-        return [Tree(kind, leaf) for leaf in flat(value.tree)]
+        return [Tree(value.kind, leaf) for leaf in flat(value.tree)]
 
     def infer(self) -> Sequence[Attribute]:
         return [type_of(value) for value in self.values()]
@@ -264,7 +263,7 @@ class GetScalarsOp(FixedResults, InferredOp):
 
 
 def _integer_type(number: Any) -> Attribute:
-    return i64 if isinstance(number, Expression) and number.width == 64 else i32
+    return i64 if width_of(number) > DEFAULT_WIDTH else i32
 
 
 # Coordinates and indices

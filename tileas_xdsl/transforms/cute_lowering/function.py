@@ -52,7 +52,7 @@ class Lowering:
     def insert(self, op: Operation) -> SSAValue:
         """Put an operation at the end; its result."""
         self.block.add_op(op)
-        return op.results[0] if op.results else SSAValue.__new__(SSAValue)
+        return op.results[0]
 
     def effect(self, op: Operation) -> None:
         """Put an operation without a result at the end."""

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.cute.refinements import (
     GetDivisorOp,
 )
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.values import Number, Pointer, Tree, View, numbers, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -233,7 +234,7 @@ def alloca(op: AllocaOp, low: Lowering) -> None:
     _allocate(op, op.result, low)
 
 
-def make_fragment_like(op: MakeFragmentLikeOp, low: Lowering) -> None:
+def make_fragment(op: MakeFragmentLikeOp | MmaMakeFragmentOp, low: Lowering) -> None:
     """A layout, or registers with it."""
     if isinstance(op.result.type, MemRefType):
         _allocate(op, op.result, low)
@@ -244,16 +245,18 @@ def make_fragment_like(op: MakeFragmentLikeOp, low: Lowering) -> None:
 def _allocate(op: Operation, result: SSAValue, low: Lowering) -> None:
     type_ = result.type
     assert isinstance(type_, MemRefType)
-    if not isinstance(low.carrier(result), object) or type_.space is not AddressSpace.RMEM:
+    if type_.space is not AddressSpace.RMEM:
         raise op_error(op, f"allocates registers here, not {type_.space}")
+    if bits_of(type_.element_type) is None:
+        raise op_error(op, f"{type_.element_type} has no address of its own in memory")
     count = low.number(type_.layout.cosize(), 32)
-    made = llvm.AllocaOp(count, type_.element_type, max(type_.align, 16))
-    made.results[0].name_hint = result.name_hint
+    plain = llvm.AllocaOp(count, type_.element_type, max(type_.align, 16))
     pointer = low.memory.pointer(type_.space)
-    address = low.insert(made)
-    if address.type != pointer:
-        raise op_error(op, "registers are allocated on a host only")
-    low.values[result] = address
+    plain.drop_all_references()
+    made = llvm.AllocaOp.create(
+        operands=[count], properties=dict(plain.properties), result_types=[pointer]
+    )
+    low.values[result] = low.insert(made)
 
 
 # Division
@@ -341,7 +344,8 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MemRefLoadVecOp: load_vec,
     MemRefStoreVecOp: store_vec,
     AllocaOp: alloca,
-    MakeFragmentLikeOp: make_fragment_like,
+    MakeFragmentLikeOp: make_fragment,
+    MmaMakeFragmentOp: make_fragment,
     CreateDivisorOp: create_divisor,
     GetDivisorOp: get_divisor,
     DivideOp: divide,

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     IndexType,
     IntegerAttr,
-    IntegerType,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
