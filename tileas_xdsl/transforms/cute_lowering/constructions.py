@@ -61,7 +61,8 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
             return owner
         if owner not in carried:
             carried[owner] = scalars(builder, _as_tuple(builder, owner))
-        return carried[owner][place]
+        found: SSAValue = carried[owner][place]
+        return found
 
     emitter = NumberEmitter(ARITH, builder.insert, leaf)
     value = Tree(IntTupleType, tree)

@@ -75,7 +75,7 @@ class Lowering:
         """A part of a struct; the struct itself at `()`."""
         if not path:
             return whole
-        known = self.parts.setdefault(whole, {})
+        known: dict[Path, SSAValue] = self.parts.setdefault(whole, {})
         if path not in known:
             type_: Attribute = part_type(whole.type, path)
             position = DenseArrayBase.from_list(i64, path)
