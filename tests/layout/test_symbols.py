@@ -76,6 +76,7 @@ def test_layouts_with_unknown_numbers() -> None:
         composition(Layout((M, 8), (1, N)), Layout(2, 4))
     assert evaluate(layout(3, 2), value_of) == 3 + 2 * 13
     assert evaluate(Layout((3, M), (1, 3))(N), value_of) == 24
+    assert evaluate(Layout((M, 8), (2, 100))(30), value_of) == Layout((13, 8), (2, 100))(30)
 
 
 @given(st.integers(-40, 40))

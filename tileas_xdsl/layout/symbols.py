@@ -105,6 +105,12 @@ class Expression(Symbolic):
     def __rmod__(self, other: Any) -> Any:
         return compute("floormod", other, self)
 
+    def __divmod__(self, other: Any) -> Any:
+        return compute("floordiv", self, other), compute("floormod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return compute("floordiv", other, self), compute("floormod", other, self)
+
     def __xor__(self, other: Any) -> Any:
         return compute("xor", self, other)
 

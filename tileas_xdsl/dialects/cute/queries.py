@@ -21,7 +21,14 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
-from tileas_xdsl.dialects.cute.operands import at, has_bases, layout_of, shape_of, tree_of
+from tileas_xdsl.dialects.cute.operands import (
+    at,
+    has_bases,
+    layout_of,
+    numbers_of,
+    shape_of,
+    tree_of,
+)
 from tileas_xdsl.dialects.cute.operation import (
     AlgebraOp,
     FixedResults,
@@ -361,7 +368,7 @@ class Idx2CrdOp(CoordinateOp):
     name = "cute.idx2crd"
 
     def compute(self, *operands: Any) -> Any:
-        index, shape = tree_of(operands[0], "the index"), shape_of(operands[1])
+        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.idx2crd(index, shape))
 
 
@@ -372,7 +379,7 @@ class GetFlatCoordOp(CoordinateOp):
     name = "cute.get_flat_coord"
 
     def compute(self, *operands: Any) -> Any:
-        index, shape = tree_of(operands[0], "the index"), shape_of(operands[1])
+        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         crd = int_tuple.idx2crd(index, shape)
         return Tree(CoordType, flat(crd) if is_tuple(crd) else crd)
 
@@ -384,7 +391,7 @@ class GetHierCoordOp(CoordinateOp):
     name = "cute.get_hier_coord"
 
     def compute(self, *operands: Any) -> Any:
-        index, shape = tree_of(operands[0], "the index"), shape_of(operands[1])
+        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.idx2crd(index, shape))
 
 
@@ -395,7 +402,7 @@ class GetIntegralCoordOp(CoordinateOp):
     name = "cute.get_integral_coord"
 
     def compute(self, *operands: Any) -> Any:
-        crd, shape = tree_of(operands[0], "the coordinate"), shape_of(operands[1])
+        crd, shape = numbers_of(operands[0], "the coordinate"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.crd2idx(crd, shape))
 
 
@@ -406,7 +413,7 @@ class IncrementCoordOp(CoordinateOp):
     name = "cute.increment_coord"
 
     def compute(self, *operands: Any) -> Any:
-        crd, shape = tree_of(operands[0], "the coordinate"), shape_of(operands[1])
+        crd, shape = numbers_of(operands[0], "the coordinate"), shape_of(operands[1])
         following = int_tuple.crd2idx(crd, shape) + 1
         following = compute("floormod", following, int_tuple.product(shape))
         return Tree(CoordType, int_tuple.idx2crd(following, shape))
