@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute.layouts import MakeLayoutRawOp
 from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
 from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp
 from tileas_xdsl.transforms.cute_desugar import PHASES, CuteDesugar
+from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
 
 PROGRAM = """
 func.func @f(%M: i32, %i: i32, %j: i32, %p: !cute.ptr<i32, gmem>) -> i32 {
@@ -48,6 +50,16 @@ def test_no_sugar_is_left() -> None:
     sugar = {op for phase in PHASES for op in phase}
     left = {type(op) for op in desugared(PROGRAM).walk()} & sugar
     assert not left
+
+
+def test_code_is_where_its_source_was() -> None:
+    module = desugared(PROGRAM)
+    CuteToLlvm().apply(full_context(), module)
+    places = [location_of(op) for op in module.walk() if op is not module]
+    assert None not in places
+    lines = {place.line for place in places if place is not None}
+    assert lines <= set(range(2, 15))
+    assert len(lines) > 4
 
 
 def test_desugared_code_computes_the_same() -> None:
