@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.cute import (
     maps,
     number_types,
     partitions,
+    parts,
     pointers,
     printing,
     queries,
@@ -88,7 +89,7 @@ Cute = Dialect(
     [
         op
         for family in (
-            pointers, fragments, maps, tuples, queries, layouts, algebra, tiling, partitions,
+            pointers, fragments, maps, tuples, queries, parts, layouts, algebra, tiling, partitions,
             views, refinements, atoms, copies, tiled, printing,
         )
         for op in family.OPERATIONS

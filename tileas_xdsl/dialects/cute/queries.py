@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
@@ -14,12 +14,10 @@ from xdsl.irdl import (
     opt_prop_def,
     result_def,
     traits_def,
-    var_operand_def,
-    var_result_def,
 )
 from xdsl.traits import Pure
 
-from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
 from tileas_xdsl.dialects.cute.operands import (
     at,
@@ -31,8 +29,6 @@ from tileas_xdsl.dialects.cute.operands import (
 )
 from tileas_xdsl.dialects.cute.operation import (
     AlgebraOp,
-    FixedResults,
-    InferredOp,
     integers_of,
 )
 from tileas_xdsl.dialects.cute.tuple_types import (
@@ -48,14 +44,13 @@ from tileas_xdsl.dialects.cute.values import (
     Tree,
     View,
     numbers,
-    symbol,
     type_of,
 )
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle, int_tuple
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
-from tileas_xdsl.layout.symbols import DEFAULT_WIDTH, Expression, compute, width_of
+from tileas_xdsl.layout.symbols import Expression, compute
 
 
 class Projection(AlgebraOp, ABC):
@@ -225,52 +220,6 @@ def cosize(layout: Any) -> Any:
             raise LayoutError(f"{layout} has no cosize")
         return sum((s - 1) * d for s, d in plain.leaves()) + 1
     return layout.cosize()
-
-
-@irdl_op_definition
-class GetLeavesOp(FixedResults, InferredOp):
-    """The leaves of a tuple, each as a tuple of one."""
-
-    name = "cute.get_leaves"
-    input = operand_def()
-    leaves = var_result_def()
-    traits = traits_def(Pure())
-
-    def values(self) -> list[Any]:
-        """The leaves, in the algebra."""
-        value = symbol(self.input)
-        if not isinstance(value, Tree):
-            raise inference_error(self, f"expected a tuple, not {self.input.type}")
-        return [Tree(value.kind, leaf) for leaf in flat(value.tree)]
-
-    def infer(self) -> Sequence[Attribute]:
-        return [type_of(value) for value in self.values()]
-
-
-@irdl_op_definition
-class GetScalarsOp(FixedResults, InferredOp):
-    """The numbers of a value as integers; with `only_dynamic` those that run time knows."""
-
-    name = "cute.get_scalars"
-    input = operand_def()
-    scalars = var_result_def()
-    only_dynamic = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
-
-    def values(self) -> list[Any]:
-        """The integers, in the algebra."""
-        found: list[Any] = []
-        for number in numbers(symbol(self.input)):
-            if isinstance(number, Expression) or self.only_dynamic is None:
-                found.append(Number(_integer_type(number), number))
-        return found
-
-    def infer(self) -> Sequence[Attribute]:
-        return [type_of(value) for value in self.values()]
-
-
-def _integer_type(number: Any) -> Attribute:
-    return i64 if width_of(number) > DEFAULT_WIDTH else i32
 
 
 # Coordinates and indices
@@ -447,47 +396,7 @@ def _trees_equal(a: Any, b: Any) -> Any:
     return tuples_equal(a, b) if int_tuple.congruent(a, b) else 0
 
 
-# Tuples of values
-
-
-@irdl_op_definition
-class MakeTupleOp(AlgebraOp):
-    """The tuple of tuples."""
-
-    name = "cute.make_tuple"
-    parts = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def compute(self, *operands: Any) -> Any:
-        trees = tuple(tree_of(operand, "a part") for operand in operands)
-        kinds = {operand.kind for operand in operands if isinstance(operand, Tree)}
-        kind: Any = kinds.pop() if len(kinds) == 1 else IntTupleType
-        return Tree(kind, trees)
-
-
-@irdl_op_definition
-class UnpackTupleOp(FixedResults, InferredOp):
-    """The modes of a tuple, each as a value."""
-
-    name = "cute.unpack_tuple"
-    input = operand_def()
-    modes = var_result_def()
-    traits = traits_def(Pure())
-
-    def values(self) -> list[Any]:
-        """The modes, in the algebra."""
-        value = symbol(self.input)
-        if not isinstance(value, Tree) or not is_tuple(value.tree):
-            raise op_error(self, f"takes a tuple apart, not {self.input.type}")
-        return [Tree(value.kind, mode) for mode in value.tree]
-
-    def infer(self) -> Sequence[Attribute]:
-        return [type_of(value) for value in self.values()]
-
-
 OPERATIONS = (
-    GetShapeOp, GetStrideOp, GetLayoutOp, GetIterOp, GetOp, SizeOp, CosizeOp, GetLeavesOp,
-    GetScalarsOp, Crd2IdxOp, Idx2CrdOp, GetFlatCoordOp, GetHierCoordOp, GetIntegralCoordOp,
-    IncrementCoordOp, EqualOp, MakeTupleOp, UnpackTupleOp,
+    GetShapeOp, GetStrideOp, GetLayoutOp, GetIterOp, GetOp, SizeOp, CosizeOp, Crd2IdxOp, Idx2CrdOp,
+    GetFlatCoordOp, GetHierCoordOp, GetIntegralCoordOp, IncrementCoordOp, EqualOp,
 )  # fmt: skip

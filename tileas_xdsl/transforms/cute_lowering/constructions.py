@@ -23,12 +23,12 @@ from tileas_xdsl.dialects.cute.layouts import (
 from tileas_xdsl.dialects.cute.number_types import DIVISIBLE, width_and_divisor
 from tileas_xdsl.dialects.cute.operands import layout_of
 from tileas_xdsl.dialects.cute.operation import built
+from tileas_xdsl.dialects.cute.parts import GetScalarsOp
 from tileas_xdsl.dialects.cute.printing import PrintOp
 from tileas_xdsl.dialects.cute.queries import (
     EqualOp,
     GetIterOp,
     GetLayoutOp,
-    GetScalarsOp,
     GetShapeOp,
     GetStrideOp,
 )

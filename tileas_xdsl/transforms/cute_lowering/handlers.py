@@ -15,7 +15,12 @@ from tileas_xdsl.dialects.cute.elements import as_vector
 from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
-from tileas_xdsl.dialects.cute.queries import GetLeavesOp, GetScalarsOp, UnpackTupleOp
+from tileas_xdsl.dialects.cute.parts import (
+    GetLayoutsFromTileOp,
+    GetLeavesOp,
+    GetScalarsOp,
+    UnpackTupleOp,
+)
 from tileas_xdsl.dialects.cute.refinements import (
     AssumeOp,
     CreateDivisorOp,
@@ -49,7 +54,9 @@ def algebra(op: AlgebraOp, low: Lowering) -> None:
     low.define(op, op.results[0], op.result_value())
 
 
-def several(op: GetLeavesOp | GetScalarsOp | UnpackTupleOp, low: Lowering) -> None:
+def several(
+    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp, low: Lowering
+) -> None:
     """Parts of one value, each a result."""
     for result, value in zip(op.results, op.values(), strict=True):
         low.define(op, result, value)
@@ -329,6 +336,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MakeSwizzleOp: nothing,
     GetLeavesOp: several,
     GetScalarsOp: several,
+    GetLayoutsFromTileOp: several,
     UnpackTupleOp: several,
     AssumeOp: same,
     DerefineOp: same,
