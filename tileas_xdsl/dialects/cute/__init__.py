@@ -1,4 +1,17 @@
-"""The dialect of pointers and fragments of one thread, target-neutral.
+"""CuTe: layouts, views of memory and atoms as values, target-neutral; and fragments of one thread.
+
+All that is known before run time stands in the types, `!cute.layout<"(?,64):(64,1)">`, and a value
+carries the numbers that only run time knows.  What an operation means is said once, on symbolic
+numbers with the layout package; its result type and its code follow from that.
+
+| file | operations |
+|---|---|
+| `tuples`, `parts`, `queries` | `make_int_tuple`, the hub; arithmetic, parts, sizes, coordinates |
+| `layouts`, `algebra`, `tiling` | layouts, composed ones, CuTe's algebra, divides and products |
+| `views`, `partitions`, `pointers` | views, iterators, accesses, parts of blocks and threads |
+| `atoms`, `copies`, `tiled` | atoms by the interface of their types, calls, partitions |
+| `refinements`, `printing` | divisors known and forgotten, fast division, printing |
+| `fragments`, `maps` | what one thread holds of a tile, `vector<NxT>` |
 
 | class | name | meaning |
 |---|---|---|
@@ -14,7 +27,7 @@
 | `MapFragmentOp(inputs, types, body)` | `cute.fragment.map` | a body for every element |
 | `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
 
-The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
+Operations of layouts are built by `operation.built(SizeOp, [layout], mode=integers([0]))`.
 """
 
 from xdsl.ir import Dialect
