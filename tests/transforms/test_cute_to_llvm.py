@@ -255,6 +255,34 @@ def test_layouts_are_equal_if_shapes_and_strides_are() -> None:
     assert [run(*x) for x in ((8, 8, 8), (8, 7, 8), (8, 8, 9))] == [1, 0, 0]
 
 
+def test_values_are_put_together_and_taken_apart() -> None:
+    code = compiled(
+        """
+    func.func @f(%a: i32, %b: i32, %i: i32) -> i32 {
+      %x = cute.make_int_tuple(%a) : (i32) -> !cute.int_tuple<"(2,?)">
+      %y = cute.make_int_tuple(%b) : (i32) -> !cute.int_tuple<"?">
+      %t = cute.make_tuple(%y, %x) : !cute.int_tuple
+      %p, %q = cute.unpack_tuple(%t)
+        : (!cute.int_tuple<"(?,(2,?))">) -> (!cute.int_tuple<"?">, !cute.int_tuple<"(2,?)">)
+      %e0, %e1 = cute.get_leaves(%q)
+        : (!cute.int_tuple<"(2,?)">) -> (!cute.int_tuple<"2">, !cute.int_tuple<"?">)
+      %k = cute.tuple_mul(%e0, %e1) : !cute.int_tuple
+      %s = cute.tuple_sub(%k, %p) : !cute.int_tuple
+      %tile = cute.make_tile(%a, %b) : (i32, i32) -> !cute.tile<"[4:1;(2,?):(?,1)]">
+      %m0, %m1 = cute.get_layouts_from_tile(%tile)
+        : (!cute.tile<"[4:1;(2,?):(?,1)]">) -> (!cute.layout<"4:1">, !cute.layout<"(2,?):(?,1)">)
+      %c = cute.make_coord(%i) : (i32) -> !cute.coord<"?">
+      %o = cute.crd2idx(%c, %m1) : !cute.int_tuple
+      %h = cute.derefine(%e0) : (!cute.int_tuple<"2">) -> !cute.int_tuple<"?">
+      %r = cute.tuple_add(%s, %o) : !cute.int_tuple
+      %z = cute.tuple_mul(%r, %h) : !cute.int_tuple"""
+        + scalar("%z")
+    )
+    run = function(code, "f", I32, I32, I32)
+    layout = Layout((2, 5), (9, 1))
+    assert [run(5, 9, i) for i in range(10)] == [2 * (2 * 5 - 9 + layout(i)) for i in range(10)]
+
+
 # Memory
 
 

@@ -105,6 +105,12 @@ class Expression(Symbolic):
     def __rmod__(self, other: Any) -> Any:
         return compute("floormod", other, self)
 
+    def __divmod__(self, other: Any) -> Any:
+        return compute("floordiv", self, other), compute("floormod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return compute("floordiv", other, self), compute("floormod", other, self)
+
     def __xor__(self, other: Any) -> Any:
         return compute("xor", self, other)
 
@@ -218,7 +224,7 @@ def compute(operation: str, lhs: Any, rhs: Any) -> Any:
         operation,
         lhs,
         rhs,
-        1 if operation in TRUTHS else max(_width(lhs), _width(rhs)),
+        1 if operation in TRUTHS else max(width_of(lhs), width_of(rhs)),
         _divisor(operation, lhs, rhs),
         operation in _KEEP_SIGN and _natural(lhs) and _natural(rhs),
     )
@@ -258,7 +264,8 @@ def _simplified(operation: str, lhs: Number, rhs: Number) -> Number | None:
             return None
 
 
-def _width(number: Number) -> int:
+def width_of(number: Number) -> int:
+    """The bits that a number needs: 0 for one that is known and fits in 32."""
     if isinstance(number, int):
         return 0 if -(1 << 31) <= number < 1 << 31 else 64
     return number.width

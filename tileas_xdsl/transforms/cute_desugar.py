@@ -67,9 +67,21 @@ def _rewrite(op: Operation, phase: Mapping[type[Operation], Rewrite]) -> None:
     rewrite = phase.get(type(op))
     if rewrite is None:
         return
+    before = op.prev_op
     values = rewrite(op, Builder(InsertPoint.before(op)))
-    if values is not None:
-        Rewriter.replace_op(op, [], values)
+    if values is None:
+        return
+    _locate(op, before)
+    Rewriter.replace_op(op, [], values)
+
+
+def _locate(op: Operation, before: Operation | None) -> None:
+    """What was made for `op`, behind `before`, is where `op` is."""
+    made = op.prev_op
+    while made is not None and made is not before:
+        for inner in made.walk():
+            inner.location = op.location
+        made = made.prev_op
 
 
 def _hoist_static(function: func.FuncOp) -> None:

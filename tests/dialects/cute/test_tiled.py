@@ -75,14 +75,20 @@ def test_a_tiled_copy_gives_each_thread_its_values_of_every_tile(side: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("operand", "shape"), [("A", (32, 32)), ("B", (16, 32)), ("C", (32, 16)), ("D", (32, 16))]
+    ("operand", "shape", "atoms"),
+    [
+        ("A", (32, 32), "(1,1,1):(0,0,0)"),
+        ("A", (32, 16), "(2,2,1):(1,2,0)"),
+        ("B", (16, 32), "(2,1,1):(1,0,0)"),
+        ("C", (32, 16), "(2,1,1):(1,0,0)"),
+        ("D", (16, 16), "(1,2,1):(0,1,0)"),
+    ],
 )
-@pytest.mark.parametrize("atoms", ["(1,1,1):(0,0,0)", "(2,1,1):(1,0,0)", "(2,2,1):(1,2,0)"])
 def test_a_tiled_mma_gives_each_thread_its_part_of_an_operand(
     operand: str, shape: tuple[int, int], atoms: str
 ) -> None:
     tiled = f'!cute.tiled_mma<!test_cute.mma, atom_layout_MNK = <"{atoms}">>'
-    count = 2 if "(2,1" in atoms else 4 if "(2,2" in atoms else 1
+    count = {"(1,1,1)": 1, "(2,2,1)": 4}.get(atoms.split(":")[0], 2)
     seen: Counter[tuple[int, ...]] = Counter()
     name = "cute.tiled.mma.partition"
     more = f'<{{operand_id = "{operand}"}}>'
@@ -92,9 +98,6 @@ def test_a_tiled_mma_gives_each_thread_its_part_of_an_operand(
     assert len(copies) == 1, "all elements have as many owners"
     assert len(seen) == shape[0] * shape[1]
     along = {"A": 0, "B": 1}.get(operand)
-    owners = (
-        count if along is None else (count if count == 1 else count // (2 if along == 0 else 1))
-    )
     assert copies == {1 if along is None else _owners(atoms, along)}
 
 

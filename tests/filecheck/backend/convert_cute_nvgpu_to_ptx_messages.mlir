@@ -17,9 +17,9 @@ nv_tileaa.global "table" {value = dense<[1.0, -2.0]> : tensor<2xf32>}
 nv_tileaa.global "flags" {value = dense<true> : tensor<2xi1>, alignment = 128 : i64}
 
 func.func @k(%i: i32, %x: f64) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  cute.print "%d %f\0A", %i, %x : i32, f64
-  cute.print "hi"
-  cute.print "hi"
+  cute.print_text "%d %f\0A", %i, %x : i32, f64
+  cute.print_text "hi"
+  cute.print_text "hi"
   %p = cute.address_of @table : !cute.ptr<f32, gmem>
   %c0 = arith.constant 0 : i32
   %0 = arith.cmpi eq, %i, %c0 : i32

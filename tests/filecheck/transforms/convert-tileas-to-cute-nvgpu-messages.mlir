@@ -13,7 +13,7 @@ func.func @scalars(%i: i32, %j: i64, %x: f16, %b: i1) {
 // CHECK:       scf.if
 // CHECK:         %[[X:.*]] = arith.extf {{.*}} : f16 to f64
 // CHECK-NEXT:    %[[B:.*]] = arith.extui {{.*}} : i1 to i32
-// CHECK-NEXT:    cute.print "%d %llu %f %d\0A", {{.*}}, {{.*}}, %[[X]], %[[B]] : i32, i64, f64, i32
+// CHECK-NEXT:    cute.print_text "%d %llu %f %d\0A", {{.*}}, {{.*}}, %[[X]], %[[B]] : i32, i64, f64, i32
 
 // A tile goes through shared memory; few elements are one call.
 
@@ -28,7 +28,7 @@ func.func @tile(%x: i32) {
 // CHECK:       cute_nvgpu.arch.barrier
 // CHECK:       scf.if
 // CHECK-COUNT-4: cute.ptr.load
-// CHECK-NEXT:    cute.print "100%% [[%x, %x], [%x, %x]]"
+// CHECK-NEXT:    cute.print_text "100%% [[%x, %x], [%x, %x]]"
 
 // More are loops, each of whose rounds prints a row.
 
@@ -39,10 +39,10 @@ func.func @long(%x: f32) {
 }
 
 // CHECK-LABEL: func.func @long
-// CHECK:       cute.print "["
+// CHECK:       cute.print_text "["
 // CHECK:       scf.for
-// CHECK:         cute.print "[%g, %g{{.*}}%g], "
-// CHECK:       cute.print "[%g, %g{{.*}}%g]]."
+// CHECK:         cute.print_text "[%g, %g{{.*}}%g], "
+// CHECK:       cute.print_text "[%g, %g{{.*}}%g]]."
 
 // An assertion stays one, for every thread.
 

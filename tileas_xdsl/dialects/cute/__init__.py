@@ -1,4 +1,17 @@
-"""The dialect of pointers and fragments of one thread, target-neutral.
+"""CuTe: layouts, views of memory and atoms as values, target-neutral; and fragments of one thread.
+
+All that is known before run time stands in the types, `!cute.layout<"(?,64):(64,1)">`, and a value
+carries the numbers that only run time knows.  What an operation means is said once, on symbolic
+numbers with the layout package; its result type and its code follow from that.
+
+| file | operations |
+|---|---|
+| `tuples`, `parts`, `queries` | `make_int_tuple`, the hub; arithmetic, parts, sizes, coordinates |
+| `layouts`, `algebra`, `tiling` | layouts, composed ones, CuTe's algebra, divides and products |
+| `views`, `partitions`, `pointers` | views, iterators, accesses, parts of blocks and threads |
+| `atoms`, `copies`, `tiled` | atoms by the interface of their types, calls, partitions |
+| `refinements`, `printing` | divisors known and forgotten, fast division, printing |
+| `fragments`, `maps` | what one thread holds of a tile, `vector<NxT>` |
 
 | class | name | meaning |
 |---|---|---|
@@ -14,9 +27,9 @@
 | `MapFragmentOp(inputs, types, body)` | `cute.fragment.map` | a body for every element |
 | `UndefFragmentOp(type)` | `cute.fragment.undef` | registers that hold nothing yet |
 | `AddressOfOp(symbol, type)` | `cute.address_of` | the pointer to a global of the module |
-| `PrintOp(format, values=())` | `cute.print` | the thread prints text |
+| `PrintTextOp(format, values=())` | `cute.print_text` | the thread prints text |
 
-The type is `!cute.ptr<T, gmem|smem|rmem|generic, align<N>>`, alignment in bytes.
+Operations of layouts are built by `operation.built(SizeOp, [layout], mode=integers([0]))`.
 """
 
 from xdsl.ir import Dialect
@@ -32,6 +45,7 @@ from tileas_xdsl.dialects.cute import (
     module,
     number_types,
     partitions,
+    parts,
     pointers,
     printing,
     queries,
@@ -51,7 +65,7 @@ from tileas_xdsl.dialects.cute.fragments import (
     UndefFragmentOp,
 )
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
-from tileas_xdsl.dialects.cute.module import AddressOfOp, PrintOp
+from tileas_xdsl.dialects.cute.module import AddressOfOp, PrintTextOp
 from tileas_xdsl.dialects.cute.pointers import (
     IntToPtrOp,
     LoadOp,
@@ -74,7 +88,7 @@ __all__ = [
     "LoadOp",
     "MakeFragmentOp",
     "MapFragmentOp",
-    "PrintOp",
+    "PrintTextOp",
     "PtrAddOp",
     "PtrToIntOp",
     "PtrType",
@@ -94,7 +108,7 @@ Cute = Dialect(
     [
         op
         for family in (
-            pointers, fragments, maps, module, tuples, queries, layouts, algebra, tiling,
+            pointers, fragments, maps, module, tuples, queries, parts, layouts, algebra, tiling,
             partitions, views, refinements, atoms, copies, tiled, printing,
         )
         for op in family.OPERATIONS

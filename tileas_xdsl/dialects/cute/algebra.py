@@ -24,6 +24,7 @@ from tileas_xdsl import layout as algebra
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
 from tileas_xdsl.dialects.cute.operands import (
+    extents_of,
     has_static_shape,
     layout_of,
     on_layout,
@@ -138,6 +139,8 @@ class CompositionOp(AlgebraOp):
         lhs, rhs = operands
         tiler = tiler_of(rhs)
         if isinstance(lhs, Swizzle):
+            if layout_of(tiler) is None:
+                raise LayoutError(f"a swizzle is composed with a layout, not {type_of(rhs)}")
             return algebra.composition(lhs, tiler)
         return on_layout(lhs, lambda layout: algebra.composition(layout, tiler))
 
@@ -221,7 +224,7 @@ class ShapeDivOp(AlgebraOp):
         return inference_error(self, literal(key, ("<a>", self.lhs.type), ("<b>", self.rhs.type)))
 
     def compute(self, *operands: Any) -> Any:
-        a, b = (tree_of(operand, "a shape") for operand in operands)
+        a, b = (extents_of(operand, "a shape") for operand in operands)
         kind: Any = operands[0].kind if isinstance(operands[0], Tree) else IntTupleType
         return Tree(kind, int_tuple.shape_div(a, b))
 

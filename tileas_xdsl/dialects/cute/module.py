@@ -50,10 +50,10 @@ class AddressOfOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PrintOp(IRDLOperation):
+class PrintTextOp(IRDLOperation):
     """The thread prints text; values are `f64`, and `i32`, or `i64` by formats with `ll`."""
 
-    name = "cute.print"
+    name = "cute.print_text"
 
     format = prop_def(StringAttr)
     values = var_operand_def()
@@ -80,4 +80,4 @@ class PrintOp(IRDLOperation):
                 raise op_error(self, f"prints {type_} by '{conversion.text}', not {value.type}")
 
 
-OPERATIONS = (AddressOfOp, PrintOp)
+OPERATIONS = (AddressOfOp, PrintTextOp)

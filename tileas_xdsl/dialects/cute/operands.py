@@ -24,6 +24,23 @@ def tree_of(value: Any, what: str) -> Any:
     raise LayoutError(f"{what} is a tuple of integers, not {type_of(value)}")
 
 
+def numbers_of(value: Any, what: str) -> Any:
+    """As `tree_of`, of integers only: no underscores and no multiples of basis vectors."""
+    tree = tree_of(value, what)
+    for leaf in flat(tree):
+        if not isinstance(leaf, (int, Expression)):
+            raise LayoutError(f"{what} has integers, not {type_of(value)}")
+    return tree
+
+
+def extents_of(value: Any, what: str) -> Any:
+    """As `numbers_of`, of extents: those that are known are at least 1."""
+    tree = numbers_of(value, what)
+    if any(isinstance(leaf, int) and leaf < 1 for leaf in flat(tree)):
+        raise LayoutError(f"{what} has extents of at least 1, not {type_of(value)}")
+    return tree
+
+
 def layout_of(value: Any) -> AnyLayout | None:
     """The layout that a value is or has; None for any other."""
     if isinstance(value, (Layout, ComposedLayout)):
@@ -47,7 +64,7 @@ def on_layout(value: Any, f: Callable[[Any], Any]) -> Any:
 def shape_of(value: Any) -> Any:
     """The shape of a layout or view, or the tuple itself."""
     layout = layout_of(value)
-    return layout.shape if layout is not None else tree_of(value, "a shape")
+    return layout.shape if layout is not None else extents_of(value, "a shape")
 
 
 def tiler_of(value: Any) -> Any:
@@ -55,7 +72,7 @@ def tiler_of(value: Any) -> Any:
     if isinstance(value, Tile):
         return value.modes
     if isinstance(value, Tree):
-        return value.tree
+        return extents_of(value, "a tiler")
     return value
 
 

@@ -17,6 +17,7 @@ from xdsl.irdl import IRDLOperation, irdl_attr_definition
 from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute.literals import inference_error
@@ -93,14 +94,18 @@ class AlgebraOp(InferredOp):
     def result_value(self) -> Any:
         """What the operation gives, in the algebra."""
         operands = [symbol(operand) for operand in self.operands]
-        self.check(*operands)
         try:
+            self.check(*operands)
             return self.compute(*operands)
         except LayoutError as error:
             raise self.failure(error, *operands) from error
 
     def infer(self) -> Sequence[Attribute]:
-        return (type_of(self.result_value()),)
+        value = self.result_value()
+        try:
+            return (type_of(value),)
+        except (LayoutError, VerifyException) as error:
+            raise inference_error(self, str(error)) from error
 
 
 def built(cls: type[T], operands: Sequence[Any], **properties: Attribute | None) -> T:

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import UnitAttr, i1, i32, i64
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
@@ -14,18 +14,21 @@ from xdsl.irdl import (
     opt_prop_def,
     result_def,
     traits_def,
-    var_operand_def,
-    var_result_def,
 )
 from xdsl.traits import Pure
 
-from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
-from tileas_xdsl.dialects.cute.operands import at, has_bases, layout_of, shape_of, tree_of
+from tileas_xdsl.dialects.cute.operands import (
+    at,
+    has_bases,
+    layout_of,
+    numbers_of,
+    shape_of,
+    tree_of,
+)
 from tileas_xdsl.dialects.cute.operation import (
     AlgebraOp,
-    FixedResults,
-    InferredOp,
     integers_of,
 )
 from tileas_xdsl.dialects.cute.tuple_types import (
@@ -41,7 +44,6 @@ from tileas_xdsl.dialects.cute.values import (
     Tree,
     View,
     numbers,
-    symbol,
     type_of,
 )
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle, int_tuple
@@ -220,53 +222,6 @@ def cosize(layout: Any) -> Any:
     return layout.cosize()
 
 
-@irdl_op_definition
-class GetLeavesOp(FixedResults, InferredOp):
-    """The leaves of a tuple, each as a tuple of one."""
-
-    name = "cute.get_leaves"
-    input = operand_def()
-    leaves = var_result_def()
-    traits = traits_def(Pure())
-
-    def values(self) -> list[Any]:
-        """The leaves, in the algebra."""
-        value = symbol(self.input)
-        if not isinstance(value, Tree):
-            raise inference_error(self, f"expected a tuple, not {self.input.type}")
-        kind: Any = value.kind if value.kind is not StrideType else StrideType
-        return [Tree(kind, leaf) for leaf in flat(value.tree)]
-
-    def infer(self) -> Sequence[Attribute]:
-        return [type_of(value) for value in self.values()]
-
-
-@irdl_op_definition
-class GetScalarsOp(FixedResults, InferredOp):
-    """The numbers of a value as integers; with `only_dynamic` those that run time knows."""
-
-    name = "cute.get_scalars"
-    input = operand_def()
-    scalars = var_result_def()
-    only_dynamic = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
-
-    def values(self) -> list[Any]:
-        """The integers, in the algebra."""
-        found: list[Any] = []
-        for number in numbers(symbol(self.input)):
-            if isinstance(number, Expression) or self.only_dynamic is None:
-                found.append(Number(_integer_type(number), number))
-        return found
-
-    def infer(self) -> Sequence[Attribute]:
-        return [type_of(value) for value in self.values()]
-
-
-def _integer_type(number: Any) -> Attribute:
-    return i64 if isinstance(number, Expression) and number.width == 64 else i32
-
-
 # Coordinates and indices
 
 
@@ -362,7 +317,7 @@ class Idx2CrdOp(CoordinateOp):
     name = "cute.idx2crd"
 
     def compute(self, *operands: Any) -> Any:
-        index, shape = tree_of(operands[0], "the index"), shape_of(operands[1])
+        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.idx2crd(index, shape))
 
 
@@ -373,7 +328,7 @@ class GetFlatCoordOp(CoordinateOp):
     name = "cute.get_flat_coord"
 
     def compute(self, *operands: Any) -> Any:
-        index, shape = tree_of(operands[0], "the index"), shape_of(operands[1])
+        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         crd = int_tuple.idx2crd(index, shape)
         return Tree(CoordType, flat(crd) if is_tuple(crd) else crd)
 
@@ -385,7 +340,7 @@ class GetHierCoordOp(CoordinateOp):
     name = "cute.get_hier_coord"
 
     def compute(self, *operands: Any) -> Any:
-        index, shape = tree_of(operands[0], "the index"), shape_of(operands[1])
+        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.idx2crd(index, shape))
 
 
@@ -396,7 +351,7 @@ class GetIntegralCoordOp(CoordinateOp):
     name = "cute.get_integral_coord"
 
     def compute(self, *operands: Any) -> Any:
-        crd, shape = tree_of(operands[0], "the coordinate"), shape_of(operands[1])
+        crd, shape = numbers_of(operands[0], "the coordinate"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.crd2idx(crd, shape))
 
 
@@ -407,7 +362,7 @@ class IncrementCoordOp(CoordinateOp):
     name = "cute.increment_coord"
 
     def compute(self, *operands: Any) -> Any:
-        crd, shape = tree_of(operands[0], "the coordinate"), shape_of(operands[1])
+        crd, shape = numbers_of(operands[0], "the coordinate"), shape_of(operands[1])
         following = int_tuple.crd2idx(crd, shape) + 1
         following = compute("floormod", following, int_tuple.product(shape))
         return Tree(CoordType, int_tuple.idx2crd(following, shape))
@@ -441,47 +396,7 @@ def _trees_equal(a: Any, b: Any) -> Any:
     return tuples_equal(a, b) if int_tuple.congruent(a, b) else 0
 
 
-# Tuples of values
-
-
-@irdl_op_definition
-class MakeTupleOp(AlgebraOp):
-    """The tuple of tuples."""
-
-    name = "cute.make_tuple"
-    parts = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def compute(self, *operands: Any) -> Any:
-        trees = tuple(tree_of(operand, "a part") for operand in operands)
-        kinds = {operand.kind for operand in operands if isinstance(operand, Tree)}
-        kind: Any = kinds.pop() if len(kinds) == 1 else IntTupleType
-        return Tree(kind, trees)
-
-
-@irdl_op_definition
-class UnpackTupleOp(FixedResults, InferredOp):
-    """The modes of a tuple, each as a value."""
-
-    name = "cute.unpack_tuple"
-    input = operand_def()
-    modes = var_result_def()
-    traits = traits_def(Pure())
-
-    def values(self) -> list[Any]:
-        """The modes, in the algebra."""
-        value = symbol(self.input)
-        if not isinstance(value, Tree) or not is_tuple(value.tree):
-            raise op_error(self, f"takes a tuple apart, not {self.input.type}")
-        return [Tree(value.kind, mode) for mode in value.tree]
-
-    def infer(self) -> Sequence[Attribute]:
-        return [type_of(value) for value in self.values()]
-
-
 OPERATIONS = (
-    GetShapeOp, GetStrideOp, GetLayoutOp, GetIterOp, GetOp, SizeOp, CosizeOp, GetLeavesOp,
-    GetScalarsOp, Crd2IdxOp, Idx2CrdOp, GetFlatCoordOp, GetHierCoordOp, GetIntegralCoordOp,
-    IncrementCoordOp, EqualOp, MakeTupleOp, UnpackTupleOp,
+    GetShapeOp, GetStrideOp, GetLayoutOp, GetIterOp, GetOp, SizeOp, CosizeOp, Crd2IdxOp, Idx2CrdOp,
+    GetFlatCoordOp, GetHierCoordOp, GetIntegralCoordOp, IncrementCoordOp, EqualOp,
 )  # fmt: skip

@@ -22,7 +22,7 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.layout_types import TYPES as LAYOUT_TYPES
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
-from tileas_xdsl.dialects.cute.operands import has_bases, tree_of
+from tileas_xdsl.dialects.cute.operands import has_bases, numbers_of, tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp, Unspecified
 from tileas_xdsl.dialects.cute.tuple_types import (
     TUPLE_TYPES,
@@ -290,7 +290,7 @@ class TupleProductOp(AlgebraOp):
     traits = traits_def(Pure())
 
     def compute(self, *operands: Any) -> Any:
-        return Tree(IntTupleType, int_tuple.product(tree_of(operands[0], "the input")))
+        return Tree(IntTupleType, int_tuple.product(numbers_of(operands[0], "the input")))
 
 
 @irdl_op_definition
@@ -303,7 +303,7 @@ class TupleProductEachOp(AlgebraOp):
     traits = traits_def(Pure())
 
     def compute(self, *operands: Any) -> Any:
-        tree = tree_of(operands[0], "the input")
+        tree = numbers_of(operands[0], "the input")
         return Tree(IntTupleType, int_tuple.product_each(tree) if is_tuple(tree) else tree)
 
 
@@ -354,7 +354,7 @@ class ElemLessOp(TupleTest):
     name = "cute.elem_less"
 
     def compute(self, *operands: Any) -> Any:
-        a, b = (tree_of(operand, "an operand") for operand in operands)
+        a, b = (numbers_of(operand, "an operand") for operand in operands)
         if not int_tuple.congruent(a, b):
             raise LayoutError(f"{show(a)} and {show(b)} do not have one profile")
         return Number(i1, all_of("lt", flat(a), flat(b)))

@@ -33,8 +33,10 @@ from tileas_xdsl.dialects.cute.types import (
 )
 from tileas_xdsl.dialects.shared_parsing import parse_layout_string
 from tileas_xdsl.layout import NO_SWIZZLE, ComposedLayout, Layout, Swizzle
+from tileas_xdsl.layout.axes import mode_path
 from tileas_xdsl.layout.composed import innermost
-from tileas_xdsl.layout.int_tuple import congruent, flat, show
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import is_tuple, show
 from tileas_xdsl.layout.layout import coprofile
 from tileas_xdsl.layout.text import parse_layout_type, parse_tuple_type
 
@@ -99,7 +101,7 @@ class PointedType(ParametrizedAttribute):
                     "expected-iterator-and-layout-codomain-to-have-congruent-profiles",
                     ("<type>", self.iterator),
                     ("<l>", layout),
-                    ("<p>", show(coprofile(layout))),
+                    ("<p>", _profile(layout)),
                 )
             )
 
@@ -165,14 +167,13 @@ class CoordTensorType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         layout = innermost(self.layout)
-        profile = coprofile(layout)
-        if any(d != 0 for d in flat(layout.stride)) and not congruent(self.origin, profile):
+        if not all(_is_mode(self.origin, axis) for axis in layout.axes()):
             raise VerifyException(
                 literal(
                     "expected-iterator-and-layout-codomain-to-have-congruent-profiles",
                     ("<type>", ArithTupleIterType(self.origin)),
                     ("<l>", layout),
-                    ("<p>", show(profile)),
+                    ("<p>", _profile(layout)),
                 )
             )
 
@@ -187,6 +188,26 @@ class CoordTensorType(ParametrizedAttribute, TypeAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f'"{show(self.origin)}", "{self.layout}"')
+
+
+def _is_mode(tree: Any, axis: str) -> bool:
+    """Whether an axis is the path to an integer of a coordinate; no axis is all of it."""
+    path = () if axis == "" else mode_path(axis)
+    if path is None:
+        return False
+    for mode in path:
+        if not is_tuple(tree) or mode >= len(tree):
+            return False
+        tree = tree[mode]
+    return not is_tuple(tree)
+
+
+def _profile(layout: Layout) -> str:
+    """The profile of the codomain, or its axes if they nest."""
+    try:
+        return show(coprofile(layout))
+    except LayoutError:
+        return ", ".join(layout.axes())
 
 
 ViewType: TypeAlias = MemRefType | CoordTensorType

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, i8, i32
+from xdsl.dialects.builtin import IntAttr, IntegerType, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute.number_types import FastDivisorType, width_and_divisor
 from tileas_xdsl.dialects.cute.spaces import SPACE_NUMBERS, AddressSpace
+from tileas_xdsl.dialects.cute.tuple_types import StrideType
 from tileas_xdsl.dialects.cute.values import (
     Descriptor,
     Number,
@@ -62,13 +63,7 @@ class Memory:
     def pointer(self, space: AddressSpace) -> llvm.LLVMPointerType:
         """The type of a pointer to an address space."""
         number = 0 if self.host else SPACE_NUMBERS[space]
-        return llvm.LLVMPointerType() if number == 0 else llvm.LLVMPointerType(_int(number))
-
-
-def _int(number: int) -> Any:
-    from xdsl.dialects.builtin import IntAttr
-
-    return IntAttr(number)
+        return llvm.LLVMPointerType() if number == 0 else llvm.LLVMPointerType(IntAttr(number))
 
 
 def struct(types: Sequence[Attribute]) -> llvm.LLVMStructType:
@@ -83,7 +78,7 @@ def carrier_of(value: SSAValue, memory: Memory) -> Carrier | None:
     known = symbol(value)
     match known:
         case Opaque():
-            return Carrier(value.type)
+            return Carrier(_plain(value.type))
         case Number():
             width, _ = width_and_divisor(value.type) or (DEFAULT_WIDTH, 1)
             return Carrier(IntegerType(width), [()])
@@ -99,6 +94,20 @@ def carrier_of(value: SSAValue, memory: Memory) -> Carrier | None:
             return _flat(known)
         case _:
             return _flat(known)
+
+
+class NotCarriedError(ValueError):
+    """A value of a type that only the passes of an architecture know."""
+
+    is_for_users = True
+    """The message tells a user what to do: it is no bug that it was raised."""
+
+
+def _plain(type_: Attribute) -> Attribute:
+    """A type that LLVM has too."""
+    if type_.name.startswith(("cute", "cutlass")):
+        raise NotCarriedError(f"{type_} is lowered by the passes of an architecture, not here")
+    return type_
 
 
 def _types(found: Sequence[Expression]) -> list[Attribute]:
@@ -126,8 +135,6 @@ def _layout(layout: Layout) -> Carrier | None:
 
 def _tree_unknown(stride: Any) -> list[Expression]:
     """The unknown numbers of strides, those of scaled bases too."""
-    from tileas_xdsl.dialects.cute.tuple_types import StrideType
-
     return [n for n in numbers(Tree(StrideType, stride)) if isinstance(n, Expression)]
 
 

@@ -23,12 +23,12 @@ from tileas_xdsl.dialects.cute.layouts import (
 from tileas_xdsl.dialects.cute.number_types import DIVISIBLE, width_and_divisor
 from tileas_xdsl.dialects.cute.operands import layout_of
 from tileas_xdsl.dialects.cute.operation import built
+from tileas_xdsl.dialects.cute.parts import GetScalarsOp
 from tileas_xdsl.dialects.cute.printing import PrintOp
 from tileas_xdsl.dialects.cute.queries import (
     EqualOp,
     GetIterOp,
     GetLayoutOp,
-    GetScalarsOp,
     GetShapeOp,
     GetStrideOp,
 )
@@ -61,7 +61,8 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
             return owner
         if owner not in carried:
             carried[owner] = scalars(builder, _as_tuple(builder, owner))
-        return carried[owner][place]
+        found: SSAValue = carried[owner][place]
+        return found
 
     emitter = NumberEmitter(ARITH, builder.insert, leaf)
     value = Tree(IntTupleType, tree)

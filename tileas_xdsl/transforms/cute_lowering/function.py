@@ -52,7 +52,7 @@ class Lowering:
     def insert(self, op: Operation) -> SSAValue:
         """Put an operation at the end; its result."""
         self.block.add_op(op)
-        return op.results[0] if op.results else SSAValue.__new__(SSAValue)
+        return op.results[0]
 
     def effect(self, op: Operation) -> None:
         """Put an operation without a result at the end."""
@@ -75,7 +75,7 @@ class Lowering:
         """A part of a struct; the struct itself at `()`."""
         if not path:
             return whole
-        known = self.parts.setdefault(whole, {})
+        known: dict[Path, SSAValue] = self.parts.setdefault(whole, {})
         if path not in known:
             type_: Attribute = part_type(whole.type, path)
             position = DenseArrayBase.from_list(i64, path)

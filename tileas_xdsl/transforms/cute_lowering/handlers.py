@@ -15,7 +15,12 @@ from tileas_xdsl.dialects.cute.elements import as_vector
 from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
-from tileas_xdsl.dialects.cute.queries import GetLeavesOp, GetScalarsOp, UnpackTupleOp
+from tileas_xdsl.dialects.cute.parts import (
+    GetLayoutsFromTileOp,
+    GetLeavesOp,
+    GetScalarsOp,
+    UnpackTupleOp,
+)
 from tileas_xdsl.dialects.cute.refinements import (
     AssumeOp,
     CreateDivisorOp,
@@ -24,6 +29,7 @@ from tileas_xdsl.dialects.cute.refinements import (
     GetDivisorOp,
 )
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.values import Number, Pointer, Tree, View, numbers, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -48,7 +54,9 @@ def algebra(op: AlgebraOp, low: Lowering) -> None:
     low.define(op, op.results[0], op.result_value())
 
 
-def several(op: GetLeavesOp | GetScalarsOp | UnpackTupleOp, low: Lowering) -> None:
+def several(
+    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp, low: Lowering
+) -> None:
     """Parts of one value, each a result."""
     for result, value in zip(op.results, op.values(), strict=True):
         low.define(op, result, value)
@@ -233,7 +241,7 @@ def alloca(op: AllocaOp, low: Lowering) -> None:
     _allocate(op, op.result, low)
 
 
-def make_fragment_like(op: MakeFragmentLikeOp, low: Lowering) -> None:
+def make_fragment(op: MakeFragmentLikeOp | MmaMakeFragmentOp, low: Lowering) -> None:
     """A layout, or registers with it."""
     if isinstance(op.result.type, MemRefType):
         _allocate(op, op.result, low)
@@ -244,16 +252,18 @@ def make_fragment_like(op: MakeFragmentLikeOp, low: Lowering) -> None:
 def _allocate(op: Operation, result: SSAValue, low: Lowering) -> None:
     type_ = result.type
     assert isinstance(type_, MemRefType)
-    if not isinstance(low.carrier(result), object) or type_.space is not AddressSpace.RMEM:
+    if type_.space is not AddressSpace.RMEM:
         raise op_error(op, f"allocates registers here, not {type_.space}")
+    if bits_of(type_.element_type) is None:
+        raise op_error(op, f"{type_.element_type} has no address of its own in memory")
     count = low.number(type_.layout.cosize(), 32)
-    made = llvm.AllocaOp(count, type_.element_type, max(type_.align, 16))
-    made.results[0].name_hint = result.name_hint
+    plain = llvm.AllocaOp(count, type_.element_type, max(type_.align, 16))
     pointer = low.memory.pointer(type_.space)
-    address = low.insert(made)
-    if address.type != pointer:
-        raise op_error(op, "registers are allocated on a host only")
-    low.values[result] = address
+    plain.drop_all_references()
+    made = llvm.AllocaOp.create(
+        operands=[count], properties=dict(plain.properties), result_types=[pointer]
+    )
+    low.values[result] = low.insert(made)
 
 
 # Division
@@ -326,6 +336,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MakeSwizzleOp: nothing,
     GetLeavesOp: several,
     GetScalarsOp: several,
+    GetLayoutsFromTileOp: several,
     UnpackTupleOp: several,
     AssumeOp: same,
     DerefineOp: same,
@@ -341,7 +352,8 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MemRefLoadVecOp: load_vec,
     MemRefStoreVecOp: store_vec,
     AllocaOp: alloca,
-    MakeFragmentLikeOp: make_fragment_like,
+    MakeFragmentLikeOp: make_fragment,
+    MmaMakeFragmentOp: make_fragment,
     CreateDivisorOp: create_divisor,
     GetDivisorOp: get_divisor,
     DivideOp: divide,

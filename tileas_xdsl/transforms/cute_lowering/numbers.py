@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute.elements import integer_bits
-from tileas_xdsl.layout.symbols import TRUTHS, Computed, Expression, Unknown
+from tileas_xdsl.layout.symbols import TRUTHS, Computed, Expression, Unknown, width_of
 
 Insert = Callable[[Operation], Any]
 
@@ -135,8 +135,7 @@ class NumberEmitter:
     def _operand_width(self, number: Computed) -> int:
         if number.operation not in TRUTHS:
             return number.width
-        widths = [x.width for x in (number.lhs, number.rhs) if isinstance(x, Expression)]
-        return max(widths)
+        return max(width_of(number.lhs), width_of(number.rhs))
 
     def _binary(self, operation: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return self._put(self.language.binary[operation](lhs, rhs))

@@ -11,8 +11,9 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.cute.operation import built
+from tileas_xdsl.dialects.cute.parts import GetScalarsOp
 from tileas_xdsl.dialects.cute.printing import PrintOp
-from tileas_xdsl.dialects.cute.queries import GetScalarsOp, GetShapeOp, Idx2CrdOp, SizeOp
+from tileas_xdsl.dialects.cute.queries import GetShapeOp, Idx2CrdOp, SizeOp
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp
 from tileas_xdsl.dialects.cute.views import MemRefLoadOp

@@ -149,13 +149,15 @@ def lowered_function(function: func.FuncOp, memory: Memory) -> llvm.FuncOp:
             _lower(op, low)
     inputs = [argument.type for argument in region.blocks[0].args]
     output = _result_type(function, memory)
-    return llvm.FuncOp(
+    made = llvm.FuncOp(
         function.sym_name.data,
         llvm.LLVMFunctionType(inputs, output),
         llvm.LinkageAttr("external"),
         body=region,
         extra_attrs=dict(function.attributes),
     )
+    made.location = function.location
+    return made
 
 
 def _begun(block: Block, low: Lowering) -> Block:
@@ -175,11 +177,21 @@ def _lower(op: Operation, low: Lowering) -> None:
     handler = _HANDLERS.get(type(op)) or handler_of(op)
     if handler is None:
         raise op_error(op, _refusal(op))
+    before = low.block.last_op
     handler(op, low)
+    _locate(op, before, low.block)
     for result in op.results:
         made = low.values[result]
         if made is not None and made.name_hint is None:
             made.name_hint = result.name_hint
+
+
+def _locate(op: Operation, before: Operation | None, block: Block) -> None:
+    """What was made for `op`, behind `before`, is where `op` is."""
+    made = block.last_op
+    while made is not None and made is not before:
+        made.location = op.location
+        made = made.prev_op
 
 
 def _refusal(op: Operation) -> str:

@@ -16,8 +16,7 @@ from xdsl.dialects import arith, cf, scf
 from xdsl.dialects.builtin import Float64Type, IndexType, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tileas_xdsl.dialects.cute import LoadOp
-from tileas_xdsl.dialects.cute import PrintOp as PrintTextOp
+from tileas_xdsl.dialects.cute import LoadOp, PrintTextOp
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of

@@ -217,13 +217,13 @@ func.func @map(%v: vector<4xf32>, %w: vector<2xf32>) {
 func.func @module(%i: i32) {
   // expected-error@+1 {{'cute.address_of' op is in global memory, not !cute.ptr<f32, smem>}}
   %0 = cute.address_of @table : !cute.ptr<f32, smem>
-  // expected-error@+1 {{'cute.print' op prints by '%p'}}
-  cute.print "%p", %i : i32
-  // expected-error@+1 {{'cute.print' op has 0 formats for 1 values}}
-  cute.print "%%", %i : i32
-  // expected-error@+1 {{'cute.print' op prints i64 by '%lld', not i32}}
-  cute.print "%lld", %i : i32
-  // expected-error@+1 {{'cute.print' op prints 32 values at most, not 33}}
-  cute.print "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i : i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32
+  // expected-error@+1 {{'cute.print_text' op prints by '%p'}}
+  cute.print_text "%p", %i : i32
+  // expected-error@+1 {{'cute.print_text' op has 0 formats for 1 values}}
+  cute.print_text "%%", %i : i32
+  // expected-error@+1 {{'cute.print_text' op prints i64 by '%lld', not i32}}
+  cute.print_text "%lld", %i : i32
+  // expected-error@+1 {{'cute.print_text' op prints 32 values at most, not 33}}
+  cute.print_text "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i : i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32
   func.return
 }

@@ -113,12 +113,12 @@ func.func @map(%v: vector<4xf32>, %limit: f32) {
 
 func.func @module(%i: i32, %j: i64, %x: f64) {
   %0 = cute.address_of @table : !cute.ptr<f32, gmem, align<16>>
-  cute.print "hi"
-  cute.print "%d %lld %.3e", %i, %j, %x : i32, i64, f64
+  cute.print_text "hi"
+  cute.print_text "%d %lld %.3e", %i, %j, %x : i32, i64, f64
   func.return
 }
 
 // CHECK-LABEL: func.func @module(
 // CHECK-NEXT:    %0 = cute.address_of @table : !cute.ptr<f32, gmem, align<16>>
-// CHECK-NEXT:    cute.print "hi"
-// CHECK-NEXT:    cute.print "%d %lld %.3e", %i, %j, %x : i32, i64, f64
+// CHECK-NEXT:    cute.print_text "hi"
+// CHECK-NEXT:    cute.print_text "%d %lld %.3e", %i, %j, %x : i32, i64, f64

@@ -25,13 +25,13 @@ CHARACTER = 1
 """Bytes of a character of messages."""
 
 
-def _print(op: cute.PrintOp, low: Lowering) -> None:
+def _print(op: cute.PrintTextOp, low: Lowering) -> None:
     text = text_of(low, op.format.data)
     low.declare(ptx.FunctionOp(*PRINT))
     low.act(ptx.CallOp(PRINT[0], [text, _values(op, low)], PRINT[2]))
 
 
-def _values(op: cute.PrintOp, low: Lowering) -> SSAValue:
+def _values(op: cute.PrintTextOp, low: Lowering) -> SSAValue:
     """The generic address of the values; null where there are none."""
     values, places, end = [low.value(value) for value in op.values], list[int](), 0
     for value in values:
@@ -87,5 +87,5 @@ def _address(op: cute.AddressOfOp, low: Lowering) -> None:
 HANDLERS: Mapping[type[Operation], Handler] = {
     cf.AssertOp: _assert,
     cute.AddressOfOp: _address,
-    cute.PrintOp: _print,
+    cute.PrintTextOp: _print,
 }
