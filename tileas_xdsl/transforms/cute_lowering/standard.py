@@ -8,6 +8,8 @@ from typing import Any
 from xdsl.dialects import arith, cf, func, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
+    DictionaryAttr,
     IndexType,
     IntegerAttr,
     i64,
@@ -149,13 +151,23 @@ def lowered_function(function: func.FuncOp, memory: Memory) -> llvm.FuncOp:
             _lower(op, low)
     inputs = [argument.type for argument in region.blocks[0].args]
     output = _result_type(function, memory)
-    return llvm.FuncOp(
+    made = llvm.FuncOp(
         function.sym_name.data,
         llvm.LLVMFunctionType(inputs, output),
         llvm.LinkageAttr("external"),
         body=region,
         extra_attrs=dict(function.attributes),
     )
+    made.arg_attrs = _argument_attributes(function, low)
+    return made
+
+
+def _argument_attributes(function: func.FuncOp, low: Lowering) -> ArrayAttr[DictionaryAttr] | None:
+    """The attributes of the arguments that are left."""
+    if function.arg_attrs is None:
+        return None
+    pairs = zip(function.body.blocks[0].args, function.arg_attrs, strict=True)
+    return ArrayAttr([entry for argument, entry in pairs if low.carrier(argument) is not None])
 
 
 def _begun(block: Block, low: Lowering) -> Block:
