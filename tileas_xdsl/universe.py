@@ -52,10 +52,22 @@ def _cute_to_llvm() -> type[ModulePass]:
     return CuteToLlvm
 
 
+def _cute_kernel_to_nvvm() -> type[ModulePass]:
+    from tileas_xdsl.transforms.cute_kernel_to_nvvm import CuteKernelToNvvm
+
+    return CuteKernelToNvvm
+
+
 def _cute_nvgpu() -> Dialect:
     from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 
     return CuteNvgpu
+
+
+def _cutlass() -> Dialect:
+    from tileas_xdsl.dialects.cutlass import Cutlass
+
+    return Cutlass
 
 
 def _lower_tma_load_store_to_async() -> type[ModulePass]:
@@ -92,6 +104,12 @@ def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 
     return ConvertCuteNvgpuToPtx
+
+
+def _convert_pipeline_to_nvgpu() -> type[ModulePass]:
+    from tileas_xdsl.transforms.convert_pipeline_to_nvgpu import ConvertPipelineToNvgpu
+
+    return ConvertPipelineToNvgpu
 
 
 def _expand_math() -> type[ModulePass]:
@@ -221,6 +239,7 @@ TILEAS_UNIVERSE = Universe(
         "cuda_tile": _cuda_tile,
         "cute": _cute,
         "cute_nvgpu": _cute_nvgpu,
+        "cutlass": _cutlass,
         "nv_tileaa": _nv_tileaa,
         "nv_tileas": _nv_tileas,
         "ptx": _ptx,
@@ -229,9 +248,11 @@ TILEAS_UNIVERSE = Universe(
     all_passes={
         "convert-cudatile-to-tileaa": _convert_cudatile_to_tileaa,
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
+        "convert-pipeline-to-nvgpu": _convert_pipeline_to_nvgpu,
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "cute-desugar": _cute_desugar,
+        "cute-kernel-to-nvvm": _cute_kernel_to_nvvm,
         "cute-to-llvm": _cute_to_llvm,
         "expand-math": _expand_math,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,

@@ -7,7 +7,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | indices (i32) | `ThreadIdxOp(axis="x") BlockIdxOp(axis) GridDimOp(axis) LaneIdxOp() WarpIdxOp() ClusterRankOp()` |
 | roles | `ElectOneOp() MakeWarpUniformOp(value) SetMaxRegisterOp(count, increase)` |
 | shared memory | `GetDynSmemOp(offset_bytes, element=i8, align=None)` |
-| mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity)` |
+| mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity) MbarrierTryWaitOp(ptr, parity)` |
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
 | barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
@@ -17,23 +17,48 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
-| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add") MmaSm80Op(a, b, c, shape=, a_type=, b_type=)` |
+| operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |
+| partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)` |
+| values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value)` |
+| sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
+| addresses | `GetTmaDescAddrOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
+| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...)` |
+| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
+    addresses,
+    ampere,
+    atom_fields,
     atomics,
+    atoms,
     barriers,
+    canonical_descriptors,
     ids,
-    mma,
     tcgen05,
     tcgen05_scaled,
+    tcgen05_sparse,
     tma,
+    tma_partition,
     tma_updates,
     warp,
     wgmma,
 )
+from tileas_xdsl.dialects.cute_nvgpu.addresses import (
+    CastTmaDescToIntegerOp,
+    GetDynSmemSizeOp,
+    GetTmaDescAddrOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.ampere import (
+    CpAsyncCommitOp,
+    CpAsyncOp,
+    CpAsyncWaitOp,
+    MmaSm80Op,
+    MmaSm89Op,
+)
+from tileas_xdsl.dialects.cute_nvgpu.atom_fields import AtomGetValueOp, AtomSetValueOp
 from tileas_xdsl.dialects.cute_nvgpu.atomics import AtomicCasOp, AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
@@ -45,8 +70,13 @@ from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
     MbarrierInitOp,
+    MbarrierTryWaitOp,
     MbarrierWaitOp,
     SyncWarpOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.canonical_descriptors import (
+    GmmaDescriptorOfOp,
+    UmmaDescriptorOfOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.ids import (
     BlockIdxOp,
@@ -60,7 +90,6 @@ from tileas_xdsl.dialects.cute_nvgpu.ids import (
     ThreadIdxOp,
     WarpIdxOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu.mma import MmaSm80Op
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
     AllocTmemOp,
     DeallocTmemOp,
@@ -76,6 +105,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
     UmmaOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05_scaled import CopyToTmemOp, UmmaBlockScaledOp
+from tileas_xdsl.dialects.cute_nvgpu.tcgen05_sparse import UmmaBlockScaledSparseOp, UmmaSparseOp
 from tileas_xdsl.dialects.cute_nvgpu.tma import (
     BulkCommitOp,
     BulkWaitOp,
@@ -83,6 +113,12 @@ from tileas_xdsl.dialects.cute_nvgpu.tma import (
     TmaLoadOp,
     TmaReduceOp,
     TmaStoreOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.tma_partition import (
+    MakeExecTmaOp,
+    MakeNonExecTiledTmaLoadOp,
+    MakeNonExecTiledTmaReduceOp,
+    MakeNonExecTiledTmaStoreOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
     AcquireTmaDescOp,
@@ -92,6 +128,8 @@ from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import (
     SmemDescType,
+    SmemDescViewType,
+    TmaDescriptorIm2colType,
     TmaDescriptorTiledType,
     smem_desc,
     tma_descriptor,
@@ -106,11 +144,29 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (atomics, barriers, ids, mma, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
+FAMILIES = (
+    addresses,
+    ampere,
+    atom_fields,
+    atomics,
+    barriers,
+    canonical_descriptors,
+    ids,
+    tcgen05,
+    tcgen05_scaled,
+    tcgen05_sparse,
+    tma,
+    tma_partition,
+    tma_updates,
+    warp,
+    wgmma,
+)
 
 __all__ = [
     "AcquireTmaDescOp",
     "AllocTmemOp",
+    "AtomGetValueOp",
+    "AtomSetValueOp",
     "AtomicCasOp",
     "AtomicRmwOp",
     "BarrierArriveOp",
@@ -118,28 +174,41 @@ __all__ = [
     "BlockIdxOp",
     "BulkCommitOp",
     "BulkWaitOp",
+    "CastTmaDescToIntegerOp",
     "ClusterArriveOp",
     "ClusterRankOp",
     "ClusterWaitOp",
     "CopyTmaDescOp",
     "CopyToTmemOp",
+    "CpAsyncCommitOp",
+    "CpAsyncOp",
+    "CpAsyncWaitOp",
     "CuteNvgpu",
     "DeallocTmemOp",
     "ElectOneOp",
     "FenceMbarrierInitOp",
     "FenceProxyAsyncOp",
     "GetDynSmemOp",
+    "GetDynSmemSizeOp",
+    "GetTmaDescAddrOp",
+    "GmmaDescriptorOfOp",
     "GridDimOp",
     "LaneIdxOp",
     "LdsmOp",
+    "MakeExecTmaOp",
     "MakeGmmaSmemDescOp",
+    "MakeNonExecTiledTmaLoadOp",
+    "MakeNonExecTiledTmaReduceOp",
+    "MakeNonExecTiledTmaStoreOp",
     "MakeUmmaSmemDescOp",
     "MakeWarpUniformOp",
     "MbarrierArriveExpectTxOp",
     "MbarrierArriveOp",
     "MbarrierInitOp",
+    "MbarrierTryWaitOp",
     "MbarrierWaitOp",
     "MmaSm80Op",
+    "MmaSm89Op",
     "MmaSm90Op",
     "PairTmaLoadOp",
     "PrefetchTmaDescOp",
@@ -151,9 +220,11 @@ __all__ = [
     "ShuffleOp",
     "SmemDescAddOp",
     "SmemDescType",
+    "SmemDescViewType",
     "StsmOp",
     "SyncWarpOp",
     "ThreadIdxOp",
+    "TmaDescriptorIm2colType",
     "TmaDescriptorTiledType",
     "TmaLoadOp",
     "TmaReduceOp",
@@ -163,8 +234,11 @@ __all__ = [
     "TmemStoreOp",
     "TmemWaitOp",
     "UmmaBlockScaledOp",
+    "UmmaBlockScaledSparseOp",
     "UmmaCommitOp",
+    "UmmaDescriptorOfOp",
     "UmmaOp",
+    "UmmaSparseOp",
     "UpdateTmaDescOp",
     "WarpIdxOp",
     "WgmmaCommitOp",
@@ -177,5 +251,11 @@ __all__ = [
 CuteNvgpu = Dialect(
     "cute_nvgpu",
     [op for family in FAMILIES for op in family.OPERATIONS],
-    [SmemDescType, TmaDescriptorTiledType],
+    [
+        SmemDescType,
+        SmemDescViewType,
+        TmaDescriptorIm2colType,
+        TmaDescriptorTiledType,
+        *atoms.TYPES,
+    ],
 )

@@ -22,7 +22,8 @@ from tileas_xdsl.analysis.product_layouts import (
     least_depth,
 )
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op
+from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
@@ -163,6 +164,7 @@ def _multiplied(
         cell: file.joined([file.place(register) for register in cells.sums(cell)])
         for cell in cells.cells()
     }
+    kind = MmaSm89Op if ptx_element(types[0]) in FP8 else MmaSm80Op
     for k in range(cells.tiling.steps):
         left, right = (operand.slice(k) for operand in operands)
         a = {
@@ -175,7 +177,7 @@ def _multiplied(
         }
         for cell in sums:
             b, i, j = cell
-            product = MmaSm80Op(
+            product = kind(
                 a[b, i],
                 b_[b, j],
                 sums[cell],

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.backend.ptx.lowering import (
     accesses,
     addresses,
+    ampere,
     atomics,
     bulk_copies,
     constants,
@@ -26,13 +27,13 @@ from tileas_xdsl.backend.ptx.lowering import (
     tensor_memory,
     threads,
     tma_updates,
-    warp_products,
 )
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler
 
 HANDLERS: Mapping[type[Operation], Handler] = {
     **accesses.HANDLERS,
     **addresses.HANDLERS,
+    **ampere.HANDLERS,
     **atomics.HANDLERS,
     **bulk_copies.HANDLERS,
     **constants.HANDLERS,
@@ -50,6 +51,5 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **tensor_memory.HANDLERS,
     **threads.HANDLERS,
     **tma_updates.HANDLERS,
-    **warp_products.HANDLERS,
 }
 """By the class of the operation; anything else is refused."""
