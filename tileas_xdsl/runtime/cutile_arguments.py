@@ -6,7 +6,7 @@ An array is a pointer, its extents and its strides in elements; a constant is no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,7 @@ def in_memory(value: Any) -> Any:
     """An array with gaps as the elements of memory from its first to its last; else the value."""
     if not isinstance(value, np.ndarray):
         return value
-    array: Array = value
+    array = cast("Array", value)
     if array.flags.c_contiguous:
         return array
     steps = zip(array.shape, array.strides, strict=True)
