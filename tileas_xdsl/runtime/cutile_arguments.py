@@ -98,12 +98,13 @@ def in_memory(value: Any) -> Any:
 
     That is with what lies between them, from the first to the last, and unsigned ones as signed.
     """
-    if not isinstance(value, np.ndarray) or not value.ndim:
+    if not isinstance(value, np.ndarray):
         return value
     array = held = cast("Array", value)
-    if not array.flags.c_contiguous:
+    if array.ndim and not array.flags.c_contiguous:
         held = as_strided(array, (_span(array),), (array.itemsize,), writeable=False)
-    return held.view(f"i{array.itemsize}") if array.dtype.kind == "u" else held
+    is_unsigned = array.ndim and array.dtype.kind == "u"
+    return held.view(f"i{array.itemsize}") if is_unsigned else held
 
 
 def _as_given(given: Array, left: Array) -> Array:

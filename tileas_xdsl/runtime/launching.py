@@ -189,9 +189,14 @@ class Launcher:
             if found is not None:
                 places[id(stand_ins[-1])] = found
         flat = self.kernel.flattened(stand_ins)
-        check(self.kernel.function, [in_memory(value) for value in flat])
+        check(self.kernel.function, self._as_checked(flat))
         self._check_row_major(flat, places)
         return _Given(flat, places)
+
+    def _as_checked(self, flat: Sequence[Any]) -> Sequence[Any]:
+        """What has to be of the types of the function: of cuTile, memory with what lies between."""
+        is_plain = self.kernel.parameters is None
+        return flat if is_plain else [in_memory(value) for value in flat]
 
     def _check_array(self, found: DeviceArray, name: str) -> None:
         if found.device not in (None, self.device.number):

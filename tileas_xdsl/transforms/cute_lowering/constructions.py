@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -56,7 +56,7 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
     carried: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def leaf(number: Unknown) -> SSAValue:
-        owner, place = number.key
+        owner, place = cast("tuple[SSAValue, int]", number.key)
         if is_integer(owner.type):
             return owner
         if owner not in carried:

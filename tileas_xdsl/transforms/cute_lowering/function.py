@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
@@ -97,7 +97,7 @@ class Lowering:
 
     def leaf(self, number: Unknown) -> SSAValue:
         """The value of an unknown leaf: the part of the struct that its owner is."""
-        owner, place = number.key
+        owner, place = cast("tuple[SSAValue, int]", number.key)
         carrier = self.carrier(owner)
         assert carrier is not None
         return self.extract(self.of(owner), carrier.leaves[place])
