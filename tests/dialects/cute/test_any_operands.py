@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from xdsl.dialects import test
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DictionaryAttr,
     IntegerAttr,
     StringAttr,
     f32,
