@@ -17,7 +17,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tileas_xdsl.dialects.cute.operands import tree_of
+from tileas_xdsl.dialects.cute.operands import extents_of, numbers_of, tree_of
 from tileas_xdsl.dialects.cute.operation import (
     INFERRED,
     AlgebraOp,
@@ -207,8 +207,9 @@ class MakeOrderedLayoutOp(AlgebraOp):
     traits = traits_def(Pure())
 
     def compute(self, *operands: Any) -> Any:
-        shape, order = (tree_of(operand, "an operand") for operand in operands)
-        return make_ordered_layout(shape, order)
+        shape, order = operands
+        extents = extents_of(shape, "a shape")
+        return make_ordered_layout(extents, numbers_of(order, "an order"))
 
 
 @irdl_op_definition
@@ -218,7 +219,7 @@ class MakeIdentityLayoutOp(Projection):
     name = "cute.make_identity_layout"
 
     def compute(self, *operands: Any) -> Any:
-        return make_identity_layout(tree_of(operands[0], "a shape"))
+        return make_identity_layout(extents_of(operands[0], "a shape"))
 
 
 @irdl_op_definition
@@ -228,7 +229,7 @@ class MakeIdentityTensorOp(Projection):
     name = "cute.make_identity_tensor"
 
     def compute(self, *operands: Any) -> Any:
-        layout = make_identity_layout(tree_of(operands[0], "a shape"))
+        layout = make_identity_layout(extents_of(operands[0], "a shape"))
         return View(Tree(ArithTupleIterType, _zeros(layout.shape)), layout)
 
 

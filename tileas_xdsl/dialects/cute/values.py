@@ -134,6 +134,11 @@ class _Leaves:
         return Unknown(leaf.bits, leaf.multiple, key, self.natural)
 
 
+def place_of(number: Unknown) -> tuple[SSAValue, int]:
+    """The SSA value that an unknown leaf belongs to, and which of its leaves it is."""
+    return number.key
+
+
 def map_tree(f: Leaf, tree: Any) -> Any:
     """`f` at every number of a tree, those of scaled bases too."""
     if isinstance(tree, tuple):

@@ -22,7 +22,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.algebra import moved
 from tileas_xdsl.dialects.cute.elements import integer_bits
 from tileas_xdsl.dialects.cute.literals import inference_error, literal
-from tileas_xdsl.dialects.cute.operands import has_static_shape, layout_of, tree_of
+from tileas_xdsl.dialects.cute.operands import has_static_shape, layout_of, numbers_of, tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp, FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.queries import Projection
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
@@ -94,13 +94,15 @@ class AdvanceOp(AlgebraOp):
     traits = traits_def(Pure())
 
     def compute(self, *operands: Any) -> Any:
-        iterator, offset = operands[0], tree_of(operands[1], "the offset")
+        iterator, offset = operands[0], numbers_of(operands[1], "the offset")
+        if isinstance(iterator, Tree) and iterator.kind is ArithTupleIterType:
+            return moved(iterator, _as_bases(offset))
+        if is_tuple(offset):
+            raise LayoutError(f"an offset in memory is one number, not {type_of(operands[1])}")
         if isinstance(iterator, Descriptor):
             return Descriptor(iterator.iterator.moved(offset), iterator.layout)
         if isinstance(iterator, Pointer):
             return iterator.moved(offset)
-        if isinstance(iterator, Tree) and iterator.kind is ArithTupleIterType:
-            return moved(iterator, _as_bases(offset))
         raise LayoutError(f"expected an iterator, not {type_of(iterator)}")
 
 

@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.cute.queries import (
 from tileas_xdsl.dialects.cute.refinements import AssumeOp
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp, TupleEqOp
-from tileas_xdsl.dialects.cute.values import Tree, is_integer, leaves, symbol, type_of
+from tileas_xdsl.dialects.cute.values import Tree, is_integer, leaves, place_of, symbol, type_of
 from tileas_xdsl.dialects.cute.views import MakeTensorOp, MakeViewOp, TensorOp
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.symbols import Expression, Unknown
@@ -56,13 +56,12 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
     carried: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def leaf(number: Unknown) -> SSAValue:
-        owner, place = cast("tuple[SSAValue, int]", number.key)
+        owner, place = place_of(number)
         if is_integer(owner.type):
             return owner
         if owner not in carried:
             carried[owner] = scalars(builder, _as_tuple(builder, owner))
-        found: SSAValue = carried[owner][place]
-        return found
+        return carried[owner][place]
 
     emitter = NumberEmitter(ARITH, builder.insert, leaf)
     value = Tree(IntTupleType, tree)
@@ -80,8 +79,10 @@ def _as_tuple(builder: Builder, owner: SSAValue) -> SSAValue:
 
 def _element(builder: Builder, emitter: NumberEmitter, number: Expression) -> SSAValue:
     """An element of a tuple, which says what it is known to be a multiple of."""
-    if isinstance(number, Unknown) and width_and_divisor(number.key[0].type) is not None:
-        return number.key[0]
+    if isinstance(number, Unknown):
+        owner, _ = place_of(number)
+        if width_and_divisor(owner.type) is not None:
+            return owner
     plain = emitter.emit(number, number.width)
     if number.divisor == 1:
         return plain

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.values import Descriptor, Pointer, View, numbers, symbol
+from tileas_xdsl.dialects.cute.values import Descriptor, Pointer, View, numbers, place_of, symbol
 from tileas_xdsl.layout import Swizzle
 from tileas_xdsl.layout.symbols import Expression, Unknown
 from tileas_xdsl.transforms.cute_lowering.carriers import (
@@ -97,7 +97,7 @@ class Lowering:
 
     def leaf(self, number: Unknown) -> SSAValue:
         """The value of an unknown leaf: the part of the struct that its owner is."""
-        owner, place = cast("tuple[SSAValue, int]", number.key)
+        owner, place = place_of(number)
         carrier = self.carrier(owner)
         assert carrier is not None
         return self.extract(self.of(owner), carrier.leaves[place])
