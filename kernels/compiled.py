@@ -11,6 +11,7 @@ import numpy as np
 
 from kernels.kernel import Deviation, Kernel, Sizes
 from tileas_xdsl.compiler import CompiledKernel, compile
+from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.runtime.emulation import Emulation
 
 ORDERS: Sequence[tuple[str, int]] = (("eager", 0), ("lazy", 0), ("random", 0), ("random", 1))
@@ -37,7 +38,7 @@ class EmulatedRun:
 @lru_cache(maxsize=128)
 def compiled(kernel: Kernel) -> CompiledKernel:
     """The kernel for its target; the same one is compiled once."""
-    return compile(kernel.text(), kernel.target)
+    return compile(kernel.text(), kernel.target, passes=PIPELINES[kernel.pipeline].passes)
 
 
 def emulated(

@@ -67,6 +67,11 @@ class Kernel(ABC):
         """The first target that has its instructions."""
         return "sm_90a"
 
+    @property
+    def pipeline(self) -> str:
+        """The name of the passes that lower it to PTX."""
+        return "tileas-to-ptx"
+
     @abstractmethod
     def text(self) -> str:
         """The module."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kernels.compiled import compiled
+from kernels.cute_gemm import CuteGemm
 from kernels.elements import ELEMENTS
 from kernels.gemm import Gemm
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
@@ -51,15 +52,25 @@ GEMMS: Sequence[Gemm] = (
     PAIR,
     replace(PAIR, bn=256, element="bf16", output="bf16", epilogue="tma", persistent=4, group=2),
     Gemm(bm=128, bn=256, bk=64, element="bf16", epilogue="tma"),
+    Gemm(bm=128, bn=128, bk=64, b="nk"),
+    replace(TALL, b="nk"),
 )
-"""Those of sm_100a, and one of sm_90a to compare with."""
+"""Those of sm_100a, and two of sm_90a to compare with."""
+
+CUTE_GEMMS: Sequence[CuteGemm] = (
+    CuteGemm(bn=128),
+    CuteGemm(bn=128, scheduler="static_persistent", produce="region"),
+    CuteGemm(bn=128, instruction="tcgen05"),
+    CuteGemm(bn=128, instruction="tcgen05", scheduler="static_persistent", produce="region"),
+)
+"""Written with `cutlass`, beside those of tiles that do the same."""
 
 
 @dataclass(frozen=True)
 class Facts:
     """A GEMM and its machine code."""
 
-    kernel: Gemm
+    kernel: Gemm | CuteGemm
     registers: int
     spills: int
     size: int
@@ -104,7 +115,7 @@ class Facts:
             yield ("", "", f"loop: {what}", str(len(loop.instructions)), counts, "")
 
 
-def facts(kernel: Gemm) -> Facts:
+def facts(kernel: Gemm | CuteGemm) -> Facts:
     """Assemble and disassemble a GEMM; raises `MissingToolError` without the tools."""
     made = compiled(kernel)
     assembled = made.assemble()
@@ -121,7 +132,7 @@ HEADER = ("kernel", "target", "code", "instructions", "of these", "within its ba
 def main() -> int:
     """Print the table in Markdown; 1 where a bar is missed, 2 without the tools."""
     try:
-        found = [facts(kernel) for kernel in GEMMS]
+        found = [facts(kernel) for kernel in (*GEMMS, *CUTE_GEMMS)]
     except MissingToolError as error:
         sys.stderr.write(f"python -m kernels.sass: {error}\n")
         return 2

@@ -174,14 +174,17 @@ class CompiledKernel:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
 
         Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for
-        arguments that are not of the types of the kernel.
+        arguments that are not of the types of the kernel; one that is written for threads says by
+        itself what its parameters are made of.
         """
+        from tileas_xdsl.backend.ptx.abi import PARAMETERS
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
 
         flat = self.flattened(args)
         maps = self._host_maps(flat)
-        bind(self.function, flat, make=lambda array: array, host_maps=maps)
+        if PARAMETERS not in self.function.attributes:
+            bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
         found = emulate(self.ptx, self.abi, flat, grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))

@@ -62,6 +62,9 @@ _CUDATILE = (
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 
+_CUTE = ("convert-pipeline-to-nvgpu", *_TO_THREADS[1:])
+"""Kernels that are written for the threads of a block become PTX."""
+
 _ALL = (
     Pipeline(
         "cleanup",
@@ -72,6 +75,11 @@ _ALL = (
         "cudatile-to-tileas",
         "Tile IR, by way of nv_tileaa, to tiles that layouts can be chosen for",
         _CUDATILE,
+    ),
+    Pipeline(
+        "cute-to-ptx",
+        "lower kernels that are written with cutlass, cute and cute_nvgpu to PTX",
+        _plain(*_CUTE),
     ),
     Pipeline(
         "tileas-layout",

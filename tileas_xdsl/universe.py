@@ -58,6 +58,12 @@ def _cute_nvgpu() -> Dialect:
     return CuteNvgpu
 
 
+def _cutlass() -> Dialect:
+    from tileas_xdsl.dialects.cutlass import Cutlass
+
+    return Cutlass
+
+
 def _lower_tma_load_store_to_async() -> type[ModulePass]:
     from tileas_xdsl.transforms.lower_tma_load_store_to_async import LowerTmaLoadStoreToAsync
 
@@ -92,6 +98,12 @@ def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 
     return ConvertCuteNvgpuToPtx
+
+
+def _convert_pipeline_to_nvgpu() -> type[ModulePass]:
+    from tileas_xdsl.transforms.convert_pipeline_to_nvgpu import ConvertPipelineToNvgpu
+
+    return ConvertPipelineToNvgpu
 
 
 def _expand_math() -> type[ModulePass]:
@@ -197,6 +209,7 @@ TILEAS_UNIVERSE = Universe(
         "cuda_tile": _cuda_tile,
         "cute": _cute,
         "cute_nvgpu": _cute_nvgpu,
+        "cutlass": _cutlass,
         "nv_tileaa": _nv_tileaa,
         "nv_tileas": _nv_tileas,
         "ptx": _ptx,
@@ -205,6 +218,7 @@ TILEAS_UNIVERSE = Universe(
     all_passes={
         "convert-cudatile-to-tileaa": _convert_cudatile_to_tileaa,
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
+        "convert-pipeline-to-nvgpu": _convert_pipeline_to_nvgpu,
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "cute-desugar": _cute_desugar,

@@ -7,7 +7,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | indices (i32) | `ThreadIdxOp(axis="x") BlockIdxOp(axis) GridDimOp(axis) LaneIdxOp() WarpIdxOp() ClusterRankOp()` |
 | roles | `ElectOneOp() MakeWarpUniformOp(value) SetMaxRegisterOp(count, increase)` |
 | shared memory | `GetDynSmemOp(offset_bytes, element=i8, align=None)` |
-| mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity)` |
+| mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity) MbarrierTryWaitOp(ptr, parity)` |
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
 | barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
@@ -44,6 +44,7 @@ from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
     MbarrierInitOp,
+    MbarrierTryWaitOp,
     MbarrierWaitOp,
     SyncWarpOp,
 )
@@ -136,6 +137,7 @@ __all__ = [
     "MbarrierArriveExpectTxOp",
     "MbarrierArriveOp",
     "MbarrierInitOp",
+    "MbarrierTryWaitOp",
     "MbarrierWaitOp",
     "MmaSm90Op",
     "PairTmaLoadOp",

@@ -12,6 +12,7 @@ from xdsl.irdl import (
     opt_operand_def,
     opt_prop_def,
     prop_def,
+    result_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -125,6 +126,25 @@ class MbarrierWaitOp(IRDLOperation):
 
     def __init__(self, ptr: Value, parity: Value) -> None:
         super().__init__(operands=[ptr, parity])
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+
+
+@irdl_op_definition
+class MbarrierTryWaitOp(IRDLOperation):
+    """Whether the phase with this parity (0 or 1) is complete, after a limited time."""
+
+    name = "cute_nvgpu.arch.mbarrier_try_wait"
+
+    ptr = operand_def()
+    parity = operand_def(i32)
+    result = result_def(i1)
+
+    assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, parity: Value) -> None:
+        super().__init__(operands=[ptr, parity], result_types=[i1])
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
@@ -254,6 +274,7 @@ OPERATIONS = (
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
     MbarrierInitOp,
+    MbarrierTryWaitOp,
     MbarrierWaitOp,
     SyncWarpOp,
 )

@@ -47,6 +47,12 @@ def _wait(op: nvgpu.MbarrierWaitOp, low: Lowering) -> None:
     low.act(ptx.MbarrierWaitOp(place.base, low.value(op.parity), offset=place.offset))
 
 
+def _try_wait(op: nvgpu.MbarrierTryWaitOp, low: Lowering) -> None:
+    place = low.place(op.ptr)
+    wait = ptx.MbarrierTryWaitOp(place.base, low.value(op.parity), offset=place.offset)
+    low.define(op.result, low.emit(wait))
+
+
 def _fence_init(op: nvgpu.FenceMbarrierInitOp, low: Lowering) -> None:
     low.act(ptx.FenceMbarrierInitOp())
 
@@ -94,6 +100,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.MbarrierInitOp: _init,
     nvgpu.MbarrierArriveOp: _arrive,
     nvgpu.MbarrierArriveExpectTxOp: _expect,
+    nvgpu.MbarrierTryWaitOp: _try_wait,
     nvgpu.MbarrierWaitOp: _wait,
     nvgpu.FenceMbarrierInitOp: _fence_init,
     nvgpu.FenceProxyAsyncOp: _fence_proxy,

@@ -1,0 +1,9 @@
+%four = arith.constant 4 : i32
+%quarter = arith.subi %warp, %four : i32
+%lanes_of_warp = arith.constant 32 : i32
+%first = arith.muli %quarter, %lanes_of_warp : i32
+%my_row = arith.addi %first, %lane : i32
+%step = arith.constant 2097152 : i32
+%window = arith.muli %quarter, %step : i32
+%lanes = arith.addi %memory, %window : i32
+%my_column = arith.constant 0 : i32

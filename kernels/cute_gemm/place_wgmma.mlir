@@ -1,0 +1,13 @@
+%four = arith.constant 4 : i32
+%consumer = arith.subi %warp, %four : i32
+%group = arith.divui %consumer, %four : i32
+%in_group = arith.remui %consumer, %four : i32
+%rows_of_group = arith.constant 64 : i32
+%rows_of_warp = arith.constant 16 : i32
+%r0 = arith.muli %group, %rows_of_group : i32
+%r1 = arith.muli %in_group, %rows_of_warp : i32
+%quad = arith.divui %lane, %four : i32
+%in_quad = arith.remui %lane, %four : i32
+%r2 = arith.addi %r0, %r1 : i32
+%my_row = arith.addi %r2, %quad : i32
+%my_column = arith.addi %in_quad, %in_quad : i32

@@ -1,0 +1,11 @@
+%round_m = arith.constant $ABOVE_M : i32
+%round_n = arith.constant $ABOVE_N : i32
+%round_k = arith.constant $ABOVE_K : i32
+%up_m = arith.addi %m, %round_m : i32
+%up_n = arith.addi %n, %round_n : i32
+%up_k = arith.addi %k, %round_k : i32
+%tiles_m = arith.divui %up_m, %bm : i32
+%tiles_n = arith.divui %up_n, %bn : i32
+%tiles_k = arith.divui %up_k, %bk : i32
+%blocks = arith.index_cast %tiles_k : i32 to index
+%params = cutlass.tile_scheduler.create_${SCHEDULER}_params %tiles_m, %tiles_n, %one : !params

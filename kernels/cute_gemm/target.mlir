@@ -1,0 +1,12 @@
+%row0 = arith.muli %tm, %bm : i32
+%col0 = arith.muli %tn, %bn : i32
+%row = arith.addi %row0, %my_row : i32
+%col = arith.addi %col0, %my_column : i32
+%wide_row = arith.extsi %row : i32 to i64
+%wide_n = arith.extsi %n : i32 to i64
+%wide_col = arith.extsi %col : i32 to i64
+%start = arith.muli %wide_row, %wide_n : i64
+%first_place = arith.addi %start, %wide_col : i64
+%to0 = cute.add_offset %c, %first_place : !cute.ptr<f32, gmem, align<16>>, i64 -> !cute.ptr<f32, gmem, align<$ALIGN>>
+%room = arith.subi %n, %col : i32
+%in0 = arith.cmpi ult, %row, %m : i32

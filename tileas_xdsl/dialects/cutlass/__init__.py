@@ -1,0 +1,147 @@
+"""The dialect of what CUTLASS adds to a kernel: pipelines, sequence barriers, tile schedulers.
+
+| class | name | meaning |
+|---|---|---|
+| `PipelineCreateOp(storage, kind, stages, multicast=1)` | `cutlass.pipeline.create` | a pipeline with its barriers at `storage` |
+| `MakeParticipantsOp(warps)` | `cutlass.pipeline.make_participants` | who is at an end |
+| `PipelineInitOp(pipe, participants, consumers, counts=, groups=)` | `cutlass.pipeline.init` | barriers are initialised |
+| `StateCreateOp(role, stages)`, `StateIncrementOp(state)`, `StateGet...Op(state)` | `cutlass.pipeline.state.*` | which stage is next |
+| `Producer...Op`, `Consumer...Op`, `GetProducer...Op` | `cutlass.pipeline.*` | steps at a stage |
+| `ProduceOp(pipe, state, body)`, `ConsumeOp(pipe, state, body)` | `cutlass.pipeline.{produce, consume}` | a stage with a body |
+| `SwitchByExecutorOp(warp, executors, masks, arms)` | `cutlass.pipeline.switch_by_executor` | roles of warps |
+| `NamedBarrierArriveOp(id, threads)`, `NamedBarrierArriveAndWaitOp` | `cutlass.named_barrier.*` | barriers of a block |
+| `SeqBar...Op` | `cutlass.seq_bar.*` | groups take turns |
+| `Create...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
+| `AsyncExecOp(body)` | `cutlass.async.exec` | work beside the main one |
+"""  # noqa: E501
+
+from xdsl.ir import Dialect
+
+from tileas_xdsl.dialects.cutlass import (
+    named_barriers,
+    regions,
+    seq_bar,
+    setup,
+    state,
+    steps,
+    tile_scheduler,
+)
+from tileas_xdsl.dialects.cutlass.named_barriers import (
+    NamedBarrierArriveAndWaitOp,
+    NamedBarrierArriveOp,
+)
+from tileas_xdsl.dialects.cutlass.regions import (
+    AsyncExecOp,
+    ConsumeOp,
+    ProduceOp,
+    SwitchByExecutorOp,
+    YieldOp,
+)
+from tileas_xdsl.dialects.cutlass.seq_bar import (
+    SeqBarArriveOp,
+    SeqBarCreateOp,
+    SeqBarInitOp,
+    SeqBarStateCreateOp,
+    SeqBarWaitOp,
+)
+from tileas_xdsl.dialects.cutlass.setup import (
+    MakeParticipantsOp,
+    PipelineCreateOp,
+    PipelineInitOp,
+)
+from tileas_xdsl.dialects.cutlass.state import (
+    FIRST_PHASE,
+    StateCreateOp,
+    StateGetCountOp,
+    StateGetIndexOp,
+    StateGetPhaseOp,
+    StateIncrementOp,
+)
+from tileas_xdsl.dialects.cutlass.steps import (
+    ConsumerReleaseOp,
+    ConsumerTryWaitOp,
+    ConsumerWaitOp,
+    GetProducerBarrierOp,
+    GetProducerMaskOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    ProducerTailOp,
+    ProducerTryAcquireOp,
+)
+from tileas_xdsl.dialects.cutlass.tile_scheduler import (
+    AdvanceToNextWorkOp,
+    CreateDpParamsOp,
+    CreateStaticPersistentParamsOp,
+    GetGridShapeOp,
+    GetWorkspaceSizesOp,
+    InitialWorkTileInfoOp,
+    ParamsGetValueOp,
+    StaticFetchNextWorkOp,
+    WorkTileInfoGetValueOp,
+    WorkTileInfoToCoordMnklOp,
+)
+from tileas_xdsl.dialects.cutlass.types import (
+    TYPES,
+    ParticipantsType,
+    PipelineStateType,
+    PipelineType,
+    SchedulerParamsType,
+    SeqBarStateType,
+    SeqBarType,
+    WorkTileInfoType,
+)
+
+FAMILIES = (named_barriers, regions, seq_bar, setup, state, steps, tile_scheduler)
+
+__all__ = [
+    "FIRST_PHASE",
+    "AdvanceToNextWorkOp",
+    "AsyncExecOp",
+    "ConsumeOp",
+    "ConsumerReleaseOp",
+    "ConsumerTryWaitOp",
+    "ConsumerWaitOp",
+    "CreateDpParamsOp",
+    "CreateStaticPersistentParamsOp",
+    "Cutlass",
+    "GetGridShapeOp",
+    "GetProducerBarrierOp",
+    "GetProducerMaskOp",
+    "GetWorkspaceSizesOp",
+    "InitialWorkTileInfoOp",
+    "MakeParticipantsOp",
+    "NamedBarrierArriveAndWaitOp",
+    "NamedBarrierArriveOp",
+    "ParamsGetValueOp",
+    "ParticipantsType",
+    "PipelineCreateOp",
+    "PipelineInitOp",
+    "PipelineStateType",
+    "PipelineType",
+    "ProduceOp",
+    "ProducerAcquireOp",
+    "ProducerCommitOp",
+    "ProducerTailOp",
+    "ProducerTryAcquireOp",
+    "SchedulerParamsType",
+    "SeqBarArriveOp",
+    "SeqBarCreateOp",
+    "SeqBarInitOp",
+    "SeqBarStateCreateOp",
+    "SeqBarStateType",
+    "SeqBarType",
+    "SeqBarWaitOp",
+    "StateCreateOp",
+    "StateGetCountOp",
+    "StateGetIndexOp",
+    "StateGetPhaseOp",
+    "StateIncrementOp",
+    "StaticFetchNextWorkOp",
+    "SwitchByExecutorOp",
+    "WorkTileInfoGetValueOp",
+    "WorkTileInfoToCoordMnklOp",
+    "WorkTileInfoType",
+    "YieldOp",
+]
+
+Cutlass = Dialect("cutlass", [op for family in FAMILIES for op in family.OPERATIONS], [*TYPES])

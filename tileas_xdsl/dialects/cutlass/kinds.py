@@ -1,0 +1,41 @@
+"""The kinds of pipelines: who fills a stage, who reads it, and how each tells the other.
+
+Source: CUTLASS include/cutlass/pipeline, sm90_pipeline.hpp (PipelineTmaAsync, PipelineAsync) and
+sm100_pipeline.hpp (PipelineTmaUmmaAsync, PipelineUmmaAsync, PipelineUmmaConsumerAsync).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Agent = Literal["tma", "umma", "threads"]
+"""TMA completes bytes, `tcgen05.commit` arrives for products, threads arrive themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineKind:
+    """Who is at the two ends of a pipeline."""
+
+    name: str
+    producer: Agent
+    consumer: Agent
+
+    @property
+    def is_in_tensor_memory(self) -> bool:
+        """Whether what is handed over lies in tensor memory: threads read what products left."""
+        return self.producer == "umma"
+
+
+KINDS: Mapping[str, PipelineKind] = {
+    kind.name: kind
+    for kind in (
+        PipelineKind("tma_async", "tma", "threads"),
+        PipelineKind("tma_umma", "tma", "umma"),
+        PipelineKind("async", "threads", "threads"),
+        PipelineKind("async_umma", "threads", "umma"),
+        PipelineKind("umma_async", "umma", "threads"),
+    )
+}
+"""Every kind by its name."""

@@ -1,0 +1,281 @@
+"""Operations of `cutlass` with bodies: what fills or reads a stage, roles, asynchronous work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.traits import IsTerminator, NoTerminator
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, optional_number, value_of
+from tileas_xdsl.dialects.cutlass.setup import PipelineInitOp
+from tileas_xdsl.dialects.cutlass.steps import (
+    BARRIER,
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    check_bytes,
+    check_stage,
+)
+from tileas_xdsl.dialects.cutlass.types import (
+    WARPS,
+    ParticipantsType,
+    PipelineStateType,
+    PipelineType,
+)
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """What the body of an operation of `cutlass` gives."""
+
+    name = "cutlass.yield"
+
+    values = var_operand_def()
+
+    traits = traits_def(IsTerminator())
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[Value] = ()) -> None:
+        super().__init__(operands=[[SSAValue.get(value) for value in values]])
+
+
+def check_yield(op: Operation, body: Region, types: Sequence[Attribute]) -> None:
+    """The body ends with a yield of values that have these types."""
+    last = body.block.last_op
+    if not isinstance(last, YieldOp):
+        raise op_error(op, "has a body that ends with cutlass.yield")
+    if tuple(last.values.types) != tuple(types):
+        given = ", ".join(map(str, last.values.types)) or "nothing"
+        raise op_error(op, f"gives {', '.join(map(str, types)) or 'nothing'}, its body {given}")
+
+
+@irdl_op_definition
+class ProduceOp(IRDLOperation):
+    """Acquire, body, commit.  The body gets the index of the stage and the barrier of TMA.
+
+    The results are the state after the stage and what the body yields.
+    """
+
+    name = "cutlass.pipeline.produce"
+
+    pipe = operand_def(PipelineType)
+    state = operand_def(PipelineStateType)
+    elected = opt_operand_def(i1)
+    bytes = opt_prop_def(IntegerAttr.constr(i32), prop_name="transaction_bytes")
+    next = result_def(PipelineStateType)
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "$pipe `,` $state (`bytes` $transaction_bytes^)? (`if` $elected^)? attr-dict"
+        " `:` type($pipe) `,` type($state) `->` type($next) (`,` type($outputs)^)? $body"
+    )
+
+    def __init__(
+        self,
+        pipe: Value,
+        state: Value,
+        body: Block,
+        outputs: Sequence[Attribute] = (),
+        *,
+        bytes: int | None = None,
+        elected: Value | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[pipe, state, elected],
+            result_types=[SSAValue.get(state).type, outputs],
+            properties={"transaction_bytes": optional_number(bytes)},
+            regions=[Region(body)],
+        )
+
+    def verify_(self) -> None:
+        type_ = check_stage(self, self.pipe, self.state)
+        check_bytes(self, type_, self.bytes)
+        if type_.facts.producer == "tma" and self.bytes is None:
+            raise op_error(self, "announces the bytes that TMA brings to a stage")
+        _check_body(self, self.body, (i32, BARRIER))
+
+
+@irdl_op_definition
+class ConsumeOp(IRDLOperation):
+    """Wait, body, release.  The body gets the index of the stage.
+
+    The results are the state after the stage and what the body yields.
+    """
+
+    name = "cutlass.pipeline.consume"
+
+    pipe = operand_def(PipelineType)
+    state = operand_def(PipelineStateType)
+    elected = opt_operand_def(i1)
+    next = result_def(PipelineStateType)
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    assembly_format = (
+        "$pipe `,` $state (`if` $elected^)? attr-dict"
+        " `:` type($pipe) `,` type($state) `->` type($next) (`,` type($outputs)^)? $body"
+    )
+
+    def __init__(
+        self,
+        pipe: Value,
+        state: Value,
+        body: Block,
+        outputs: Sequence[Attribute] = (),
+        *,
+        elected: Value | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[pipe, state, elected],
+            result_types=[SSAValue.get(state).type, outputs],
+            regions=[Region(body)],
+        )
+
+    def verify_(self) -> None:
+        check_stage(self, self.pipe, self.state)
+        _check_body(self, self.body, (i32,))
+
+
+def _check_body(op: ProduceOp | ConsumeOp, body: Region, types: Sequence[Attribute]) -> None:
+    if op.next.type != op.state.type:
+        raise op_error(op, f"goes on from {op.state.type}, not to {op.next.type}")
+    if body.block.arg_types != tuple(types):
+        expected = ", ".join(map(str, types))
+        raise op_error(op, f"has a body that takes {expected}, not {len(body.block.args)} others")
+    check_yield(op, body, op.outputs.types)
+
+
+@irdl_op_definition
+class SwitchByExecutorOp(IRDLOperation):
+    """Gives each warp of the block its role: the arm whose mask has the bit of the warp.
+
+    A mask is of consecutive warps; together they are all `executors` warps, each once.  An arm of
+    warps that have nothing to do is empty.
+    """
+
+    name = "cutlass.pipeline.switch_by_executor"
+
+    warp = operand_def(i32)
+    executors = prop_def(IntegerAttr.constr(i32))
+    masks = prop_def(DenseArrayBase.constr(i32))
+    arms = var_region_def()
+
+    traits = traits_def(NoTerminator())
+    assembly_format = "$warp `of` $executors `masks` $masks attr-dict-with-keyword $arms"
+
+    def __init__(
+        self, warp: Value, executors: int, masks: Sequence[int], arms: Sequence[Region]
+    ) -> None:
+        super().__init__(
+            operands=[warp],
+            properties={
+                "executors": number(executors),
+                "masks": DenseArrayBase.from_list(i32, masks),
+            },
+            regions=[arms],
+        )
+
+    @property
+    def ranges(self) -> list[range]:
+        """The warps of each arm."""
+        return [_warps_of(mask) for mask in self.masks.get_values()]
+
+    def verify_(self) -> None:
+        self._check_masks()
+        for warps, arm in zip(self.ranges, self.arms, strict=True):
+            if len(arm.blocks) > 1:
+                raise op_error(self, f"has arms of one block, not of {len(arm.blocks)}")
+            _check_roles(self, warps, arm)
+
+    def _check_masks(self) -> None:
+        masks, count = tuple(self.masks.get_values()), value_of(self.executors)
+        if not 0 < count < len(WARPS):
+            raise op_error(self, f"is among 1 to {len(WARPS) - 1} warps, not {count}")
+        if len(masks) != len(self.arms):
+            raise op_error(self, f"has {len(masks)} masks for {len(self.arms)} arms")
+        seen = 0
+        for mask in masks:
+            warps = _warps_of(mask)
+            if mask < 1 or sum(1 << warp for warp in warps) != mask:
+                raise op_error(self, f"has masks of consecutive warps, not {mask:#x}")
+            if seen & mask:
+                raise op_error(self, f"has disjoint masks, but warps of {seen & mask:#x} are twice")
+            seen |= mask
+        if seen != (1 << count) - 1:
+            raise op_error(self, f"has roles for {seen:#x}, not for all of the {count} warps")
+
+
+def _warps_of(mask: int) -> range:
+    """From the first to the last warp of a mask."""
+    return range((mask & -mask).bit_length() - 1, mask.bit_length()) if mask > 0 else range(0)
+
+
+PRODUCER_STEPS = (ProduceOp, ProducerAcquireOp, ProducerCommitOp)
+CONSUMER_STEPS = (ConsumeOp, ConsumerReleaseOp, ConsumerWaitOp)
+
+
+def _check_roles(op: SwitchByExecutorOp, warps: range, arm: Region) -> None:
+    """Who is at an end of a pipeline in an arm is one of its warps, and each one is."""
+    for step in arm.walk():
+        if isinstance(step, PipelineInitOp):
+            raise op_error(step, "is executed by all threads of the block, not in a role")
+        if not isinstance(step, PRODUCER_STEPS + CONSUMER_STEPS):
+            continue
+        producing = isinstance(step, PRODUCER_STEPS)
+        for init in _inits(step.pipe):
+            end = (init.participants if producing else init.consumers).type
+            assert isinstance(end, ParticipantsType)
+            outside = [warp for warp in end.numbers if warp not in warps]
+            if outside:
+                word = "producer" if producing else "consumer"
+                raise op_error(
+                    step,
+                    f"is done by warps {warps[0]} to {warps[-1]}, but warp {outside[0]} is a "
+                    f"{word} of the pipeline",
+                )
+
+
+def _inits(pipe: SSAValue) -> list[PipelineInitOp]:
+    return [use.operation for use in pipe.uses if isinstance(use.operation, PipelineInitOp)]
+
+
+@irdl_op_definition
+class AsyncExecOp(IRDLOperation):
+    """A container of work that goes on beside the main one; schedulers advance inside it."""
+
+    name = "cutlass.async.exec"
+
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    assembly_format = "(`->` type($outputs)^)? attr-dict-with-keyword $body"
+
+    def __init__(self, body: Block, outputs: Sequence[Attribute] = ()) -> None:
+        super().__init__(result_types=[outputs], regions=[Region(body)])
+
+    def verify_(self) -> None:
+        check_yield(self, self.body, self.outputs.types)
+
+
+OPERATIONS = (AsyncExecOp, ConsumeOp, ProduceOp, SwitchByExecutorOp, YieldOp)

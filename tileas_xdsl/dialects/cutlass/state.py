@@ -1,0 +1,105 @@
+"""The state of one end of a pipeline: which stage is next, and in which lap.
+
+Source: CUTLASS include/cutlass/pipeline/sm90_pipeline.hpp, PipelineState.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr, i32
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects.cutlass.types import PipelineStateType
+
+FIRST_PHASE = {"producer": 1, "consumer": 0}
+"""By the end, the parity of the first lap: on fresh barriers a wait for parity 1 is over."""
+
+
+@irdl_op_definition
+class StateCreateOp(IRDLOperation):
+    """The first stage: index 0, count 0, and phase 1 for a producer, 0 for a consumer."""
+
+    name = "cutlass.pipeline.state.create"
+
+    role = prop_def(StringAttr)
+    result = result_def(PipelineStateType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$role attr-dict `:` type($result)"
+
+    def __init__(self, role: str, stages: int) -> None:
+        super().__init__(result_types=[PipelineStateType(stages)], properties={"role": word(role)})
+
+    def verify_(self) -> None:
+        if self.role.data not in FIRST_PHASE:
+            raise op_error(self, f"is for a {' or a '.join(FIRST_PHASE)}, not a {self.role.data}")
+
+
+@irdl_op_definition
+class StateIncrementOp(IRDLOperation):
+    """The next stage; behind the last one comes the first, with the other parity."""
+
+    name = "cutlass.pipeline.state.increment"
+
+    state = operand_def(PipelineStateType)
+    result = result_def(PipelineStateType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$state attr-dict `:` type($state) `->` type($result)"
+
+    def __init__(self, state: Value) -> None:
+        value = SSAValue.get(state)
+        super().__init__(operands=[value], result_types=[value.type])
+
+    def verify_(self) -> None:
+        if self.state.type != self.result.type:
+            raise op_error(self, f"goes on from {self.state.type}, not to {self.result.type}")
+
+
+class _GetOp(IRDLOperation):
+    """A part of a state."""
+
+    state = operand_def(PipelineStateType)
+    result = result_def(i32)
+
+    assembly_format = "$state attr-dict `:` type($state)"
+
+    def __init__(self, state: Value) -> None:
+        super().__init__(operands=[state], result_types=[i32])
+
+
+@irdl_op_definition
+class StateGetCountOp(_GetOp):
+    """How often the state was incremented."""
+
+    name = "cutlass.pipeline.state.get_count"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class StateGetIndexOp(_GetOp):
+    """The index of the stage."""
+
+    name = "cutlass.pipeline.state.get_index"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class StateGetPhaseOp(_GetOp):
+    """The parity that the next wait is for."""
+
+    name = "cutlass.pipeline.state.get_phase"
+    traits = traits_def(Pure())
+
+
+OPERATIONS = (StateCreateOp, StateGetCountOp, StateGetIndexOp, StateGetPhaseOp, StateIncrementOp)

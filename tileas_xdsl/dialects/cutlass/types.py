@@ -1,0 +1,240 @@
+"""Types of `cutlass`: pipelines and their states, participants, schedulers, sequence barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.dialects.cutlass.kinds import KINDS, PipelineKind
+
+MULTICASTS = (1, 2, 4, 8)
+"""Blocks of a cluster that share stages."""
+
+SCHEDULERS = ("dp", "static_persistent")
+"""How tiles are given to blocks: one for each, or every so many of them."""
+
+RASTERS = ("m", "n")
+"""Along which axis neighbours in the order of tiles are."""
+
+WARPS = range(32)
+"""The warps that a block may have."""
+
+
+def _check_positive(what: str, number: int) -> None:
+    if number < 1:
+        raise VerifyException(f"{what} 1 or more, not {number}")
+
+
+@irdl_attr_definition
+class PipelineType(ParametrizedAttribute, TypeAttribute):
+    """`!cutlass.pipeline<tma_async, 3, multicast 2>`: kind, stages, blocks that share them."""
+
+    name = "cutlass.pipeline"
+    kind: StringAttr
+    stages: IntAttr
+    multicast: IntAttr
+
+    def __init__(self, kind: str | StringAttr, stages: int | IntAttr, multicast: int | IntAttr = 1):
+        super().__init__(
+            StringAttr(kind) if isinstance(kind, str) else kind,
+            IntAttr(stages) if isinstance(stages, int) else stages,
+            IntAttr(multicast) if isinstance(multicast, int) else multicast,
+        )
+
+    @property
+    def facts(self) -> PipelineKind:
+        """Who fills and who reads a stage."""
+        return KINDS[self.kind.data]
+
+    def verify(self) -> None:
+        if self.kind.data not in KINDS:
+            raise VerifyException(f"no pipeline is {self.kind.data}; known: {', '.join(KINDS)}")
+        _check_positive("the stages of a pipeline are", self.stages.data)
+        if self.multicast.data not in MULTICASTS:
+            shared = ", ".join(map(str, MULTICASTS))
+            raise VerifyException(
+                f"stages are shared by {shared} blocks, not {self.multicast.data}"
+            )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        multicast = 1
+        with parser.in_angle_brackets():
+            kind = parser.parse_identifier(" that is a kind of pipelines")
+            parser.parse_punctuation(",")
+            stages = parser.parse_integer(allow_boolean=False)
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("multicast")
+                multicast = parser.parse_integer(allow_boolean=False)
+        return StringAttr(kind), IntAttr(stages), IntAttr(multicast)
+
+    def print_parameters(self, printer: Printer) -> None:
+        shared = f", multicast {self.multicast.data}" if self.multicast.data != 1 else ""
+        printer.print_string(f"<{self.kind.data}, {self.stages.data}{shared}>")
+
+
+class _NumberedType(ParametrizedAttribute, TypeAttribute):
+    """A type that says a number."""
+
+    number: IntAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (IntAttr(parser.parse_integer(allow_boolean=False)),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.number.data}>")
+
+
+@irdl_attr_definition
+class PipelineStateType(_NumberedType):
+    """`!cutlass.pipeline_state<3>`: a stage by its index, the parity of the lap, a count."""
+
+    name = "cutlass.pipeline_state"
+    number: IntAttr
+
+    def __init__(self, number: int | IntAttr) -> None:
+        super().__init__(IntAttr(number) if isinstance(number, int) else number)
+
+    def verify(self) -> None:
+        _check_positive("the stages of a state are", self.number.data)
+
+
+@irdl_attr_definition
+class ParticipantsType(ParametrizedAttribute, TypeAttribute):
+    """`!cutlass.participants<[4, 5, 6, 7]>`: the warps at one end of a pipeline."""
+
+    name = "cutlass.participants"
+    warps: ArrayAttr[IntAttr]
+
+    def __init__(self, warps: Sequence[int] | ArrayAttr[IntAttr]) -> None:
+        if not isinstance(warps, ArrayAttr):
+            warps = ArrayAttr([IntAttr(warp) for warp in warps])
+        super().__init__(warps)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The warps by their indices."""
+        return tuple(warp.data for warp in self.warps)
+
+    def verify(self) -> None:
+        for warp in self.numbers:
+            if warp not in WARPS:
+                raise VerifyException(f"a block has warps 0 to {WARPS[-1]}, not {warp}")
+        if len(set(self.numbers)) != len(self.numbers):
+            raise VerifyException(f"a warp participates once, but got {list(self.numbers)}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            warps = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+            )
+        return (ArrayAttr([IntAttr(warp) for warp in warps]),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{list(self.numbers)}>")
+
+
+@irdl_attr_definition
+class SchedulerParamsType(ParametrizedAttribute, TypeAttribute):
+    """`!cutlass.scheduler_params<dp, m>`: who does the tiles of a problem, and in which order."""
+
+    name = "cutlass.scheduler_params"
+    kind: StringAttr
+    raster: StringAttr
+
+    def __init__(self, kind: str | StringAttr, raster: str | StringAttr = "m") -> None:
+        super().__init__(
+            StringAttr(kind) if isinstance(kind, str) else kind,
+            StringAttr(raster) if isinstance(raster, str) else raster,
+        )
+
+    def verify(self) -> None:
+        for known, given in ((SCHEDULERS, self.kind.data), (RASTERS, self.raster.data)):
+            if given not in known:
+                raise VerifyException(f"tiles are given {' or '.join(known)}, not {given}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            kind = StringAttr(parser.parse_identifier(" that is a kind of schedulers"))
+            parser.parse_punctuation(",")
+            return kind, StringAttr(parser.parse_identifier(" that is an axis"))
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.kind.data}, {self.raster.data}>")
+
+
+@irdl_attr_definition
+class WorkTileInfoType(ParametrizedAttribute, TypeAttribute):
+    """`!cutlass.work_tile_info`: the tile that a block works on, if there is one."""
+
+    name = "cutlass.work_tile_info"
+
+
+@irdl_attr_definition
+class SeqBarType(ParametrizedAttribute, TypeAttribute):
+    """`!cutlass.seq_bar<2, 3>`: barriers for each of 2 stages and 3 groups that take turns."""
+
+    name = "cutlass.seq_bar"
+    depth: IntAttr
+    length: IntAttr
+
+    def __init__(self, depth: int | IntAttr, length: int | IntAttr) -> None:
+        super().__init__(
+            IntAttr(depth) if isinstance(depth, int) else depth,
+            IntAttr(length) if isinstance(length, int) else length,
+        )
+
+    @property
+    def barriers(self) -> int:
+        """The number of mbarriers."""
+        return self.depth.data * self.length.data
+
+    def verify(self) -> None:
+        _check_positive("the stages of a sequence are", self.depth.data)
+        _check_positive("the groups of a sequence are", self.length.data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            depth = parser.parse_integer(allow_boolean=False)
+            parser.parse_punctuation(",")
+            length = parser.parse_integer(allow_boolean=False)
+        return IntAttr(depth), IntAttr(length)
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.depth.data}, {self.length.data}>")
+
+
+@irdl_attr_definition
+class SeqBarStateType(_NumberedType):
+    """`!cutlass.seq_bar_state<2>`: a stage of a sequence of that depth, and the parity."""
+
+    name = "cutlass.seq_bar_state"
+    number: IntAttr
+
+    def __init__(self, number: int | IntAttr) -> None:
+        super().__init__(IntAttr(number) if isinstance(number, int) else number)
+
+    def verify(self) -> None:
+        _check_positive("the stages of a state are", self.number.data)
+
+
+TYPES = (
+    ParticipantsType,
+    PipelineStateType,
+    PipelineType,
+    SchedulerParamsType,
+    SeqBarStateType,
+    SeqBarType,
+    WorkTileInfoType,
+)

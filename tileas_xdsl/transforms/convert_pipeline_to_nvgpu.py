@@ -1,0 +1,41 @@
+"""The pass `convert-pipeline-to-nvgpu`: operations of `cutlass` become barriers of `cute_nvgpu`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.required_dialects import require_dialects
+from tileas_xdsl.dialects.cutlass import StateGetCountOp
+from tileas_xdsl.transforms.pipeline_to_nvgpu.checks import check_function
+from tileas_xdsl.transforms.pipeline_to_nvgpu.table import HANDLERS
+from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Writer
+
+
+@dataclass(frozen=True)
+class ConvertPipelineToNvgpu(ModulePass):
+    """Lower pipelines, sequence barriers, named barriers and tile schedulers.
+
+    A stage has two mbarriers, full and empty; states become an index and a parity (and a count
+    where somebody asks for one), which loops and branches of `scf` carry instead.  What is no
+    operation of `cutlass` stays.  A pipeline that is not initialised, and one whose bytes nobody
+    announces, is an error at its operation.
+    """
+
+    name = "convert-pipeline-to-nvgpu"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        require_dialects(ctx, self.name, ("arith", "cute", "cute_nvgpu", "scf"))
+        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
+        for function in functions:
+            check_function(function)
+        for function in functions:
+            counted = any(isinstance(inner, StateGetCountOp) for inner in function.walk())
+            writer = Writer(HANDLERS, counted)
+            for block in tuple(function.body.blocks):
+                writer.run(block)
+            writer.finish()

@@ -1,0 +1,1 @@
+"""How operations of `cutlass` become barriers, waits and arithmetic."""
