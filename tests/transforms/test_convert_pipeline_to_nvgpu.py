@@ -76,7 +76,8 @@ func.func @handover(%x: !cell) attributes {$INTERFACE} {
   %a = cutlass.pipeline.make_participants : !one
   %b = cutlass.pipeline.make_participants : !two
   cutlass.pipeline.init %pipe, %a, %b {numStages = $STAGES : i32, numProducers = 1 : i32,
-    numConsumers = 2 : i32, producer_group_id = 0 : i32, consumer_group_id = 1 : i32} : !pipe, !one, !two
+    numConsumers = 2 : i32, producer_group_id = 0 : i32, consumer_group_id = 1 : i32}
+    : !pipe, !one, !two
   %elected = cute_nvgpu.arch.elect_one
   cutlass.pipeline.switch_by_executor %warp of 3 masks [1, 6] {
     %s0 = cutlass.pipeline.state.create "producer" : !state
