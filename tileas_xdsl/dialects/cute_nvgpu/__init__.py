@@ -24,6 +24,7 @@ from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
     atomics,
+    atoms,
     barriers,
     ids,
     tcgen05,
@@ -91,6 +92,8 @@ from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import (
     SmemDescType,
+    SmemDescViewType,
+    TmaDescriptorIm2colType,
     TmaDescriptorTiledType,
     smem_desc,
     tma_descriptor,
@@ -150,9 +153,11 @@ __all__ = [
     "ShuffleOp",
     "SmemDescAddOp",
     "SmemDescType",
+    "SmemDescViewType",
     "StsmOp",
     "SyncWarpOp",
     "ThreadIdxOp",
+    "TmaDescriptorIm2colType",
     "TmaDescriptorTiledType",
     "TmaLoadOp",
     "TmaReduceOp",
@@ -176,5 +181,11 @@ __all__ = [
 CuteNvgpu = Dialect(
     "cute_nvgpu",
     [op for family in FAMILIES for op in family.OPERATIONS],
-    [SmemDescType, TmaDescriptorTiledType],
+    [
+        SmemDescType,
+        SmemDescViewType,
+        TmaDescriptorIm2colType,
+        TmaDescriptorTiledType,
+        *atoms.TYPES,
+    ],
 )

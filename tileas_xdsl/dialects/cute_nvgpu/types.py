@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from xdsl.ir import ParametrizedAttribute, TypeAttribute
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
+from tileas_xdsl.dialects.shared_parsing import parse_layout_string
+from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.text import parse_layout_type
 
 
 @irdl_attr_definition
@@ -18,6 +29,51 @@ class TmaDescriptorTiledType(ParametrizedAttribute, TypeAttribute):
     """A tiled tensor map of 128 bytes, an argument of the kernel (CUtensorMap)."""
 
     name = "cute_nvgpu.tma_descriptor_tiled"
+
+
+@irdl_attr_definition
+class TmaDescriptorIm2colType(ParametrizedAttribute, TypeAttribute):
+    """A tensor map of 128 bytes for columns of pixels, an argument of the kernel."""
+
+    name = "cute_nvgpu.tma_descriptor_im2col"
+
+
+@irdl_attr_definition
+class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
+    """`!cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,4):(0,2)">`: descriptors in a row.
+
+    The layout says how many 16-byte units each is from the first.
+    """
+
+    name = "cute_nvgpu.smem_desc_view"
+    source: Attribute
+    layout_attr: LayoutAttr
+
+    @property
+    def layout(self) -> Layout:
+        """The number of a descriptor to its distance in units of 16 bytes."""
+        return self.layout_attr.data
+
+    def verify(self) -> None:
+        if not isinstance(self.source, SmemDescType):
+            raise VerifyException(
+                f"a view is of descriptors !cute_nvgpu.smem_desc, not {self.source}"
+            )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            source = parser.parse_type()
+            parser.parse_punctuation(",", ": a view has a layout")
+            layout: Any = parse_layout_string(parser, parse_layout_type)
+        if not isinstance(layout, Layout):
+            parser.raise_error("the layout of a view of descriptors is a plain one")
+        return source, LayoutAttr(layout)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.source)
+            printer.print_string(f', "{self.layout}"')
 
 
 smem_desc = SmemDescType()

@@ -1,0 +1,330 @@
+"""Copies of threads and warps: plain ones, `cp.async`, matrices in shared memory.
+
+Matrix forms: PTX ISA 9.7.14.5.15 (ldmatrix) and 9.7.14.5.16 (stmatrix).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.interfaces import CopyAtomType, CopyCall
+from tileas_xdsl.dialects.cute.literals import literal
+from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
+from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import registers_of
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
+    INTEGER,
+    TUPLE,
+    TYPE,
+    WORD,
+    Clause,
+    ClausedType,
+    integer,
+    text,
+    unit,
+)
+from tileas_xdsl.layout import Layout, recast_layout
+
+BITS = unit("b")
+
+COPY_BITS = (8, 16, 32, 64, 128)
+"""What one thread loads or stores at once."""
+
+MEM_ORDERS = (
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "sc",
+    "mmio",
+    "constant",
+    "volatile",
+    "weak",
+)
+MEM_SCOPES = ("cta", "cluster", "gpu", "sys")
+
+ASYNC_BYTES: Mapping[str, Sequence[int]] = {"always": (4, 8, 16), "global": (16,)}
+"""By the caches that `cp.async` uses, the bytes that it copies (PTX ISA 9.7.9.25.3.1)."""
+
+
+@irdl_attr_definition
+class UniversalCopyType(ClausedType, CopyAtomType, TypeAttribute):
+    """`!cute_nvgpu.atom.universal_copy<f16, 128 b>`: loads and stores of one thread.
+
+    `, mem_order = acquire, mem_scope = gpu` say how it is ordered; absent, it is weak.
+    """
+
+    name = "cute_nvgpu.atom.universal_copy"
+    value_type: Attribute
+    bits: IntAttr
+    order: StringAttr
+    scope: StringAttr
+    dsmem: IntAttr
+
+    @property
+    def minimum_targets(self) -> Sequence[str]:
+        return ("sm_90",) if integer(self.dsmem) else ()
+
+    @property
+    def source_spaces(self) -> Sequence[AddressSpace]:
+        return ()
+
+    @property
+    def destination_spaces(self) -> Sequence[AddressSpace]:
+        return ()
+
+    @property
+    def copy_bits(self) -> int | None:
+        return integer(self.bits)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        found: dict[str, str] = {}
+        with parser.in_angle_brackets():
+            element = parser.parse_type()
+            parser.parse_punctuation(",")
+            bits = BITS.parse(parser)
+            while parser.parse_optional_punctuation(","):
+                start = parser.pos
+                word = parser.parse_identifier()
+                if word in found or word not in ("allow_dsmem", "mem_order", "mem_scope"):
+                    parser.raise_error(f"a copy says mem_order, mem_scope once, not {word}", start)
+                found[word] = "1"
+                if word != "allow_dsmem":
+                    parser.parse_punctuation("=")
+                    found[word] = parser.parse_identifier()
+        order, scope = (StringAttr(found.get(key, "")) for key in ("mem_order", "mem_scope"))
+        return element, bits, order, scope, IntAttr("allow_dsmem" in found)
+
+    def print_parameters(self, printer: Printer) -> None:
+        parts = [str(self.value_type), BITS.show(self.bits)]
+        parts += ["allow_dsmem"] * integer(self.dsmem)
+        for key, value in (("mem_order", self.order), ("mem_scope", self.scope)):
+            parts += [f"{key} = {text(value)}"] * bool(text(value))
+        printer.print_string(f"<{', '.join(parts)}>")
+
+    def verify(self) -> None:
+        if integer(self.bits) not in COPY_BITS:
+            known = ", ".join(map(str, COPY_BITS))
+            raise VerifyException(f"a thread copies {known} bits, not {integer(self.bits)}")
+        for value, known in ((text(self.order), MEM_ORDERS), (text(self.scope), MEM_SCOPES)):
+            if value and value not in known:
+                raise VerifyException(f"a copy is {', '.join(known)}, not {value}")
+
+
+@irdl_attr_definition
+class SimtAsyncCopyType(ClausedType, CopyAtomType, TypeAttribute):
+    """`!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>`: `cp.async` of one thread."""
+
+    name = "cute_nvgpu.atom.simt_async_copy"
+    value_type: Attribute
+    cache: StringAttr
+    bits: IntAttr
+
+    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(TYPE), Clause(WORD, "cache"), Clause(BITS))
+
+    @property
+    def minimum_targets(self) -> Sequence[str]:
+        return ("sm_80",)
+
+    @property
+    def source_spaces(self) -> Sequence[AddressSpace]:
+        return (AddressSpace.GMEM,)
+
+    @property
+    def destination_spaces(self) -> Sequence[AddressSpace]:
+        return ()
+
+    @property
+    def copy_bits(self) -> int | None:
+        return integer(self.bits)
+
+    def check_copy(self, op: Operation, call: CopyCall) -> None:
+        for type_ in call.destinations:
+            if isinstance(type_, MemRefType) and type_.space is not AddressSpace.SMEM:
+                key = "dst-expects-shared-based-memref-but-got-rmem"
+                raise op_error(op, literal(key, ("rmem", type_.space)))
+
+    def verify(self) -> None:
+        cache, bits = text(self.cache), integer(self.bits)
+        if bits not in (32, 64, 128):
+            raise VerifyException(message("unsupported-cp-async-vector-width"))
+        if cache not in ASYNC_BYTES:
+            raise VerifyException(f"cp.async uses the caches {', '.join(ASYNC_BYTES)}, not {cache}")
+        if bits // 8 not in ASYNC_BYTES[cache]:
+            raise VerifyException(f"cp.async with cache = {cache} copies 16 bytes, not {bits // 8}")
+
+
+class MatrixForm(NamedTuple):
+    """A form of ldmatrix: extents of a matrix, whether it is transposed, how bytes are unpacked."""
+
+    shape: tuple[int, int]
+    transposed: bool
+    patterns: tuple[str, ...]
+    counts: tuple[int, ...]
+    targets: tuple[str, ...]
+
+
+_UNPACKED = ("u4x16p64to8", "u6x16p32to8")
+_BYTES_TARGETS = ("sm_100a", "sm_110a", "sm_120a")
+LOADS: Sequence[MatrixForm] = (
+    MatrixForm((8, 8), False, ("u16",), (1, 2, 4), ("sm_75",)),
+    MatrixForm((8, 8), True, ("u16",), (1, 2, 4), ("sm_75",)),
+    MatrixForm((8, 16), False, ("u4to8", "s4to8", *_UNPACKED), (1, 2, 4), _BYTES_TARGETS),
+    MatrixForm((8, 32), False, ("u2to4", "s2to4"), (1, 2, 4), _BYTES_TARGETS),
+    MatrixForm((16, 16), True, ("u8", *_UNPACKED), (1, 2), _BYTES_TARGETS),
+)
+"""Modes of LDSM: .M88, .MT88, .M816, .M832 and .MT1616."""
+
+STORES: Sequence[MatrixForm] = (
+    MatrixForm((8, 8), False, ("u16",), (1, 2, 4), ("sm_90",)),
+    MatrixForm((8, 8), True, ("u16",), (1, 2, 4), ("sm_90",)),
+    MatrixForm((16, 8), True, ("u8",), (1, 2, 4), ("sm_100a", "sm_120a")),
+)
+"""Modes of STSM; the bits of the values say the pattern."""
+
+DIRECTIONS = ("n", "t")
+"""How a type writes a matrix as it lies, and transposed."""
+
+
+class MatrixCopyType(ClausedType, CopyAtomType):
+    """A copy of matrices by a warp."""
+
+    if TYPE_CHECKING:
+        mode: IntTupleType
+        count: IntAttr
+        direction: StringAttr
+
+    @property
+    def threads(self) -> int:
+        return 32
+
+    def form(self, forms: Sequence[MatrixForm], pattern: str) -> MatrixForm | None:
+        """The form that the type names; None if there is none."""
+        for form in forms:
+            same = form.shape == self.mode.data and pattern in form.patterns
+            direction = DIRECTIONS[form.transposed]
+            if same and text(self.direction) == direction and integer(self.count) in form.counts:
+                return form
+        return None
+
+    @property
+    def copy_bits(self) -> int | None:
+        """A warp gives 32 bits a thread of each matrix of 64 elements, twice that of 256."""
+        return 32 * integer(self.count) * (2 if self.mode.data == (16, 16) else 1)
+
+    def layout_of(self, instruction: str, side: str, bits: int) -> Layout | None:
+        """(thread, bit) to bit; None where no instruction has the form."""
+        m, n = self.mode.data
+        way = ".trans" if text(self.direction) == "t" else ""
+        name = f"{instruction}.m{m}n{n}.x{integer(self.count)}{way}.b{bits}.{side}"
+        layout = registers_of(name)
+        return None if layout is None else recast_layout(layout, bits, 1)
+
+
+@irdl_attr_definition
+class LdsmType(MatrixCopyType, TypeAttribute):
+    """`!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, ..., n>`."""
+
+    name = "cute_nvgpu.atom.ldsm"
+    value_type: Attribute
+    mode: IntTupleType
+    pattern: StringAttr
+    count: IntAttr
+    direction: StringAttr
+
+    CLAUSES: ClassVar[Sequence[Clause]] = (
+        Clause(TYPE, "val_type"), Clause(TUPLE, "mode"), Clause(WORD, "sz_pattern"),
+        Clause(INTEGER, "num_matrices"), Clause(WORD),
+    )  # fmt: skip
+
+    @property
+    def minimum_targets(self) -> Sequence[str]:
+        form = self.form(LOADS, text(self.pattern))
+        return () if form is None else form.targets
+
+    @property
+    def source_spaces(self) -> Sequence[AddressSpace]:
+        return (AddressSpace.SMEM,)
+
+    @property
+    def destination_spaces(self) -> Sequence[AddressSpace]:
+        return (AddressSpace.RMEM,)
+
+    @property
+    def source_layout(self) -> Layout | None:
+        return self._side("src")
+
+    @property
+    def destination_layout(self) -> Layout | None:
+        return self._side("dst")
+
+    def _side(self, side: str) -> Layout | None:
+        bits = {"u16": 16, "u8": 8}.get(text(self.pattern))
+        return None if bits is None else self.layout_of("ldmatrix", side, bits)
+
+    def verify(self) -> None:
+        if self.form(LOADS, text(self.pattern)) is None:
+            raise VerifyException(message("ldsm-is-not-supported-with-this-config"))
+
+
+@irdl_attr_definition
+class StsmType(MatrixCopyType, TypeAttribute):
+    """`!cute_nvgpu.atom.stsm<f16, mode = <"(8,8)">, num_matrices = 4, n>`."""
+
+    name = "cute_nvgpu.atom.stsm"
+    value_type: Attribute
+    mode: IntTupleType
+    count: IntAttr
+    direction: StringAttr
+
+    CLAUSES: ClassVar[Sequence[Clause]] = (
+        Clause(TYPE), Clause(TUPLE, "mode"), Clause(INTEGER, "num_matrices"), Clause(WORD),
+    )  # fmt: skip
+
+    @property
+    def _pattern(self) -> str:
+        return "u8" if self.mode.data == (16, 8) else "u16"
+
+    @property
+    def minimum_targets(self) -> Sequence[str]:
+        form = self.form(STORES, self._pattern)
+        return () if form is None else form.targets
+
+    @property
+    def source_spaces(self) -> Sequence[AddressSpace]:
+        return (AddressSpace.RMEM,)
+
+    @property
+    def destination_spaces(self) -> Sequence[AddressSpace]:
+        return (AddressSpace.SMEM,)
+
+    @property
+    def source_layout(self) -> Layout | None:
+        return self.layout_of("stmatrix", "src", 8 if self._pattern == "u8" else 16)
+
+    @property
+    def destination_layout(self) -> Layout | None:
+        return self.layout_of("stmatrix", "dst", 8 if self._pattern == "u8" else 16)
+
+    def verify(self) -> None:
+        if self.form(STORES, self._pattern) is None:
+            listed = "x".join(map(str, self.mode.data))
+            raise VerifyException(
+                f"stmatrix has no {integer(self.count)} matrices of {listed}, "
+                f"{text(self.direction)}"
+            )
+
+
+TYPES = (UniversalCopyType, SimtAsyncCopyType, LdsmType, StsmType)
