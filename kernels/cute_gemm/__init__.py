@@ -105,6 +105,8 @@ class CuteGemm(Kernel):
             "ABOVE_N": self.bn - 1,
             "ABOVE_K": self.bk - 1,
             "STAGES": self.stages,
+            "STEP": STEP_BYTES * 8 // ELEMENTS[self.element].bits,
+            "ELEMENT": ELEMENTS[self.element].ir,
             "SCHEDULER": self.scheduler,
             "SLOT": self._slot,
             "BYTES_A": self.bm * ROW_BYTES,

@@ -7,7 +7,8 @@
 !half = !cutlass.pipeline_state<2>
 !params = !cutlass.scheduler_params<$SCHEDULER, m>
 !work = !cutlass.work_tile_info
-!tile = !cute.ptr<i8, smem, align<1024>>
+!tile = !cute.ptr<i8, smem, align<1024>, S<3,4,3>>
+!elements = !cute.ptr<$ELEMENT, smem, align<1024>, S<3,4,3>>
 !barrier = !cute.ptr<i64, smem>
 !place = !cute.ptr<i32, smem, align<8>>
 
@@ -94,8 +95,10 @@ func.func @cute_gemm(%a: !cute_nvgpu.tma_descriptor_tiled, %b: !cute_nvgpu.tma_d
             %of_a = cute.add_offset %tiles, %offset : !tile, i32 -> !tile
             %behind = arith.constant $BYTES_A : i32
             %of_b = cute.add_offset %of_a, %behind : !tile, i32 -> !tile
-            %da = cute_nvgpu.make_umma_smem_desc %of_a swizzle "128B" leading 16 stride 1024 : !tile
-            %db = cute_nvgpu.make_umma_smem_desc %of_b swizzle "128B" leading 16 stride 1024 : !tile
+            %ta = cute.recast_iter %of_a : !tile -> !elements
+            %tb = cute.recast_iter %of_b : !tile -> !elements
+            %da = cute_nvgpu.umma_smem_desc_of %ta layout <"($BM,$STEP):($BK,1)"> major "k" : !elements
+            %db = cute_nvgpu.umma_smem_desc_of %tb layout <"($BN,$STEP):($BK,1)"> major "k" : !elements
             %yes = arith.constant true
             $PRODUCTS
           }

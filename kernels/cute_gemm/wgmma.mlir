@@ -5,7 +5,8 @@
 !params = !cutlass.scheduler_params<$SCHEDULER, m>
 !work = !cutlass.work_tile_info
 !acc = vector<${SUMS}xf32>
-!tile = !cute.ptr<i8, smem, align<1024>>
+!tile = !cute.ptr<i8, smem, align<1024>, S<3,4,3>>
+!elements = !cute.ptr<$ELEMENT, smem, align<1024>, S<3,4,3>>
 !barrier = !cute.ptr<i64, smem>
 
 func.func @cute_gemm(%a: !cute_nvgpu.tma_descriptor_tiled, %b: !cute_nvgpu.tma_descriptor_tiled, %c: !cute.ptr<f32, gmem, align<16>>, %m: i32, %n: i32, %k: i32) attributes {$INTERFACE} {
@@ -80,8 +81,10 @@ func.func @cute_gemm(%a: !cute_nvgpu.tma_descriptor_tiled, %b: !cute_nvgpu.tma_d
           %of_a = cute.add_offset %slot, %mine : !tile, i32 -> !tile
           %behind = arith.constant $BYTES_A : i32
           %of_b = cute.add_offset %slot, %behind : !tile, i32 -> !tile
-          %da = cute_nvgpu.make_gmma_smem_desc %of_a swizzle "128B" leading 16 stride 1024 : !tile
-          %db = cute_nvgpu.make_gmma_smem_desc %of_b swizzle "128B" leading 16 stride 1024 : !tile
+          %ta = cute.recast_iter %of_a : !tile -> !elements
+          %tb = cute.recast_iter %of_b : !tile -> !elements
+          %da = cute_nvgpu.gmma_smem_desc_of %ta layout <"(64,$STEP):($BK,1)"> major "k" : !elements
+          %db = cute_nvgpu.gmma_smem_desc_of %tb layout <"($BN,$STEP):($BK,1)"> major "k" : !elements
           cute_nvgpu.arch.wgmma_fence
           $PRODUCTS
           cute_nvgpu.arch.wgmma_commit_group

@@ -17,23 +17,32 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
+| operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |
+| partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)` |
+| values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value)` |
+| sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
+    atom_fields,
     atomics,
     atoms,
     barriers,
+    canonical_descriptors,
     ids,
     tcgen05,
     tcgen05_scaled,
+    tcgen05_sparse,
     tma,
+    tma_partition,
     tma_updates,
     warp,
     wgmma,
 )
+from tileas_xdsl.dialects.cute_nvgpu.atom_fields import AtomGetValueOp, AtomSetValueOp
 from tileas_xdsl.dialects.cute_nvgpu.atomics import AtomicCasOp, AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
@@ -48,6 +57,10 @@ from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     MbarrierTryWaitOp,
     MbarrierWaitOp,
     SyncWarpOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.canonical_descriptors import (
+    GmmaDescriptorOfOp,
+    UmmaDescriptorOfOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.ids import (
     BlockIdxOp,
@@ -76,6 +89,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
     UmmaOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05_scaled import CopyToTmemOp, UmmaBlockScaledOp
+from tileas_xdsl.dialects.cute_nvgpu.tcgen05_sparse import UmmaBlockScaledSparseOp, UmmaSparseOp
 from tileas_xdsl.dialects.cute_nvgpu.tma import (
     BulkCommitOp,
     BulkWaitOp,
@@ -83,6 +97,12 @@ from tileas_xdsl.dialects.cute_nvgpu.tma import (
     TmaLoadOp,
     TmaReduceOp,
     TmaStoreOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.tma_partition import (
+    MakeExecTmaOp,
+    MakeNonExecTiledTmaLoadOp,
+    MakeNonExecTiledTmaReduceOp,
+    MakeNonExecTiledTmaStoreOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
     AcquireTmaDescOp,
@@ -108,11 +128,27 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
     WgmmaWaitOp,
 )
 
-FAMILIES = (atomics, barriers, ids, tcgen05, tcgen05_scaled, tma, tma_updates, warp, wgmma)
+FAMILIES = (
+    atom_fields,
+    atomics,
+    barriers,
+    canonical_descriptors,
+    ids,
+    tcgen05,
+    tcgen05_scaled,
+    tcgen05_sparse,
+    tma,
+    tma_partition,
+    tma_updates,
+    warp,
+    wgmma,
+)
 
 __all__ = [
     "AcquireTmaDescOp",
     "AllocTmemOp",
+    "AtomGetValueOp",
+    "AtomSetValueOp",
     "AtomicCasOp",
     "AtomicRmwOp",
     "BarrierArriveOp",
@@ -131,10 +167,15 @@ __all__ = [
     "FenceMbarrierInitOp",
     "FenceProxyAsyncOp",
     "GetDynSmemOp",
+    "GmmaDescriptorOfOp",
     "GridDimOp",
     "LaneIdxOp",
     "LdsmOp",
+    "MakeExecTmaOp",
     "MakeGmmaSmemDescOp",
+    "MakeNonExecTiledTmaLoadOp",
+    "MakeNonExecTiledTmaReduceOp",
+    "MakeNonExecTiledTmaStoreOp",
     "MakeUmmaSmemDescOp",
     "MakeWarpUniformOp",
     "MbarrierArriveExpectTxOp",
@@ -167,8 +208,11 @@ __all__ = [
     "TmemStoreOp",
     "TmemWaitOp",
     "UmmaBlockScaledOp",
+    "UmmaBlockScaledSparseOp",
     "UmmaCommitOp",
+    "UmmaDescriptorOfOp",
     "UmmaOp",
+    "UmmaSparseOp",
     "UpdateTmaDescOp",
     "WarpIdxOp",
     "WgmmaCommitOp",

@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.cute.checks import fragment, pointer_to
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.tcgen05_rules import check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.tma import check_copy
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.cute_nvgpu.wgmma import DescriptorOp
@@ -253,6 +254,7 @@ class TmemWaitOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
+        check_tensor_target(self, "wait")
         if self.access.data not in ("load", "store"):
             raise op_error(self, f"waits for a load or a store, not for a {self.access.data}")
         if tuple(self.values.types) != tuple(self.outs.types):

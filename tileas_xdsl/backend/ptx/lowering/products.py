@@ -11,6 +11,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
 from tileas_xdsl.backend.ptx.printer_views import whole
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.cute_nvgpu.canonical_descriptors import CanonicalDescriptorOp
 from tileas_xdsl.dialects.cute_nvgpu.wgmma import DescriptorOp
 from tileas_xdsl.target.arch import TARGETS, Target
 from tileas_xdsl.target.smem_descriptor import SmemDescriptor
@@ -24,12 +25,14 @@ ADDRESS_MASK = 0x3FFFF
 HOPPER = TARGETS["sm_90a"]
 
 
-def _descriptor(op: nvgpu.MakeGmmaSmemDescOp, low: Lowering) -> None:
+def _descriptor(op: nvgpu.MakeGmmaSmemDescOp | nvgpu.GmmaDescriptorOfOp, low: Lowering) -> None:
     _needs_hopper(low)
     make_descriptor(op, low, HOPPER)
 
 
-def make_descriptor(op: DescriptorOp, low: Lowering, target: Target) -> None:
+def make_descriptor(
+    op: DescriptorOp | CanonicalDescriptorOp, low: Lowering, target: Target
+) -> None:
     """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
     place = low.place(op.ptr)
     leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
@@ -178,6 +181,7 @@ def _wait(op: nvgpu.WgmmaWaitOp, low: Lowering) -> None:
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.GmmaDescriptorOfOp: _descriptor,
     nvgpu.MakeGmmaSmemDescOp: _descriptor,
     nvgpu.SmemDescAddOp: _advance,
     nvgpu.MmaSm90Op: _product,

@@ -74,7 +74,7 @@ def _fence(op: nvgpu.TmemFenceOp, low: Lowering) -> None:
     low.act(ptx.Tcgen05FenceOp(op.side.data))
 
 
-def _descriptor(op: nvgpu.MakeUmmaSmemDescOp, low: Lowering) -> None:
+def _descriptor(op: nvgpu.MakeUmmaSmemDescOp | nvgpu.UmmaDescriptorOfOp, low: Lowering) -> None:
     _needs_blackwell(low)
     make_descriptor(op, low, BLACKWELL)
 
@@ -170,6 +170,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.CopyToTmemOp: _copy,
     nvgpu.DeallocTmemOp: _dealloc,
     nvgpu.MakeUmmaSmemDescOp: _descriptor,
+    nvgpu.UmmaDescriptorOfOp: _descriptor,
     nvgpu.PairTmaLoadOp: _pair_load,
     nvgpu.RelinquishTmemOp: _relinquish,
     nvgpu.RetrieveTmemPtrOp: _retrieve,

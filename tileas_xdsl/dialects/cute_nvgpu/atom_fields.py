@@ -1,0 +1,84 @@
+"""Values of atoms that change while a kernel runs: an accumulate flag, a barrier, a mask."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.interfaces import AtomField, AtomType
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+
+
+def _field(op: Operation, type_: Attribute, name: str) -> AtomField:
+    if not isinstance(type_, AtomType):
+        raise op_error(op, f"is about an atom, not {type_}")
+    fields = {field.name: field for field in type_.state}
+    if name not in fields:
+        known = ", ".join(fields) or "no values"
+        raise op_error(op, f"names a value of {type_}, which has {known}, not {name}")
+    return fields[name]
+
+
+@irdl_op_definition
+class AtomSetValueOp(IRDLOperation):
+    """The atom with another value."""
+
+    name = "cute_nvgpu.atom.set_value"
+
+    atom = operand_def()
+    value = operand_def()
+    field = prop_def(StringAttr)
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = "$atom `[` $field `]` `=` $value attr-dict `:` type($atom) `,` type($value) `->` type($result)"  # noqa: E501
+
+    def __init__(self, atom: Value, field: str, value: Value) -> None:
+        atom = SSAValue.get(atom)
+        super().__init__(
+            operands=[atom, value], result_types=[atom.type], properties={"field": word(field)}
+        )
+
+    def verify_(self) -> None:
+        field = _field(self, self.atom.type, self.field.data)
+        if self.value.type != field.type:
+            raise op_error(self, f"takes {field.type} as {field.name}, but got {self.value.type}")
+        if self.result.type != self.atom.type:
+            raise op_error(self, f"gives {self.atom.type}, not {self.result.type}")
+
+
+@irdl_op_definition
+class AtomGetValueOp(IRDLOperation):
+    """A value of an atom."""
+
+    name = "cute_nvgpu.atom.get_value"
+
+    atom = operand_def()
+    field = prop_def(StringAttr)
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = "$atom `[` $field `]` attr-dict `:` type($atom) `->` type($result)"
+
+    def __init__(self, atom: Value, field: str, type_: Attribute) -> None:
+        super().__init__(
+            operands=[SSAValue.get(atom)], result_types=[type_], properties={"field": word(field)}
+        )
+
+    def verify_(self) -> None:
+        field = _field(self, self.atom.type, self.field.data)
+        if self.result.type != field.type:
+            raise op_error(self, f"gives {field.type} as {field.name}, not {self.result.type}")
+
+
+OPERATIONS = (AtomGetValueOp, AtomSetValueOp)

@@ -1,0 +1,127 @@
+"""What `tcgen05.mma` may not combine: thirteen rules, the first that is broken is the error.
+
+Source: the verifier of LLVM's NVPTX backend for the forms of tcgen05.mma; PTX ISA 9.7.16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.interfaces import target_of
+from tileas_xdsl.target.tiers import meets_any, tier
+
+TENSOR_TARGETS = ("sm_100a", "sm_100f", "sm_110a", "sm_110f")
+"""Targets that have tensor memory, with those of their families."""
+
+PLAIN_KINDS = ("f16", "tf32", "f8f6f4", "i8")
+FP4_KINDS = ("mxf4", "mxf4nvf4")
+SCALED_KINDS = ("mxf8f6f4", *FP4_KINDS)
+
+SCALED_INPUT_TARGETS = ("sm_100a", "sm_100f")
+"""Targets that divide the sums so far before they add a product; not those of sm_110."""
+
+
+@dataclass(frozen=True, slots=True)
+class UmmaForm:
+    """A form of the instruction, and for which target; None where no target is known."""
+
+    kind: str
+    target: str | None = None
+    sparse: bool = False
+    block_scale: bool = False
+    scale_vec: str = ""
+    """`1X`, `2X`, `4X`, or nothing where the kind decides."""
+    scale_input: bool = False
+    ashift: bool = False
+    blocks: int = 1
+    weight_stationary: bool = False
+    collector: str = ""
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether the target is of one chip only, as far as it is known."""
+        return self.target is None or tier(self.target).feature_set == "a"
+
+
+def _lacks_scaled_input(form: UmmaForm) -> bool:
+    known = form.target is not None and not meets_any(form.target, SCALED_INPUT_TARGETS)
+    return form.scale_input and known
+
+
+RULES: Sequence[tuple[str, Callable[[UmmaForm], bool]]] = (
+    (
+        "int8-type-is-supported-only-on-arch-conditional-variants",
+        lambda f: f.kind == "i8" and not f.is_conditional,
+    ),
+    (
+        "mxf4-and-mxf4nvf4-types-with-sparsity-are-supported-only-on-arch",
+        lambda f: f.sparse and f.kind in FP4_KINDS and not f.is_conditional,
+    ),
+    (
+        "explicit-scale-vector-size-is-supported-only-on-arch-conditional",
+        lambda f: f.scale_vec != "" and not f.is_conditional,
+    ),
+    ("scale-input-accumulator-is-not-supported-on-this-architecture", _lacks_scaled_input),
+    (
+        "scale-input-accumulator-can-only-be-used-with-f16-and-tf32-types",
+        lambda f: f.scale_input and f.kind not in ("f16", "tf32"),
+    ),
+    (
+        "block-scale-is-not-supported-for-f16-tf32-f8f6f4-and-i8-types",
+        lambda f: f.block_scale and f.kind in PLAIN_KINDS,
+    ),
+    (
+        "ashift-is-not-supported-with-tcgen05-mma-block-scale-variants",
+        lambda f: f.ashift and f.block_scale,
+    ),
+    (
+        "cta-group-2-is-not-supported-with-weight-stationary",
+        lambda f: f.weight_stationary and f.blocks == 2,
+    ),
+    (
+        "cannot-use-weight-stationary-with-mxf8f6f4-and-fp4-types",
+        lambda f: f.weight_stationary and f.kind in SCALED_KINDS,
+    ),
+    (
+        "cannot-use-collector-a-use-or-colletor-a-fill-with-ashift",
+        lambda f: f.ashift and f.collector in ("use", "fill"),
+    ),
+    (
+        "cannot-use-2x-or-4x-as-scale-vector-size-for-mxf8f6f4-type",
+        lambda f: f.kind == "mxf8f6f4" and f.scale_vec in ("2X", "4X"),
+    ),
+    (
+        "cannot-use-1x-as-scale-vector-size-for-mxf4nvf4-type",
+        lambda f: f.kind == "mxf4nvf4" and f.scale_vec == "1X",
+    ),
+    (
+        "cannot-use-1x-or-4x-as-scale-vector-size-for-mxf4-type",
+        lambda f: f.kind == "mxf4" and f.scale_vec in ("1X", "4X"),
+    ),
+)
+"""The key of each rule's message, and whether a form breaks it."""
+
+
+def check_rules(op: Operation, form: UmmaForm) -> None:
+    """Refuse a form that breaks a rule."""
+    for key, breaks in RULES:
+        if breaks(form):
+            raise op_error(op, message(key))
+
+
+def check_tensor_target(op: Operation, instruction: str) -> None:
+    """Refuse `tcgen05.mma` or `tcgen05.wait` for a target without tensor memory."""
+    target = target_of(op)
+    if target is not None and not meets_any(target, TENSOR_TARGETS):
+        raise op_error(op, message(_TARGET_MESSAGES[instruction]))
+
+
+_TARGET_MESSAGES = {
+    "mma": "tcgen05-mma-supported-only-on-arch-conditional-or-family",
+    "wait": "tcgen05-wait-supported-only-on-arch-conditional-or-family",
+}
