@@ -102,8 +102,11 @@ class MakePartitionOp(IRDLOperation):
     def smem(self) -> Layout:
         """The layout of the box, without its swizzle."""
         type_ = self.smem_layout.type
-        assert isinstance(type_, LayoutType | ComposedLayoutType)
-        return innermost(type_.data)
+        if isinstance(type_, ComposedLayoutType):
+            plain: Layout = innermost(type_.data)
+            return plain
+        assert isinstance(type_, LayoutType)
+        return type_.data
 
     @property
     def global_layout(self) -> Layout:
@@ -191,8 +194,7 @@ def _same_shape(op: MakePartitionOp) -> None:
 
 def _extents(layout: Layout) -> tuple[int, ...]:
     """The sizes of the top-level modes."""
-    sizes = product_each(layout.shape)
-    return sizes if isinstance(sizes, tuple) else (sizes,)
+    return tuple(product_each(layout.shape))
 
 
 def _basis(op: MakePartitionOp) -> None:

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     Float8E5M2Type,
     Float8E8M0FNUType,
     Float32Type,
-    VectorType,
 )
 from xdsl.ir import Attribute, Operation
 
@@ -85,9 +84,7 @@ def registers_of(name: str) -> Layout | None:
 
 def _element(type_: Attribute) -> Attribute | None:
     """The element type of an operand; None of a descriptor and of what has no elements."""
-    if isinstance(type_, MemRefType):
-        return type_.element_type
-    return type_.get_element_type() if isinstance(type_, VectorType) else None
+    return type_.element_type if isinstance(type_, MemRefType) else None
 
 
 def _layout(type_: Attribute) -> Layout | ComposedLayout | None:

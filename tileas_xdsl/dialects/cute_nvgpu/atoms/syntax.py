@@ -6,7 +6,8 @@ Each class says its clauses as a table, in the order of its parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -20,7 +21,8 @@ from tileas_xdsl.layout.int_tuple import show
 from tileas_xdsl.layout.text import parse_tuple_type
 
 
-class Form(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Form:
     """How one kind of value is read and written."""
 
     parse: Callable[[AttrParser], Attribute]
@@ -71,8 +73,7 @@ def _parse(parser: AttrParser, clause: Clause, place: int) -> Attribute:
 
 def integer(attribute: Attribute) -> int:
     """The number that a parameter holds."""
-    assert isinstance(attribute, IntAttr)
-    return attribute.data
+    return cast(IntAttr, attribute).data
 
 
 def text(attribute: Attribute) -> str:
@@ -83,20 +84,17 @@ def text(attribute: Attribute) -> str:
 
 def numbers(attribute: Attribute) -> tuple[int, ...]:
     """The numbers of a parameter that holds several."""
-    assert isinstance(attribute, ArrayAttr)
-    return tuple(map(integer, attribute))
+    return tuple(map(integer, cast("ArrayAttr[IntAttr]", attribute)))
 
 
 def words(attribute: Attribute) -> tuple[str, ...]:
     """The words of a parameter that holds several."""
-    assert isinstance(attribute, ArrayAttr)
-    return tuple(map(text, attribute))
+    return tuple(map(text, cast("ArrayAttr[StringAttr]", attribute)))
 
 
 def types(attribute: Attribute) -> tuple[Attribute, ...]:
     """The types of a parameter that holds several."""
-    assert isinstance(attribute, ArrayAttr)
-    return tuple(attribute)
+    return tuple(cast("ArrayAttr[Attribute]", attribute))
 
 
 # Forms

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, StringAttr, i32
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, i32
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.cute.elements import integer_bits
 from tileas_xdsl.dialects.cute.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
@@ -75,9 +76,7 @@ METADATA = ("standard", "ordered")
 
 def _family(element: Attribute) -> str:
     """The element's name, or the bits of an integer."""
-    if isinstance(element, IntegerType):
-        return str(element.width.data)
-    return str(element)
+    return str(integer_bits(element) or element)
 
 
 class WarpMmaType(MmaType):
@@ -108,8 +107,7 @@ class WarpMmaType(MmaType):
 
 def _check_pair(a: Attribute, b: Attribute) -> None:
     """A and B have the same element, but for the sign of integers."""
-    same = a == b or (isinstance(a, IntegerType) and isinstance(b, IntegerType))
-    if not same or _family(a) != _family(b):
+    if a != b and not (integer_bits(a) and integer_bits(a) == integer_bits(b)):
         key = "a-type-and-b-type-must-be-the-same-mixed-integer-signedness-is"
         raise VerifyException(literal(key, ("'f16'", f"'{a}'"), ("'bf16'", f"'{b}'")))
 
@@ -123,9 +121,9 @@ def _check_shape(shape: Shape, element: Attribute, step: int = 1) -> None:
 
 
 def _check_sum(element: Attribute, held: Attribute) -> None:
-    if isinstance(element, IntegerType):
+    if bits := integer_bits(element):
         if held != i32:
-            raise VerifyException(message(INTEGER_MESSAGES[element.width.data]))
+            raise VerifyException(message(INTEGER_MESSAGES[bits]))
         return
     known = SUMS[_family(element)]
     if ptx_element(held) not in known:
