@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from xdsl.utils.arg_spec import ArgSpec
 
 
+RUNS_BEHIND: Mapping[str, tuple[str, ...]] = {
+    "cute-kernel-to-nvvm": ("tileas-materialize-convert-layout", "cute-to-llvm"),
+}
+"""By pass: those that have to be in front of it in a pipeline."""
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A sequence of passes by name and options; nothing is imported before it runs."""
@@ -15,6 +21,15 @@ class Pipeline:
     name: str
     summary: str
     passes: tuple[ArgSpec, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse an order of passes that one of them does not work in."""
+        before: list[str] = []
+        for spec in self.passes:
+            missing = [name for name in RUNS_BEHIND.get(spec.name, ()) if name not in before]
+            if missing:
+                raise ValueError(f"{self.name}: {spec.name} runs behind {', '.join(missing)}")
+            before.append(spec.name)
 
     @property
     def spec(self) -> str:
@@ -75,6 +90,16 @@ _ALL = (
         "cudatile-to-tileas",
         "Tile IR, by way of nv_tileaa, to tiles that layouts can be chosen for",
         _CUDATILE,
+    ),
+    Pipeline(
+        "cute-to-nvvm",
+        "lower kernels of cute to the llvm dialect, and mark them and their grid constants",
+        _plain(
+            "tileas-materialize-convert-layout",
+            "cute-desugar",
+            "cute-to-llvm",
+            "cute-kernel-to-nvvm",
+        ),
     ),
     Pipeline(
         "cute-to-ptx",

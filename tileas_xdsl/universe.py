@@ -52,6 +52,12 @@ def _cute_to_llvm() -> type[ModulePass]:
     return CuteToLlvm
 
 
+def _cute_kernel_to_nvvm() -> type[ModulePass]:
+    from tileas_xdsl.transforms.cute_kernel_to_nvvm import CuteKernelToNvvm
+
+    return CuteKernelToNvvm
+
+
 def _cute_nvgpu() -> Dialect:
     from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 
@@ -222,6 +228,7 @@ TILEAS_UNIVERSE = Universe(
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,
         "cute-desugar": _cute_desugar,
+        "cute-kernel-to-nvvm": _cute_kernel_to_nvvm,
         "cute-to-llvm": _cute_to_llvm,
         "expand-math": _expand_math,
         "lower-tma-load-store-to-async": _lower_tma_load_store_to_async,

@@ -8,6 +8,8 @@ from typing import Any
 from xdsl.dialects import arith, cf, func, llvm
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
+    DictionaryAttr,
     IndexType,
     IntegerAttr,
     i64,
@@ -157,7 +159,16 @@ def lowered_function(function: func.FuncOp, memory: Memory) -> llvm.FuncOp:
         extra_attrs=dict(function.attributes),
     )
     made.location = function.location
+    made.arg_attrs = _argument_attributes(function, low)
     return made
+
+
+def _argument_attributes(function: func.FuncOp, low: Lowering) -> ArrayAttr[DictionaryAttr] | None:
+    """The attributes of the arguments that are left."""
+    if function.arg_attrs is None:
+        return None
+    pairs = zip(function.body.blocks[0].args, function.arg_attrs, strict=True)
+    return ArrayAttr([entry for argument, entry in pairs if low.carrier(argument) is not None])
 
 
 def _begun(block: Block, low: Lowering) -> Block:

@@ -1,0 +1,93 @@
+"""The pass `cute-kernel-to-nvvm`: kernels and their grid constants are marked for NVVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.required_dialects import require_dialects
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.tma_index import GRID_CONSTANT
+
+KERNEL, NVVM_KERNEL = "cute.kernel", "nvvm.kernel"
+
+ALIGNMENT = 16
+
+TRIPLE: dict[str, Attribute] = {
+    "llvm.align": IntegerAttr(ALIGNMENT, i64),
+    "llvm.byval": UnitAttr(),
+    "nvvm.grid_constant": UnitAttr(),
+}
+"""What a grid constant is for LLVM: aligned, passed by value, in the space of constants."""
+
+PASSED = (llvm.LLVMArrayType, llvm.LLVMPointerType, llvm.LLVMStructType)
+"""Types that `llvm.byval` means something for."""
+
+Function = func.FuncOp | llvm.FuncOp
+
+
+@dataclass(frozen=True)
+class CuteKernelToNvvm(ModulePass):
+    """Mark what the backend recognises: `cute.kernel` becomes `nvvm.kernel`, and an argument with
+    `cute_nvgpu.grid_constant` gets the triple of attributes that LLVM reads.
+
+    Runs behind two passes: layout conversions are made explicit, for the alignment of a descriptor
+    depends on its layout, and the arguments have types of LLVM.  What shows that one of them did
+    not run is an error at the operation; nothing is changed then.
+    """
+
+    name = "cute-kernel-to-nvvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        require_dialects(ctx, self.name, ("llvm",))
+        kernels = [
+            function
+            for function in op.walk()
+            if isinstance(function, func.FuncOp | llvm.FuncOp) and KERNEL in function.attributes
+        ]
+        for kernel in kernels:
+            _check_order(kernel)
+        for kernel in kernels:
+            kernel.attributes[NVVM_KERNEL] = kernel.attributes.pop(KERNEL)
+            if kernel.arg_attrs is not None:
+                kernel.arg_attrs = ArrayAttr([_marked(entry) for entry in kernel.arg_attrs])
+
+
+def _check_order(kernel: Function) -> None:
+    for inner in kernel.walk():
+        if isinstance(inner, ConvertLayoutOp):
+            raise op_error(
+                inner,
+                "is left: cute-kernel-to-nvvm runs behind tileas-materialize-convert-layout, for "
+                "descriptors are aligned by their layouts",
+            )
+    for place, (type_, entry) in enumerate(zip(_inputs(kernel), _entries(kernel), strict=False)):
+        if GRID_CONSTANT in entry.data and not isinstance(type_, PASSED):
+            raise op_error(
+                kernel,
+                f"has the grid constant #{place} of {type_}: cute-kernel-to-nvvm runs behind the "
+                "pass that gives arguments types of llvm",
+            )
+
+
+def _inputs(kernel: Function) -> Sequence[Attribute]:
+    return tuple(kernel.function_type.inputs)
+
+
+def _entries(kernel: Function) -> Sequence[DictionaryAttr]:
+    return () if kernel.arg_attrs is None else tuple(kernel.arg_attrs)
+
+
+def _marked(entry: DictionaryAttr) -> DictionaryAttr:
+    """The attributes of an argument; those of a grid constant with the triple instead."""
+    if GRID_CONSTANT not in entry.data:
+        return entry
+    rest = {name: value for name, value in entry.data.items() if name != GRID_CONSTANT}
+    return DictionaryAttr({**rest, **TRIPLE})
