@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xdsl.utils.arg_spec import ArgSpec
 
-
 RUNS_BEHIND: Mapping[str, tuple[str, ...]] = {
     "cute-kernel-to-nvvm": ("tileas-materialize-convert-layout", "cute-to-llvm"),
 }

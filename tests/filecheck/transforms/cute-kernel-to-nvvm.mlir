@@ -21,8 +21,8 @@ func.func @grid_constant(%d: !cute.ptr<i8, gmem, align<16>> {test.kept, cute_nvg
 
 // A function that is no kernel stays as it is.
 
-func.func @helper(%d: !cute.ptr<i8, gmem> {cute_nvgpu.grid_constant}) {
+func.func @helper(%h: !cute.ptr<i8, gmem> {cute_nvgpu.grid_constant}) {
   func.return
 }
 
-// CHECK:      llvm.func @helper(%d: !llvm.ptr<1> {cute_nvgpu.grid_constant}) {
+// CHECK:      llvm.func @helper(%h: !llvm.ptr<1> {cute_nvgpu.grid_constant}) {

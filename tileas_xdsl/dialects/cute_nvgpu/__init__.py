@@ -21,12 +21,14 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)` |
 | values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
+| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
+    ampere,
     atom_fields,
     atomics,
     atoms,
@@ -41,6 +43,13 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     tma_updates,
     warp,
     wgmma,
+)
+from tileas_xdsl.dialects.cute_nvgpu.ampere import (
+    CpAsyncCommitOp,
+    CpAsyncOp,
+    CpAsyncWaitOp,
+    MmaSm80Op,
+    MmaSm89Op,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atom_fields import AtomGetValueOp, AtomSetValueOp
 from tileas_xdsl.dialects.cute_nvgpu.atomics import AtomicCasOp, AtomicRmwOp
@@ -129,6 +138,7 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
 )
 
 FAMILIES = (
+    ampere,
     atom_fields,
     atomics,
     barriers,
@@ -161,6 +171,9 @@ __all__ = [
     "ClusterWaitOp",
     "CopyTmaDescOp",
     "CopyToTmemOp",
+    "CpAsyncCommitOp",
+    "CpAsyncOp",
+    "CpAsyncWaitOp",
     "CuteNvgpu",
     "DeallocTmemOp",
     "ElectOneOp",
@@ -183,6 +196,8 @@ __all__ = [
     "MbarrierInitOp",
     "MbarrierTryWaitOp",
     "MbarrierWaitOp",
+    "MmaSm80Op",
+    "MmaSm89Op",
     "MmaSm90Op",
     "PairTmaLoadOp",
     "PrefetchTmaDescOp",

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.backend.ptx.lowering import (
     accesses,
     addresses,
+    ampere,
     atomics,
     bulk_copies,
     constants,
@@ -31,6 +32,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler
 HANDLERS: Mapping[type[Operation], Handler] = {
     **accesses.HANDLERS,
     **addresses.HANDLERS,
+    **ampere.HANDLERS,
     **atomics.HANDLERS,
     **bulk_copies.HANDLERS,
     **constants.HANDLERS,
