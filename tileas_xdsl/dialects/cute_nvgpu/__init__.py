@@ -21,6 +21,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)` |
 | values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
+| addresses | `GetTmaDescAddrOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
 | sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
@@ -28,6 +29,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
+    addresses,
     ampere,
     atom_fields,
     atomics,
@@ -43,6 +45,11 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     tma_updates,
     warp,
     wgmma,
+)
+from tileas_xdsl.dialects.cute_nvgpu.addresses import (
+    CastTmaDescToIntegerOp,
+    GetDynSmemSizeOp,
+    GetTmaDescAddrOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.ampere import (
     CpAsyncCommitOp,
@@ -138,6 +145,7 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
 )
 
 FAMILIES = (
+    addresses,
     ampere,
     atom_fields,
     atomics,
@@ -166,6 +174,7 @@ __all__ = [
     "BlockIdxOp",
     "BulkCommitOp",
     "BulkWaitOp",
+    "CastTmaDescToIntegerOp",
     "ClusterArriveOp",
     "ClusterRankOp",
     "ClusterWaitOp",
@@ -180,6 +189,8 @@ __all__ = [
     "FenceMbarrierInitOp",
     "FenceProxyAsyncOp",
     "GetDynSmemOp",
+    "GetDynSmemSizeOp",
+    "GetTmaDescAddrOp",
     "GmmaDescriptorOfOp",
     "GridDimOp",
     "LaneIdxOp",

@@ -358,6 +358,7 @@ class UmmaOp(IRDLOperation):
         ).encode()
 
     def verify_(self) -> None:
+        check_tensor_target(self, "mma")
         check_blocks(self, self.num_cta)
         if not self.kind:
             raise op_error(self, f"multiplies {', '.join(KINDS)}, not {self.a_type.data}")

@@ -14,6 +14,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import FORMATS, check_blocks
+from tileas_xdsl.dialects.cute_nvgpu.tcgen05_rules import check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
@@ -181,6 +182,7 @@ class UmmaBlockScaledOp(IRDLOperation):
         ).encode()  # fmt: skip
 
     def verify_(self) -> None:
+        check_tensor_target(self, "mma")
         check_blocks(self, self.num_cta)
         kind, shape = self.kind.data, tuple(self.shape.get_values())
         if kind not in SCALE_VECTORS:

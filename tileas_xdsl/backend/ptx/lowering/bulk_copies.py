@@ -92,11 +92,17 @@ def _prefetch(op: nvgpu.PrefetchTmaDescOp, low: Lowering) -> None:
     low.act(ptx.PrefetchTensormapOp(low.value(op.desc), guard=guard_of(low, op.pred)))
 
 
+def _address(op: nvgpu.GetTmaDescAddrOp | nvgpu.CastTmaDescToIntegerOp, low: Lowering) -> None:
+    low.define(op.result, low.value(op.desc))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.TmaLoadOp: _load,
     nvgpu.TmaStoreOp: _store,
     nvgpu.TmaReduceOp: _reduce,
     nvgpu.BulkCommitOp: _commit,
     nvgpu.BulkWaitOp: _wait,
+    nvgpu.CastTmaDescToIntegerOp: _address,
+    nvgpu.GetTmaDescAddrOp: _address,
     nvgpu.PrefetchTmaDescOp: _prefetch,
 }

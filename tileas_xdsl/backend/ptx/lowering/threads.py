@@ -23,6 +23,7 @@ AXES: Mapping[type[Operation], str] = {
 }
 
 WORDS: Mapping[type[Operation], str] = {
+    nvgpu.GetDynSmemSizeOp: "dynamic_smem_size",
     nvgpu.LaneIdxOp: "laneid",
     nvgpu.ClusterRankOp: "cluster_ctarank",
 }

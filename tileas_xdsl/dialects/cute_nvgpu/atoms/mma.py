@@ -99,6 +99,12 @@ def _operands(call: MmaCall) -> tuple[Attribute, Attribute, Attribute]:
     return call.a[0], call.b[0], call.d
 
 
+_ELEMENT_MESSAGES: Mapping[MmaOperand, str] = {
+    MmaOperand.A: "expects-operand-a-with-element-type-but-get",
+    MmaOperand.B: "expects-operand-b-with-element-type-but-get",
+    MmaOperand.C: "expects-operand-c-with-element-type-but-get",
+}
+
 # Steps of the ladders
 
 
@@ -127,8 +133,7 @@ def check_elements(atom: MmaType, op: Operation, call: MmaCall) -> None:
     for operand, type_ in rows:
         expected, given = atom.element_type(operand), _element(type_)
         if given is not None and given != expected:
-            key = f"expects-operand-{operand.value.lower()}-with-element-type-but-get"
-            raise op_error(op, message(key).format(expected, given))
+            raise op_error(op, message(_ELEMENT_MESSAGES[operand]).format(expected, given))
 
 
 def _a_residency(op: Operation, a: Attribute, space: AddressSpace) -> None:
