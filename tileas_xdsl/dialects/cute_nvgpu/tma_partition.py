@@ -129,7 +129,8 @@ class MakePartitionOp(IRDLOperation):
         inverse = right_inverse(self.smem)
         if inverse.size() != self.smem.size():
             raise LayoutError(f"{self.smem} leaves holes or overlaps")
-        return coalesce(composition(self.box, inverse))
+        found: Layout = coalesce(composition(self.box, inverse))
+        return found
 
 
 def _quoted(*types: Attribute) -> str:
