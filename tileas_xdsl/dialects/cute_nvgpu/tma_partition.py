@@ -8,7 +8,7 @@ Source: CUTLASS include/cute/atom/copy_traits_sm90_tma.hpp, construct_tma_gbasis
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, SSAValue
@@ -129,8 +129,7 @@ class MakePartitionOp(IRDLOperation):
         inverse = right_inverse(self.smem)
         if inverse.size() != self.smem.size():
             raise LayoutError(f"{self.smem} leaves holes or overlaps")
-        found: Layout = coalesce(composition(self.box, inverse))
-        return found
+        return cast("Layout", coalesce(composition(self.box, inverse)))
 
 
 def _quoted(*types: Attribute) -> str:
