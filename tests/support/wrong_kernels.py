@@ -43,15 +43,17 @@ def wide_sine(x):
 
 @ct.kernel
 def directed_quotient(x):
-    tile = ct.load(x, (0,), (16,))
-    ct.store(x, (0,), ct.truediv(tile, tile, rounding_mode=ct.RoundingMode.RP))  # HERE
+    tile = ct.astype(ct.load(x, (0,), (16,)), ct.float16)
+    quotient = ct.truediv(tile, tile, rounding_mode=ct.RoundingMode.RP)  # HERE
+    ct.store(x, (0,), ct.astype(quotient, ct.float32))
 
 
 @ct.kernel
-def product_of_f32(x):
-    tile = ct.load(x, (0,), (256,)).reshape((16, 16))
-    product = ct.mma(tile, tile, tile)  # HERE
-    ct.store(x, (0,), product.reshape((256,)))
+def product_of_many_sums(x):
+    tile = ct.astype(ct.load(x, (0,), (256,)), ct.float16)
+    sums = ct.full((256, 512), 0, dtype=ct.float32)
+    sums = ct.mma(ct.reshape(tile, (256, 1)), ct.full((1, 512), 1, dtype=ct.float16), sums)  # HERE
+    ct.store(x, (0,), ct.sum(sums, axis=1))
 
 
 @ct.kernel
