@@ -1,0 +1,79 @@
+"""Cases on a GPU, in a process of its own: a kernel that hangs or fails takes only that with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+from hardware.cases.case import Array, Case
+
+from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, load
+from tileas_xdsl.runtime.device import gpu
+from tileas_xdsl.runtime.driver import DriverError
+from tileas_xdsl.runtime.ptx_texts import TextLauncher
+
+SECONDS = 20
+"""How long a case may take; the first one starts the driver too."""
+
+Found = Sequence[Array | None] | str
+"""What a case left in its arguments, or why it failed."""
+
+
+def run_on_gpu(cases: Sequence[Case]) -> Iterator[Found]:
+    """Run one case after the other; what follows one that failed runs in a fresh process."""
+    worker: _Worker | None = None
+    for case in cases:
+        worker = worker or _Worker()
+        found = worker.run(case)
+        if isinstance(found, str):
+            worker.end()
+            worker = None
+        yield found
+    if worker is not None:
+        worker.end()
+
+
+class _Worker:
+    """A process with the GPU."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, other = context.Pipe()
+        self._process: BaseProcess = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+
+    def run(self, case: Case) -> Found:
+        """What a case left, or that it failed."""
+        self._connection.send(case)
+        if not self._connection.poll(SECONDS):
+            return f"did not end in {SECONDS} s"
+        try:
+            return self._connection.recv()
+        except EOFError:
+            return "the process died"
+
+    def end(self) -> None:
+        """End the process, and whatever it was waiting for."""
+        self._connection.close()
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(connection: Connection) -> None:
+    device = gpu()
+    while True:
+        try:
+            case = connection.recv()
+        except EOFError:
+            return
+        try:
+            launcher = TextLauncher(
+                case.text, load(case.text, case.name), device, dynamic_shared=case.shared
+            )
+            found: Found = launcher.launch(case.arguments, case.grid, case.block, case.cluster)
+        except (DriverError, LaunchError, PtxError) as error:
+            found = f"{type(error).__name__}: {error}"
+        connection.send(found)
