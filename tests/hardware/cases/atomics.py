@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-
 from hardware.cases.case import Array, Case, kernel_text, pointers
 from hardware.cases.inputs import inputs_of
+
 from tileas_xdsl.target.ptx_isa.kinds import BITS
 
 OPERATIONS = {

@@ -6,7 +6,7 @@ Instructions with the same inputs share a kernel, which writes a row of 64-bit w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -19,6 +19,9 @@ from tileas_xdsl.target.ptx_isa.kinds import BITS
 from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL
 
 APPROXIMATE = ("approx", "full")
+ULPS: Mapping[str, int] = {}
+"""By type, units in the last place that approximations may differ by."""
+
 THREADS = 128
 
 
@@ -88,6 +91,10 @@ def arithmetic_cases() -> Iterator[Case]:
         exact = [row for row in rows if not any(word in row.text for word in APPROXIMATE)]
         if exact:
             yield rows_case("arithmetic", key, exact, inputs)
+        approximate = [row for row in rows if row not in exact]
+        if approximate:
+            made = rows_case("approximations", key, approximate, inputs)
+            yield replace(made, ulps=ULPS.get(kinds[0], 0))
 
 
 OPERANDS: Mapping[str, int] = {

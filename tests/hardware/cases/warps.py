@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-
 from hardware.cases.case import Case
 from hardware.cases.elementwise import Row, rows_case
 from hardware.cases.inputs import COUNT, inputs_of, rng_of
