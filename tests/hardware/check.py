@@ -39,6 +39,7 @@ def main(words: Sequence[str] | None = None) -> int:
     start = time.perf_counter()
     emulated = list(run_on_emulator(cases, given.jobs))
     middle = time.perf_counter()
+    print(f"{len(cases)} cases emulated in {middle - start:.1f} s", file=sys.stderr, flush=True)
     facts = {"GPU": _gpu_name(), "emulator": f"{middle - start:.1f} s"}
     if facts["GPU"].startswith("none"):
         found = [_against_numpy(*pair) for pair in zip(cases, emulated, strict=True)]

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hardware.cases.case import Array, Case
+from hardware.cases.case import Array, Case, Near
+
+from tileas_xdsl.interpreters.ptx.floats import FORMATS, decode
 
 MOST_SHOWN = 3
+
+TINY = {name: 2.0 ** (1 - f.bias) for name, f in FORMATS.items()}
+"""By format, what approximations may flush."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +41,46 @@ def _checks(
             continue
         is_last = number == len(found) - 1
         if not (is_last and case.rows):
-            text = difference(one, other, case.ulps if is_last else 0)
+            text = difference(one, other)
             name = case.name if is_last else f"{case.name}, argument {number}"
             if is_last or text:
                 yield Check(case.family, name, text)
             continue
-        for row, mine, theirs in zip(case.rows, one, other, strict=True):
-            text = difference(mine, theirs, case.ulps)
+        for place, (row, mine, theirs) in enumerate(zip(case.rows, one, other, strict=True)):
+            near = case.near[place] if case.near else None
+            text = difference(mine, theirs) if near is None else distance(case, near, mine, theirs)
             shown = text and f"{text}{_inputs(case, text)}"
             yield Check(case.family, f"{case.name}: {row}", shown)
 
 
-def difference(found: Array, wanted: Array, ulps: int = 0) -> str:
+def difference(found: Array, wanted: Array) -> str:
     """How many elements differ, and the first of them; nothing if they are equal."""
     mine, theirs = _words(found), _words(wanted)
-    wrong = np.flatnonzero(mine != theirs)
-    if ulps:
-        wrong = wrong[_distance(mine[wrong], theirs[wrong]) > ulps]
+    return _told(mine, theirs, np.flatnonzero(mine != theirs))
+
+
+def distance(case: Case, near: Near, found: Array, wanted: Array) -> str:
+    """As `difference`, of floats that are not near enough; NaN and infinities must be equal."""
+    element = near.type.removesuffix("x2")
+    bits, parts = FORMATS[element].bits, 1 + near.type.endswith("x2")
+    wrong = np.zeros(found.shape, np.bool_)
+    for shift in range(0, bits * parts, bits):
+        x, y, of = (_part(w, shift, element) for w in (found, wanted, case.arguments[0]))
+        room = near.relative * np.abs(y) + near.absolute + near.of_input * np.abs(of)
+        with np.errstate(invalid="ignore"):
+            is_near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= room + TINY[element])
+        wrong |= ~(is_near | (x == y) | (np.isnan(x) & np.isnan(y)))
+    return _told(_words(found), _words(wanted), np.flatnonzero(wrong))
+
+
+def _part(words: Array, shift: int, element: str) -> Array:
+    bits = FORMATS[element].bits
+    word = words.astype(np.uint64) >> np.uint64(shift) & np.uint64((1 << bits) - 1)
+    with np.errstate(invalid="ignore"):
+        return decode(word.astype(f"u{bits // 8}"), element)
+
+
+def _told(mine: Array, theirs: Array, wrong: Array) -> str:
     if not wrong.size:
         return ""
     pairs = [f"[{i}] {int(mine[i]):#x}, not {int(theirs[i]):#x}" for i in wrong[:MOST_SHOWN]]
@@ -62,11 +90,6 @@ def difference(found: Array, wanted: Array, ulps: int = 0) -> str:
 def _words(array: Array) -> Array:
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(f"u{flat.dtype.itemsize}")
-
-
-def _distance(one: Array, other: Array) -> Array:
-    """Floats between two of them, both as words of one sign; the widest where signs differ."""
-    return np.abs(one.astype(np.int64) - other.astype(np.int64))
 
 
 def _inputs(case: Case, text: str) -> str:

@@ -128,7 +128,7 @@ class _Places:
 
     def encode(self, tensor_map: TensorMap) -> bytes:
         """The bytes that the driver makes of a tensor map."""
-        return self._device.driver.encode(tensor_map).data
+        return self._device.encode(tensor_map).data
 
     def read_back(self) -> None:
         """Copy what the GPU holds into the buffers."""

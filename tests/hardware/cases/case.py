@@ -14,6 +14,19 @@ HEADER = ".version {version}\n.target sm_90a\n.address_size 64\n"
 
 
 @dataclass(frozen=True)
+class Near:
+    """How far floats of a type may be apart: for their size, at least, and for their input's size.
+
+    `x2` types hold two of them.
+    """
+
+    type: str
+    relative: float = 0.0
+    absolute: float = 0.0
+    of_input: float = 0.0
+
+
+@dataclass(frozen=True)
 class Case:
     """A kernel, its arguments, and how it is launched."""
 
@@ -30,8 +43,8 @@ class Case:
     """What each row of the last argument is, if each is a check of its own."""
     wanted: Mapping[int, Array] = field(default_factory=dict[int, Array])
     """By argument, what it holds afterwards where numpy knows."""
-    ulps: int = 0
-    """So many units in the last place may floats of the last argument differ by."""
+    near: Sequence[Near] = ()
+    """How near the floats of each row must be; without it all is equal bit for bit."""
 
     def __str__(self) -> str:
         """Family and name."""

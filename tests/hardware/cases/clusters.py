@@ -29,7 +29,7 @@ cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
   [%s+1024], [%m, {{0, 0}}], [bar], %h;
 SENT: @%p1 bra DONE;
 W: mbarrier.try_wait.parity.shared::cta.b64 %p3, [bar], 0; @!%p3 bra W;
-DONE: mul.wide.u32 %o, %rank, 4096; add.u64 %b, %b, %o; 
+DONE: mul.wide.u32 %o, %rank, 4096; add.u64 %b, %b, %o;
 mul.wide.u32 %o, %t, 16; add.u64 %b, %b, %o;
 ld.shared.v4.b32 {{%r4, %r5, %r6, %r7}}, [%a]; st.global.v4.b32 [%b], {{%r4, %r5, %r6, %r7}};
 ld.shared.v4.b32 {{%r4, %r5, %r6, %r7}}, [%a+2048];

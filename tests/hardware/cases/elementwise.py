@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from hardware.cases.case import Array, Case, kernel_text, pointers
+from hardware.cases.case import Array, Case, Near, kernel_text, pointers
 from hardware.cases.inputs import COUNT, inputs_of
 
 from tileas_xdsl.target.ptx_isa.arithmetic import ARITHMETIC, COMPARISONS, COUNT_OPERANDS, Form
@@ -19,8 +19,32 @@ from tileas_xdsl.target.ptx_isa.kinds import BITS
 from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL
 
 APPROXIMATE = ("approx", "full")
-ULPS: Mapping[str, int] = {}
-"""By type, units in the last place that approximations may differ by."""
+ERRORS: Mapping[tuple[str, str], tuple[float, float, float]] = {
+    ("div", "f32"): (2.0**-22, 0, 0),
+    ("rcp", "f32"): (2.0**-22, 0, 0),
+    ("sqrt", "f32"): (2.0**-22, 0, 0),
+    ("rsqrt", "f32"): (2.0**-21.9, 0, 0),
+    ("rsqrt", "f64"): (2.0**-19, 0, 0),
+    ("ex2", "f32"): (2.0**-21.5, 0, 0),
+    ("lg2", "f32"): (2.0**-22, 2.0**-21.6, 0),
+    ("sin", "f32"): (0, 2.0**-20, 2.0**-21),
+    ("cos", "f32"): (0, 2.0**-20, 2.0**-21),
+    ("tanh", "f32"): (2.0**-10.9, 0, 0),
+    ("ex2", "f16"): (2.0**-9, 2.0**-24, 0),
+    ("tanh", "f16"): (2.0**-9, 2.0**-10, 0),
+    ("ex2", "bf16"): (2.0**-6, 0, 0),
+    ("tanh", "bf16"): (2.0**-7, 0, 0),
+}
+"""By operation and type, how far an approximation may be from the nearest number.
+
+Relative, absolute, and for each unit of the input.  Source: PTX ISA 9.7.3 and 9.7.4, with room for
+the rounding of what the emulator gives.
+"""
+
+
+def _near(text: str, type_: str) -> Near:
+    return Near(type_, *ERRORS[text.split(".")[0], type_.removesuffix("x2")])
+
 
 THREADS = 128
 
@@ -94,7 +118,7 @@ def arithmetic_cases() -> Iterator[Case]:
         approximate = [row for row in rows if row not in exact]
         if approximate:
             made = rows_case("approximations", key, approximate, inputs)
-            yield replace(made, ulps=ULPS.get(kinds[0], 0))
+            yield replace(made, near=[_near(row.text, kinds[0]) for row in approximate])
 
 
 OPERANDS: Mapping[str, int] = {

@@ -245,12 +245,12 @@ def _between_floats(a: Array, source: ScalarType, result: ScalarType, how: Conve
 
 
 KEPT_NAN = {
-    **{("f32", "f32"): False, ("bf16", "f32"): False},
+    ("f32", "f32"): False, ("bf16", "f32"): False,
     **dict.fromkeys((("f64", "f32"), ("f64", "f16"), ("f16", "f64"), ("f32", "f64")), True),
 }
 """By the types of a conversion that keeps the payload of NaN: whether it makes it quiet.
 
-Seen on an H200, as is that tf32 rounds NaN like a number; PTX leaves it open.
+Seen on an H200, as is that tf32 only cuts NaN off; PTX leaves it open.
 """
 
 
@@ -282,8 +282,8 @@ def _moved_nan(a: Array, source: Format, result: Format, quiet: bool) -> Array:
 
 
 def _tf32_of_nan(a: Array, how: Conversion) -> Array:
-    rounded = (a + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    return rounded - np.uint32(0x2000) if how.finite else rounded
+    cut = a & np.uint32(0xFFFFE000)
+    return cut - np.uint32(0x2000) if how.finite else cut
 
 
 # Packed
