@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
         found = [_against_numpy(*pair) for pair in zip(cases, emulated, strict=True)]
     else:
         runs = zip(cases, emulated, run_on_gpu(cases), strict=True)
-        found = [_compared(*run) for run in runs]
+        found = [compared(*run) for run in runs]
         facts["on the GPU"] = f"{time.perf_counter() - middle:.1f} s"
     done = [check for of_case in found for check in of_case]
     print(*(f"{name}: {value}" for name, value in facts.items()), sep="\n")
@@ -72,7 +72,8 @@ def _against_numpy(case: Case, emulated: Found) -> Sequence[Check]:
     return checks(case, emulated, known) or [Check(case.family, case.name)]
 
 
-def _compared(case: Case, emulated: Found, on_gpu: Found) -> Sequence[Check]:
+def compared(case: Case, emulated: Found, on_gpu: Found) -> Sequence[Check]:
+    """The checks of a case that ran on both."""
     for where, found in (("the emulator", emulated), ("the GPU", on_gpu)):
         if isinstance(found, str):
             return [Check(case.family, case.name, f"{where}: {found}")]

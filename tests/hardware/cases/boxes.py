@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -118,7 +118,15 @@ def store_body(m: TensorMap, at: Sequence[int], reduction: str = "") -> str:
 
 def random_place(m: TensorMap, rng: np.random.Generator) -> tuple[int, ...]:
     """Somewhere around the tensor, often half outside."""
-    return tuple(int(rng.integers(-b, d + 2)) for d, b in zip(m.dims, m.box, strict=True))
+    at = (int(rng.integers(-b, d + 2)) for d, b in zip(m.dims, m.box, strict=True))
+    return aligned(m, at)
+
+
+def aligned(m: TensorMap, at: Iterable[int]) -> tuple[int, ...]:
+    """Coordinates whose first one is a multiple of 16 bytes."""
+    first, *others = at
+    unit = 128 // ELEMENTS[m.element].bits
+    return first // unit * unit, *others
 
 
 def _named(m: TensorMap, at: Sequence[int]) -> str:
@@ -134,7 +142,7 @@ def box_cases() -> Iterator[Case]:
         for number in range(PER_SWIZZLE):
             rng = rng_of(f"box {swizzle} {number}")
             m = random_map(rng, swizzle, ELEMENT_NAMES[number % len(ELEMENT_NAMES)])
-            inside = tuple(int(rng.integers(0, d)) for d in m.dims)
+            inside = aligned(m, (int(rng.integers(0, d)) for d in m.dims))
             for where, at in (("around", random_place(m, rng)), ("inside", inside)):
                 out = np.zeros(-(-box_bytes(m) // 16) * 16, np.uint8)
                 text = kernel_text(load_body(m, at), f"{MAP}, {pointers('B')}")
@@ -166,7 +174,7 @@ def reduction_cases() -> Iterator[Case]:
         for element in names:
             rng = rng_of(f"reduce {reduction} {element}")
             m = replace(random_map(rng, "none", element), nan_fill=False)
-            at = tuple(int(rng.integers(0, max(1, d // 2))) for d in m.dims)
+            at = aligned(m, (int(rng.integers(0, max(1, d // 2))) for d in m.dims))
             yield _store("TMA reductions", m, at, rng, reduction)
 
 

@@ -93,7 +93,7 @@ class Box:
         if self.gather:
             parts = [self._read(memory, (at[0], row), (1, self.counts[-1])) for row in at[1:]]
             return np.concatenate(parts).reshape(-1)
-        return self._read(memory, at, self.counts).reshape(-1)
+        return _as_element(self.map, self._read(memory, at, self.counts).reshape(-1))
 
     def _read(self, memory: GlobalMemory, at: Sequence[int], counts: tuple[int, ...]) -> Array:
         window = self._window(memory, at, counts)
@@ -199,3 +199,13 @@ def map_of(data: bytes) -> TensorMap:
         return decode(data)
     except TargetError as error:
         raise Fault("tma", f"these 128 bytes are no tensor map: {error}") from None
+
+
+def _as_element(m: TensorMap, data: Array) -> Array:
+    """What a load makes of the bytes: tf32 is rounded to nearest (seen on an H200), NaN cut."""
+    if m.element.removesuffix(".ftz") != "tf32":
+        return data
+    words = data.view(np.uint32)
+    is_nan = (words & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    rounded = np.where(is_nan, words, words + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return rounded.view(np.uint8)

@@ -66,7 +66,11 @@ def float_relation(name: str) -> Relation:
     return RELATIONS[name]
 
 
-SMALLEST_NORMAL: Mapping[str, float] = {"f32": 2.0**-126, "f16": 2.0**-14}
+SMALLEST_NORMAL: Mapping[str, float] = {
+    "f32": 2.0**-126,
+    "f16": 2.0**-14,
+    "f64": 2.0**-1022,
+}
 """By format that `.ftz` flushes, the smallest number that it leaves."""
 
 

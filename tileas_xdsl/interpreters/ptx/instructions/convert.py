@@ -245,7 +245,8 @@ def _between_floats(a: Array, source: ScalarType, result: ScalarType, how: Conve
 
 
 KEPT_NAN = {
-    ("f32", "f32"): False, ("bf16", "f32"): False,
+    ("f32", "f32"): False,
+    ("bf16", "f32"): False,
     **dict.fromkeys((("f64", "f32"), ("f64", "f16"), ("f16", "f64"), ("f32", "f64")), True),
 }
 """By the types of a conversion that keeps the payload of NaN: whether it makes it quiet.

@@ -276,8 +276,8 @@ def build_sign(site: Site) -> Step:
         found = a ^ top if negate else a & ~top
         if not np.any(is_nan):
             return found
-        kept = a | a.dtype.type(quiet) if name == "f64" else a.dtype.type(nan)
-        return np.where(is_nan, kept, found)
+        kept = a | top.dtype.type(quiet) if name == "f64" else np.full_like(a, nan)
+        return np.asarray(np.where(is_nan, kept, found), a.dtype)
 
     return elementwise_floats(site, type_, 1, function)
 
