@@ -66,8 +66,8 @@ def distance(case: Case, near: Near, found: Array, wanted: Array) -> str:
     wrong = np.zeros(found.shape, np.bool_)
     for shift in range(0, bits * parts, bits):
         x, y, of = (_part(w, shift, element) for w in (found, wanted, case.arguments[0]))
-        room = near.relative * np.abs(y) + near.absolute + near.of_input * np.abs(of)
         with np.errstate(invalid="ignore"):
+            room = near.relative * np.abs(y) + near.absolute + near.of_input * np.abs(of)
             is_near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= room + TINY[element])
         wrong |= ~(is_near | (x == y) | (np.isnan(x) & np.isnan(y)))
     return _told(_words(found), _words(wanted), np.flatnonzero(wrong))

@@ -93,17 +93,17 @@ class Box:
         if self.gather:
             parts = [self._read(memory, (at[0], row), (1, self.counts[-1])) for row in at[1:]]
             return np.concatenate(parts).reshape(-1)
-        return _as_element(self.map, self._read(memory, at, self.counts).reshape(-1))
+        return self._read(memory, at, self.counts).reshape(-1)
 
     def _read(self, memory: GlobalMemory, at: Sequence[int], counts: tuple[int, ...]) -> Array:
         window = self._window(memory, at, counts)
         if window is not None and window[1] is None:
-            return np.ascontiguousarray(window[0]).reshape(-1, self.row_bytes)
+            return _as_element(self.map, window[0]).reshape(-1, self.row_bytes)
         found = filling(self.map, (*counts, self.unit))
         if window is not None:
             inside, ranges = window
             assert ranges is not None
-            found[ranges] = inside
+            found[ranges] = _as_element(self.map, inside)
         return found.reshape(-1, self.row_bytes)
 
     def write(
@@ -202,7 +202,8 @@ def map_of(data: bytes) -> TensorMap:
 
 
 def _as_element(m: TensorMap, data: Array) -> Array:
-    """What a load makes of the bytes: tf32 is rounded to nearest (seen on an H200), NaN cut."""
+    """What a load makes of bytes within bounds: tf32 is rounded to nearest, as on an H200."""
+    data = np.ascontiguousarray(data)
     if m.element.removesuffix(".ftz") != "tf32":
         return data
     words = data.view(np.uint32)
