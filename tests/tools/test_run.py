@@ -18,6 +18,7 @@ from kernels import VectorAdd
 from tileas_xdsl.runtime import device as device_module
 from tileas_xdsl.runtime.device import gpu
 from tileas_xdsl.runtime.driver import MissingDriverError
+from tileas_xdsl.target.tensor_map_bytes import decode
 from tileas_xdsl.tools.tileas import app
 
 
@@ -91,4 +92,51 @@ def test_arguments_that_do_not_fit_are_refused(api: RecordingApi, add: str) -> N
     found = run(add, "--grid", "2", *ARRAYS[:4])
     assert found.exit_code == 1
     assert "argument" in found.stderr
+    assert api.launches == []
+
+
+DOUBLE = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 A, .param .align 64 .b8 T[128], .param .u32 N)
+{
+  ret;
+}
+"""
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    path = tmp_path / "k.ptx"
+    path.write_text(DOUBLE, encoding="utf-8")
+    return str(path)
+
+
+TEXT_ARGS = ("--arg", "f32:8x16:random", "--arg", "map:0:8x16:64B", "--arg", "i32:7")
+
+
+def test_a_text_is_launched_with_its_maps(api: RecordingApi, text: str, tmp_path: Path) -> None:
+    def effect(launched: Launched) -> None:
+        place = launched.word(0)
+        assert decode(launched.parameter(1, 128)).address == place
+        assert launched.word(2, 4) == 7
+        array: Any = np.frombuffer((ctypes.c_float * 128).from_address(place), "f4")
+        array[:] = 3
+
+    api.effect = effect
+    options = ("--block", "64", "--shared", "65536", "--out", str(tmp_path))
+    found = run(text, "--grid", "3", *TEXT_ARGS, *options)
+    assert found.exit_code == 0, found.output
+    np.testing.assert_array_equal(np.load(tmp_path / "arg0.npy"), np.full((8, 16), 3, "f4"))
+    (launched,) = api.launches
+    assert (launched.grid, launched.block, launched.shared) == ((3, 1, 1), (64, 1, 1), 65536)
+
+
+def test_what_a_text_lacks_is_said(api: RecordingApi, text: str, add: str) -> None:
+    found = run(text, "--grid", "3", *TEXT_ARGS)
+    assert found.exit_code == 1
+    assert "say the block size" in found.stderr
+    found = run(add, "--grid", "2", *ARRAYS, "--block", "64")
+    assert found.exit_code == 2
+    assert "--block has a meaning with .ptx files only" in found.stderr
     assert api.launches == []

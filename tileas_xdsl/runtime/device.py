@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.tile.numerics import Array
-from tileas_xdsl.runtime.driver import Driver, DriverError, installed_driver
+from tileas_xdsl.runtime.driver import Driver, DriverError, TensorMapMemory, installed_driver
+from tileas_xdsl.target.tensor_map import TensorMap
 
 LOG_BYTES = 1 << 14
 """Room for what the driver says of PTX."""
@@ -86,6 +87,11 @@ class Device:
         """Wait until a stream has done everything; errors of its kernels are raised here."""
         with self.current():
             self.driver("cuStreamSynchronize", stream)
+
+    def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
+        """A tensor map for this GPU: the driver encodes none where no GPU is current."""
+        with self.current():
+            return self.driver.encode(tensor_map)
 
     def event(self) -> Event:
         """A mark in time."""

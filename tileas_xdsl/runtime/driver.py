@@ -94,14 +94,21 @@ class Driver:
         return memory
 
 
-class TensorMapMemory:
-    """The 128 bytes of a tensor map, where the driver wants them."""
+class AlignedMemory:
+    """Bytes that begin at a multiple of `ALIGNMENT`, as every parameter of a kernel may want it."""
 
-    def __init__(self, data: bytes = b"") -> None:
-        self._memory = ctypes.create_string_buffer(SIZE + ALIGNMENT)
+    def __init__(self, data: bytes, size: int) -> None:
+        self._memory = ctypes.create_string_buffer(size + ALIGNMENT)
         start = ctypes.addressof(self._memory)
         self.address = start + -start % ALIGNMENT
         ctypes.memmove(self.address, data, len(data))
+
+
+class TensorMapMemory(AlignedMemory):
+    """The 128 bytes of a tensor map, where the driver wants them."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        super().__init__(data, SIZE)
 
     @property
     def data(self) -> bytes:

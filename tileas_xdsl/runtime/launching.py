@@ -275,7 +275,7 @@ class Launcher:
                 check_tensor_map(found)
             except TargetError as error:
                 raise LaunchError(f"{self._title(value.argument)}: {error}") from error
-            return self.device.driver.encode(found)
+            return self.device.encode(found)
         pointer = given.pointer(value)
         if pointer is not None:
             return _word(pointer)

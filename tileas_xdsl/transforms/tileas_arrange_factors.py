@@ -61,7 +61,9 @@ class LoadAsStored(RewritePattern):
         insert = Insert(rewriter.insert)
         element = element_of(op.result.type)
         stored = TiledViewType(_permuted(shape, order), element, Space.GMEM)
-        whole = insert(ViewOp(permuted_array(array, order, insert), stored)).result
+        beside = InsertPoint.after(array)
+        at_array = Insert(lambda made: rewriter.insert(made, beside))
+        whole = at_array(ViewOp(permuted_array(array, order, at_array), stored)).result
         loaded, *tokens = insert(_loaded(op, whole, order)).results
 
         def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:

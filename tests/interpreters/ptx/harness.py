@@ -54,7 +54,22 @@ def apply(
     uniform: bool = False,
     **options: Any,
 ) -> list[np.ndarray]:
-    """An instruction on each element of `inputs`.
+    """An instruction on each element of `inputs`, run; see `element_kernel`."""
+    body, parameters, arguments = element_kernel(instruction, inputs, results, uniform=uniform)
+    count = 32 if uniform else len(inputs[0])
+    report = execute(body, parameters, arguments, block=count, **options)
+    found = report.arrays[-len(results) :]
+    return [
+        f.astype(bool) if dtype is bool else f.view(dtype)
+        for f, dtype in zip(found, results, strict=True)
+        if f is not None
+    ]
+
+
+def element_kernel(
+    instruction: str, inputs: Sequence[np.ndarray], results: Sequence[Any], *, uniform: bool = False
+) -> tuple[str, str, list[Any]]:
+    """A kernel that does an instruction on each element: its body, parameters and arguments.
 
     In the text `{d}`, `{e}` are the results (numpy types in `results`, bool for predicates) and
     `{a}`, `{b}`, ... the inputs.  `uniform` passes the first elements as parameters, so that all
@@ -104,10 +119,4 @@ def apply(
     for letter in names:
         text = text.replace(f"{{{letter}}}", names[letter])
     lines += [text, *tail, "ret;"]
-    report = execute("\n".join(lines), ", ".join(parameters), arguments, block=count, **options)
-    found = report.arrays[-len(results) :]
-    return [
-        f.astype(bool) if dtype is bool else f.view(dtype)
-        for f, dtype in zip(found, results, strict=True)
-        if f is not None
-    ]
+    return "\n".join(lines), ", ".join(parameters), arguments

@@ -8,9 +8,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from interpreters.ptx.test_matrices import canonical, group, load_words, placed, store_words
 from interpreters.ptx.test_tensor_memory import ALLOCATE, BLACKWELL, FILL, FREE, WAIT, run_block
 from support.assembling import needs_ptxas
+from support.matrix_kernels import canonical, group, load_words, placed, store_words
 
 from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.dialects.nv_tileas.block_scaled import BLOCK_SCALED
@@ -235,7 +235,7 @@ def test_products_are_scaled(case: Case, order: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_ptxas_takes_them(case: Case) -> None:
     from interpreters.ptx.harness import module, pointers
-    from interpreters.ptx.test_matrices import START as REGISTERS
+    from support.matrix_kernels import START as REGISTERS
 
     body = program(case, inputs(case))
     text = module(REGISTERS + body, pointers("DM"), "sm_100a", "8.8")

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from interpreters.ptx.harness import execute, pointers
-from interpreters.ptx.test_matrices import (
+from support.matrix_kernels import (
     DTYPES,
     START,
     canonical,
@@ -134,7 +134,7 @@ def test_products(
 ) -> None:
     bits = {"f16": 16, "bf16": 16, "tf32": 32}.get(a, 8)
     k = 256 // bits
-    left, right = matrix(a, (m, k)), matrix(b, (n, k))
+    left, right = matrix(a, (m, k), RNG), matrix(b, (n, k), RNG)
     layouts = [canonical("128B", a_major, bits, m), canonical("128B", b_major, bits, n)]
     memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
     words = [describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate(layouts)]
@@ -167,7 +167,7 @@ def test_products(
 
 
 def test_the_left_operand_may_be_in_tensor_memory() -> None:
-    left, right = matrix("bf16", (128, 16)), matrix("bf16", (64, 16))
+    left, right = matrix("bf16", (128, 16), RNG), matrix("bf16", (64, 16), RNG)
     layout = canonical("128B", "k", 16, 64)
     memory = placed(right, layout, 65536)
     word = describe(layout, 1024, BLACKWELL).encode()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.floats import FORMATS, encode_value
-from tileas_xdsl.interpreters.ptx.memory import Buffer, GlobalMemory
+from tileas_xdsl.interpreters.ptx.memory import Buffer
 from tileas_xdsl.interpreters.ptx.syntax import Kernel, Parameter
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
+from tileas_xdsl.target.tensor_map_bytes import SIZE
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,18 @@ class LateArg:
     make: Callable[[Sequence[int]], bytes]
 
 
+class Places(Protocol):
+    """Memory in which arrays have their places, and the encoder of maps that knows it."""
+
+    def add(self, name: str, data: NDArray[Any]) -> Buffer:
+        """A buffer of its own that holds `data` (bytes)."""
+        ...
+
+    def encode(self, tensor_map: TensorMap) -> bytes:
+        """The bytes of a tensor map."""
+        ...
+
+
 @dataclass
 class Arguments:
     """The bytes of all parameters, and the buffers of the arrays, by argument."""
@@ -62,7 +74,7 @@ class Arguments:
         return found
 
 
-def bind(kernel: Kernel, values: Sequence[Any], memory: GlobalMemory) -> Arguments:
+def bind(kernel: Kernel, values: Sequence[Any], memory: Places) -> Arguments:
     """Put arrays into memory and arguments into parameters; `LaunchError` for what does not fit."""
     if len(values) != len(kernel.parameters):
         raise LaunchError(
@@ -75,7 +87,7 @@ def bind(kernel: Kernel, values: Sequence[Any], memory: GlobalMemory) -> Argumen
 
 
 def _bind_one(
-    found: Arguments, parameter: Parameter, value: Any, number: int, memory: GlobalMemory
+    found: Arguments, parameter: Parameter, value: Any, number: int, memory: Places
 ) -> None:
     what = f"argument {number} ('{parameter.name}')"
     buffer: Buffer | None = None
@@ -84,7 +96,7 @@ def _bind_one(
     if isinstance(value, TensorMapArg):
         array = value.array
         buffer = _buffer(found, array, what, memory)
-        data = _map_bytes(value, buffer, what)
+        data = _map_bytes(value, buffer, what, memory)
     elif isinstance(value, LateArg):
         bases = [_buffer(found, given, what, memory).base for given in value.arrays]
         data = value.make(bases)
@@ -111,7 +123,7 @@ def _array(value: Any, what: str) -> NDArray[Any]:
     return value
 
 
-def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: GlobalMemory) -> Buffer:
+def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: Places) -> Buffer:
     """The buffer of an array; one array given twice is one buffer."""
     known = found._known.get(id(array))  # pyright: ignore[reportPrivateUsage]
     if known is None:
@@ -123,9 +135,10 @@ def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: GlobalMemo
     return known
 
 
-def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str) -> bytes:
+def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str, memory: Places) -> bytes:
+    address = buffer.base + value.tensor_map.address
     try:
-        return encode(replace(value.tensor_map, address=buffer.base + value.tensor_map.address))
+        return memory.encode(replace(value.tensor_map, address=address))
     except TargetError as error:
         raise LaunchError(f"{what}: {error}") from None
 

@@ -98,12 +98,12 @@ class Box:
     def _read(self, memory: GlobalMemory, at: Sequence[int], counts: tuple[int, ...]) -> Array:
         window = self._window(memory, at, counts)
         if window is not None and window[1] is None:
-            return np.ascontiguousarray(window[0]).reshape(-1, self.row_bytes)
+            return _as_element(self.map, window[0]).reshape(-1, self.row_bytes)
         found = filling(self.map, (*counts, self.unit))
         if window is not None:
             inside, ranges = window
             assert ranges is not None
-            found[ranges] = inside
+            found[ranges] = _as_element(self.map, inside)
         return found.reshape(-1, self.row_bytes)
 
     def write(
@@ -199,3 +199,14 @@ def map_of(data: bytes) -> TensorMap:
         return decode(data)
     except TargetError as error:
         raise Fault("tma", f"these 128 bytes are no tensor map: {error}") from None
+
+
+def _as_element(m: TensorMap, data: Array) -> Array:
+    """What a load makes of bytes within bounds: tf32 is rounded to nearest, as on an H200."""
+    data = np.ascontiguousarray(data)
+    if m.element.removesuffix(".ftz") != "tf32":
+        return data
+    words = data.view(np.uint32)
+    is_nan = (words & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    rounded = np.where(is_nan, words, words + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return rounded.view(np.uint8)

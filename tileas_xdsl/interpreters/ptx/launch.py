@@ -223,8 +223,8 @@ def prepare(
     """A launch with its arguments in memory."""
     if order not in ("eager", "lazy", "random"):
         raise LaunchError(f"order '{order}' is unknown; known: eager, lazy, random")
-    entry = _pick(module, kernel)
-    sizes = _sizes(entry, grid, block, cluster)
+    entry = pick_kernel(module, kernel)
+    sizes = launch_sizes(entry, grid, block, cluster)
     memory = GlobalMemory()
     arguments = bind(entry, args, memory)
     variables = Variables(module, entry, memory, arguments.parameters, dynamic_shared)
@@ -236,7 +236,8 @@ def prepare(
     return Launch(module, entry, shape, memory, arguments, program, order, seed, checks, limit)
 
 
-def _pick(module: PtxModule, kernel: str | None) -> Kernel:
+def pick_kernel(module: PtxModule, kernel: str | None) -> Kernel:
+    """The kernel of a name, or the only one; `LaunchError` says what there is."""
     names = ", ".join(module.kernels) or "none"
     if kernel is None:
         if len(module.kernels) != 1:
@@ -261,9 +262,13 @@ def _three(value: Shape, what: str) -> Three:
     return x, y, z
 
 
-def _sizes(
+def launch_sizes(
     kernel: Kernel, grid: Shape, block: Shape | None, cluster: Shape | None
 ) -> tuple[Three, Three, Three]:
+    """Grid, block and cluster, those not given as the kernel requires them.
+
+    Raises `LaunchError` for what does not fit the kernel or any GPU.
+    """
     blocks = _three(grid, "grid")
     limit = kernel.required_threads or kernel.max_threads
     if block is None and limit is None:

@@ -14,6 +14,8 @@ from tileas_xdsl.interpreters.ptx.changed_maps import ChangedMaps
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.lanes import Array
 from tileas_xdsl.interpreters.ptx.scalar_types import UNSIGNED
+from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tensor_map_bytes import encode
 
 SHARED_WINDOW = 0x7F00_0000_0000
 """Where generic addresses of shared memory begin; the rest is a `.shared::cluster` address."""
@@ -63,6 +65,10 @@ class GlobalMemory:
         self.buffers.append(buffer)
         self._bases.append(buffer.base)
         return buffer
+
+    def encode(self, tensor_map: TensorMap) -> bytes:
+        """The bytes of a tensor map over one of them."""
+        return encode(tensor_map)
 
     def find(self, address: int, size: int) -> Buffer:
         """The buffer that holds `size` bytes at `address`."""

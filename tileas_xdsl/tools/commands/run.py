@@ -9,26 +9,42 @@ import typer
 
 from tileas_xdsl.tools.console import fail, print_facts
 from tileas_xdsl.tools.kernel_options import (
-    ArgOption,
-    CompilableInput,
+    ClusterOption,
+    Grid,
     GridOption,
     KernelOption,
+    RunnableArgOption,
+    RunnableInput,
     SignatureOption,
     TargetOption,
+    extents,
 )
 
 if TYPE_CHECKING:
     from tileas_xdsl.runtime.device import Device
-    from tileas_xdsl.tools.ptx_runs import CompiledProgram
+    from tileas_xdsl.tools.ptx_runs import CompiledProgram, PtxLaunch
 
 
 def run(
-    input_file: CompilableInput,
+    input_file: RunnableInput,
     grid: GridOption,
-    arg: ArgOption = [],  # noqa: B006
+    arg: RunnableArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
     sig: SignatureOption = None,
     target: TargetOption = None,
+    cluster: ClusterOption = None,
+    block: Annotated[
+        Grid | None,
+        typer.Option(
+            "--block",
+            parser=extents,
+            metavar="X[,Y[,Z]]",
+            help="With .ptx files: threads of a block, if the kernel does not say.",
+        ),
+    ] = None,
+    shared: Annotated[
+        int, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
+    ] = 0,
     device: Annotated[int, typer.Option(min=0, help="Which GPU.")] = 0,
     bench: Annotated[
         bool, typer.Option("--bench", help="Launch it many times too, and say how long it takes.")
@@ -51,15 +67,66 @@ def run(
     from tileas_xdsl.tools.programs import reported_errors
     from tileas_xdsl.tools.ptx_runs import PtxLaunch, compiled_program
 
+    is_text = input_file.endswith(".ptx")
     with reported_errors():
+        _refuse(is_text, arg, {"--block": block, "--cluster": cluster, "--shared": shared})
         try:
             chosen = gpu(device)
+            if is_text:
+                launch = PtxLaunch(kernel, grid, block, cluster, target, shared)
+                _run_text(input_file, arg, launch, chosen, bench, out)
+                return
             name = target or target_of(chosen)
             launch = PtxLaunch(kernel, grid, None, None, name, 0, signature=sig)
             program = with_deep_stack(lambda: compiled_program(input_file, arg, launch))
             _run(program, chosen, bench, out)
         except (DriverError, LaunchError, ArgumentError) as error:
             fail(str(error))
+
+
+def _refuse(is_text: bool, specs: list[str], given: dict[str, object]) -> None:
+    """Options that only kernels of `.ptx` files have."""
+    from tileas_xdsl.diagnostics.pass_specs import UsageError
+
+    wrong = [name for name, value in given.items() if value]
+    wrong += ["--arg map:"] if any(spec.startswith("map:") for spec in specs) else []
+    if wrong and not is_text:
+        raise UsageError(f"{wrong[0]} has a meaning with .ptx files only")
+
+
+def _run_text(
+    path: str,
+    specs: list[str],
+    launch: PtxLaunch,
+    device: Device,
+    bench: bool,
+    folder: Path | None,
+) -> None:
+    from tileas_xdsl.diagnostics.inputs import read_input
+    from tileas_xdsl.runtime.ptx_texts import TextLauncher
+    from tileas_xdsl.runtime.timing import timed
+    from tileas_xdsl.tools.array_table import Shown, print_arrays
+    from tileas_xdsl.tools.ptx_runs import text_program
+
+    program = text_program(path, specs, launch)
+    text = read_input(path).decode()
+    launcher = TextLauncher(text, program.module, device, program.kernel, program.shared)
+    values = [argument.value for argument in program.arguments]
+    prepared = launcher.prepare(values, program.grid, program.block, program.cluster)
+    prepared.start()
+    results = prepared.results()
+    facts = [("GPU", device.name), ("target", program.module.target)]
+    if bench:
+        facts.append(("time", str(timed(prepared.start, device))))
+    shown = [
+        Shown(position, given.name, given.type, given.value, after)
+        for position, (given, after) in enumerate(zip(program.arguments, results, strict=True))
+        if after is not None and getattr(given.value, "ndim", 0)
+    ]
+    if folder is not None:
+        _write(folder, shown)
+    print_facts(facts)
+    print_arrays(shown)
 
 
 def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | None) -> None:

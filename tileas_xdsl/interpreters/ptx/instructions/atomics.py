@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.access import Group, groups, load, store
@@ -16,7 +18,11 @@ from tileas_xdsl.interpreters.ptx.instructions.memory import (
 )
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
 from tileas_xdsl.interpreters.ptx.lanes import Array
-from tileas_xdsl.interpreters.ptx.reductions import Combine, combine
+from tileas_xdsl.interpreters.ptx.reductions import (
+    Combine,
+    combine,
+    combine_in_global_memory,
+)
 from tileas_xdsl.interpreters.ptx.scalar_types import UNSIGNED, ScalarType
 from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.state import Cta, Fragment
@@ -48,7 +54,7 @@ def build_atom(site: Site) -> Step:
     slots = [
         [site.source(p, type_) for p in site.vector(first + 1 + i, (count,))] for i in range(values)
     ]
-    function = _function(operation, type_)
+    functions = {place: _function(operation, type_, place) for place in ("global", "shared")}
     size, dtype = type_.size, UNSIGNED[type_.bits]
 
     def step(f: Fragment) -> None:
@@ -56,7 +62,7 @@ def build_atom(site: Site) -> Step:
         columns = [gathered([r[s] for s in row], f.gang.lanes, dtype) for row in slots]
         old = np.zeros((f.mask.bit_count(), count), dtype)
         for group in groups(f, r[slot], offset, space):
-            rows = _apply(f, group, [c[group.lanes] for c in columns], size, function)
+            rows = _apply(f, group, [c[group.lanes] for c in columns], size, functions)
             old[group.rows] = rows
         if dests:
             put_rows(f, old, type_, dests)
@@ -67,7 +73,7 @@ def build_atom(site: Site) -> Step:
 Update = tuple[str, Combine | None]
 
 
-def _function(operation: str, type_: ScalarType) -> Update:
+def _function(operation: str, type_: ScalarType, place: str) -> Update:
     if operation in ("cas", "exch"):
         return operation, None
     if type_.name in PACKED:
@@ -77,12 +83,15 @@ def _function(operation: str, type_: ScalarType) -> Update:
     name = type_.name
     if name.startswith("b") and name != "bf16" and operation in ("min", "max", "add"):
         name = f"u{type_.bits}"
-    return operation, combine(operation, name)
+    make = combine if place == "shared" else combine_in_global_memory
+    return operation, make(operation, name)
 
 
-def _apply(f: Fragment, group: Group, operands: list[Array], size: int, update: Update) -> Array:
+def _apply(
+    f: Fragment, group: Group, operands: list[Array], size: int, updates: Mapping[str, Update]
+) -> Array:
     """The old values of all lanes; equal addresses are updated one lane after the other."""
-    operation, function = update
+    operation, function = updates["shared" if group.space == "shared" else "global"]
     addresses = group.addresses
     old = np.zeros_like(operands[0])
     for now in _rounds(addresses):

@@ -66,9 +66,19 @@ def float_relation(name: str) -> Relation:
     return RELATIONS[name]
 
 
-def flush(values: Array) -> Array:
-    """Subnormal single numbers as zeros of their sign."""
-    tiny = (np.abs(values) < np.float64(2.0**-126)) & (values != 0)
+SMALLEST_NORMAL: Mapping[str, float] = {
+    "f32": 2.0**-126,
+    "f16": 2.0**-14,
+    "f64": 2.0**-1022,
+}
+"""By format that `.ftz` flushes, the smallest number that it leaves."""
+
+
+def flush(values: Array, name: str = "f32") -> Array:
+    """Subnormal numbers of a format as zeros of their sign; those of others as they are."""
+    if name not in SMALLEST_NORMAL:
+        return values
+    tiny = (np.abs(values) < np.float64(SMALLEST_NORMAL[name])) & (values != 0)
     return np.where(tiny, np.copysign(0.0, values), values)
 
 
@@ -93,8 +103,8 @@ def _comparison(site: Site, dest: int, first: int, type_: ScalarType, name: str)
 
     def function(x: Array, y: Array) -> Array:
         u, v = decode(x, type_.name), decode(y, type_.name)
-        if ftz and type_.name == "f32":
-            u, v = flush(u), flush(v)
+        if ftz:
+            u, v = flush(u, type_.name), flush(v, type_.name)
         return relation(u, v)
 
     return elementwise(dest, [(a, unsigned), (b, unsigned)], TYPES["pred"], function)
@@ -141,7 +151,7 @@ def _combined(site: Site, compare: Step, dest: int, other: int | None, combine: 
 
 def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step:
     """One predicate for each half."""
-    site.flag("ftz")
+    ftz = site.flag("ftz")
     site.no_more()
     if combine:
         site.fail(f".{combine} is not supported for .{type_.name}")
@@ -162,6 +172,8 @@ def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step
             shift = np.uint32(16 * half)
             u = decode((x >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
             v = decode((y >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
+            if ftz:
+                u, v = flush(u, element), flush(v, element)
             r[dest] = as_value(np.asarray(relation(u, v)), UNSIGNED[1])
 
     return step

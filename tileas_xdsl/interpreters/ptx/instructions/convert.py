@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.floats import (
+    FORMATS,
+    Format,
     bf16_of_single,
     decode,
     encode,
@@ -174,12 +176,14 @@ def _from_integer(a: Array, source: ScalarType, result: ScalarType, how: Convers
     wide = values.astype(np.float64)
     if source.bits == 64:
         wide = _odd_double(values, wide)
-        if result.name == "f64" and rounding == "rn":
+        if result.name == "f64" and rounding == "rn" and not how.saturate:
             return values.astype(np.float64).view(np.uint64)
-    if result.name == "f64":
-        return _double_of_word(values, rounding) if source.bits == 64 else wide.view(np.uint64)
     if how.saturate:
         wide = np.clip(wide, 0.0, 1.0)
+    elif result.name == "f64" and source.bits == 64:
+        return _double_of_word(values, rounding)
+    if result.name == "f64":
+        return wide.view(np.uint64)
     return encode(wide, result.name, rounding).astype(UNSIGNED[result.bits])
 
 
@@ -230,14 +234,57 @@ def _between_floats(a: Array, source: ScalarType, result: ScalarType, how: Conve
         whole = INTEGER_ROUNDING[how.rounding](values)
         values = np.where(np.isnan(whole), whole, np.copysign(whole, values))
     if how.saturate:
-        values = np.where(np.isnan(values), 0.0, np.clip(values, 0.0, 1.0))
+        values = np.where(values > 0, np.minimum(values, 1.0), 0.0)
     if how.relu:
         values = np.where(values <= 0, 0.0, values)
     rounding = how.rounding if how.rounding in FLOAT_ROUNDING else "rn"
     bits = encode(values, result.name, rounding, saturate=how.finite)
     if how.ftz and result.name == "f32":
         bits = encode(flush(decode(bits, "f32")), "f32")
-    return bits.astype(UNSIGNED[result.bits])
+    return _with_kept_nan(bits.astype(UNSIGNED[result.bits]), a, source.name, result.name, how)
+
+
+KEPT_NAN = {
+    ("f32", "f32"): False,
+    ("bf16", "f32"): False,
+    **dict.fromkeys((("f64", "f32"), ("f64", "f16"), ("f16", "f64"), ("f32", "f64")), True),
+}
+"""By the types of a conversion that keeps the payload of NaN: whether it makes it quiet.
+
+Seen on an H200, as is that tf32 only cuts NaN off; PTX leaves it open.
+"""
+
+
+def _with_kept_nan(bits: Array, a: Array, source: str, result: str, how: Conversion) -> Array:
+    """The result of a conversion, with NaN as the hardware leaves it."""
+    is_nan = np.isnan(decode(a, source))
+    if not np.any(is_nan) or how.saturate or how.relu:
+        return bits
+    if (source, result) == ("f32", "tf32") and how.rounding == "rna":
+        return np.where(is_nan, _tf32_of_nan(a, how), bits)
+    quiet = KEPT_NAN.get((source, result))
+    is_changed = source == result and (how.rounding or how.ftz)
+    if quiet is None or is_changed:
+        return bits
+    if how.ftz and source == "f32":
+        a = np.full_like(a, FORMATS["f32"].nan or 0)
+    return np.where(is_nan, _moved_nan(a, FORMATS[source], FORMATS[result], quiet), bits)
+
+
+def _moved_nan(a: Array, source: Format, result: Format, quiet: bool) -> Array:
+    """The NaN of another format with the same sign and the upper part of the payload."""
+    word, dtype = a.astype(np.uint64), UNSIGNED[result.bits]
+    payload = word & np.uint64((1 << source.mantissa) - 1)
+    wider = result.mantissa - source.mantissa
+    payload = payload << np.uint64(wider) if wider >= 0 else payload >> np.uint64(-wider)
+    exponent = ((1 << result.exponent) - 1) << result.mantissa | quiet << (result.mantissa - 1)
+    sign = word >> np.uint64(source.bits - 1) << np.uint64(result.bits - 1)
+    return (sign | np.uint64(exponent) | payload).astype(dtype)
+
+
+def _tf32_of_nan(a: Array, how: Conversion) -> Array:
+    cut = a & np.uint32(0xFFFFE000)
+    return cut - np.uint32(0x2000) if how.finite else cut
 
 
 # Packed

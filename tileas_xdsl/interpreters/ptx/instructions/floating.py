@@ -37,7 +37,7 @@ Bits = Callable[..., Array]
 
 
 def _exact_difference(a: Array, b: Array) -> tuple[Array, Array]:
-    return two_sum(a, -b)
+    return two_sum(a, np.where(np.isnan(b), b, -b))
 
 
 def _reciprocal(a: Array) -> tuple[Array, Array]:
@@ -95,8 +95,8 @@ def _finish(bits: Array, name: str, mode: Mode) -> Array:
     if not (mode.ftz or mode.saturate or mode.relu):
         return bits
     values = decode(bits, name)
-    if mode.ftz and name == "f32":
-        values = flush(values)
+    if mode.ftz:
+        values = flush(values, name)
     if mode.saturate:
         values = np.where(values > 0, np.minimum(values, 1.0), 0.0)
     if mode.relu:
@@ -105,8 +105,15 @@ def _finish(bits: Array, name: str, mode: Mode) -> Array:
 
 
 def _natively(native: Any, dtype: np.dtype[Any]) -> Bits:
+    """numpy's operation; the NaN of single numbers is always the same, that of doubles is kept."""
+    nan = FORMATS["f32"].nan if dtype == np.float32 else None
+
     def function(*bits: Array) -> Array:
-        return native(*(b.view(dtype) for b in bits))
+        found = native(*(b.view(dtype) for b in bits))
+        is_nan = found != found
+        if nan is None or not np.any(is_nan):
+            return found
+        return np.where(is_nan, np.uint32(nan).view(np.float32), found)
 
     return function
 
@@ -120,8 +127,8 @@ def _operation(name: str, operation: str, mode: Mode) -> Bits:
 
     def function(*bits: Array) -> Array:
         values = [decode(b, name) for b in bits]
-        if mode.ftz and name == "f32":
-            values = [flush(v) for v in values]
+        if mode.ftz:
+            values = [flush(v, name) for v in values]
         result = exact(*values)
         if mode.rounding == "rm" and operation in SUMS:
             parts = [values[0], -values[1]] if operation == "sub" else values
@@ -160,8 +167,8 @@ def build_approximation(site: Site) -> Step:
 
     def function(bits: Array) -> Array:
         values = decode(bits, name)
-        if mode.ftz and name == "f32":
-            values = flush(values)
+        if mode.ftz:
+            values = flush(values, name)
         return _finish(encode(exact(values), name), name, mode)
 
     return elementwise_floats(site, type_, 1, function)
@@ -221,8 +228,8 @@ def build_extreme(site: Site) -> Step:
 
     def pair(a: Array, b: Array) -> Array:
         x, y = decode(a, name), decode(b, name)
-        if ftz and name == "f32":
-            x, y = flush(x), flush(y)
+        if ftz:
+            x, y = flush(x, name), flush(y, name)
         sign = np.signbit(x) ^ np.signbit(y)
         if magnitude:
             x, y = np.abs(x), np.abs(y)
@@ -251,7 +258,7 @@ def _extreme(x: Array, y: Array, least: bool) -> Array:
 
 
 def build_sign(site: Site) -> Step:
-    """`abs` and `neg`: the sign bit."""
+    """`abs` and `neg`: the sign bit; NaN is canonical, that of doubles only quiet."""
     type_ = site.type(FLOATS)
     ftz = site.flag("ftz")
     site.no_more()
@@ -259,11 +266,18 @@ def build_sign(site: Site) -> Step:
     bits = FORMATS[name].bits
     top = UNSIGNED[bits].type(1 << (bits - 1))
     negate = site.name == "neg"
+    nan, quiet = FORMATS[name].nan or 0, 1 << (FORMATS[name].mantissa - 1)
 
     def function(a: Array) -> Array:
-        if ftz and name == "f32":
-            a = encode(flush(decode(a, name)), name).astype(np.uint32)
-        return a ^ top if negate else a & ~top
+        values = decode(a, name)
+        is_nan = np.isnan(values)
+        if ftz:
+            a = encode(flush(values, name), name).astype(a.dtype)
+        found = a ^ top if negate else a & ~top
+        if not np.any(is_nan):
+            return found
+        kept = a | top.dtype.type(quiet) if name == "f64" else np.full_like(a, nan)
+        return np.asarray(np.where(is_nan, kept, found), a.dtype)
 
     return elementwise_floats(site, type_, 1, function)
 

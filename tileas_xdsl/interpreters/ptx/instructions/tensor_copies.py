@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.state import Cluster, Fragment
 from tileas_xdsl.interpreters.ptx.syntax import Address, Vector
+from tileas_xdsl.target.tensor_map import ELEMENTS
 from tileas_xdsl.target.tensor_map_rules import MIN_PIXEL_RANK
 
 ALIGNMENT = 128
@@ -125,7 +126,7 @@ def _build_load(site: Site, rank: int) -> Step:
         _one_lane(f)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
-            at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+            at = _place(f, tensor, box, lane)
             at += [_lane(f, s, lane) for s in shifts]
             target = _shared(_lane(f, dst, lane) + dst_offset)
             signal = _shared(_lane(f, barrier, lane) + barrier_offset)
@@ -229,6 +230,23 @@ def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> No
     cluster.queue.add(run, pc)
 
 
+def _place(f: Fragment, tensor: Tensor, box: Box, lane: int) -> list[int]:
+    """The coordinates that a lane gives; the first begins at 16 bytes, else a GPU faults."""
+    at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+    first = at[0] * ELEMENTS[box.map.element].bits
+    if first % (8 * GRANULE) and not isinstance(box, ColumnBox):
+        raise Fault(
+            "misaligned-address",
+            f"the first coordinate of a tensor copy, {at[0]}, is byte {first // 8}: that is no "
+            f"multiple of {GRANULE}",
+        )
+    return at
+
+
+GRANULE = 16
+"""Bytes of which the first coordinate is a multiple: an H200 ends with an illegal instruction."""
+
+
 def _signal(
     cluster: Cluster,
     target: Target,
@@ -262,7 +280,7 @@ def _build_store(site: Site, rank: int) -> Step:
         _one_lane(f)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
-            at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+            at = _place(f, tensor, box, lane)
             source = _shared(_lane(f, src, lane) + src_offset)
             if source >> RANK_SHIFT != f.gang.cta.rank:
                 raise Fault("invalid", "a tensor store reads the shared memory of its own CTA")

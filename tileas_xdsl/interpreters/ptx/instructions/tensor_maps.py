@@ -94,14 +94,9 @@ def build_replace(site: Site) -> Step:
             word = function(int.from_bytes(old, "little"), dimension, number)
             if group.space == "global":
                 note_change(f, address, released=False)
-            _put(f, group.cta, address, _without_tail(word.to_bytes(SIZE, "little")))
+            _put(f, group.cta, address, word.to_bytes(SIZE, "little"))
 
     return step
-
-
-def _without_tail(data: bytes) -> bytes:
-    """No instruction keeps the numbers that only the driver writes at the end."""
-    return data[:64].ljust(SIZE, b"\0")
 
 
 def _put(f: Fragment, cta: object, address: int, data: bytes) -> None:

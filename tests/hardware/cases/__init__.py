@@ -1,0 +1,1 @@
+"""Tiny kernels, one table a family of instructions."""

@@ -1,0 +1,39 @@
+"""All cases, family after family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from hardware.cases.atomics import atomic_cases
+from hardware.cases.barriers import barrier_cases
+from hardware.cases.boxes import box_cases, pixel_cases, reduction_cases
+from hardware.cases.case import Case
+from hardware.cases.clusters import cluster_cases
+from hardware.cases.elementwise import arithmetic_cases, comparison_cases, conversion_cases
+from hardware.cases.maps import map_cases
+from hardware.cases.matrices import descriptor_cases, matrix_cases, printed_cases, wgmma_cases
+from hardware.cases.warps import warp_cases
+
+FAMILIES: tuple[Callable[[], Iterator[Case]], ...] = (
+    arithmetic_cases,
+    comparison_cases,
+    conversion_cases,
+    warp_cases,
+    atomic_cases,
+    barrier_cases,
+    matrix_cases,
+    descriptor_cases,
+    wgmma_cases,
+    printed_cases,
+    map_cases,
+    box_cases,
+    pixel_cases,
+    reduction_cases,
+    cluster_cases,
+)
+"""What makes the cases, a function for each kind of kernel."""
+
+
+def all_cases() -> list[Case]:
+    """Every case of every family."""
+    return [case for family in FAMILIES for case in family()]

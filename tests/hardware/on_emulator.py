@@ -1,0 +1,39 @@
+"""Cases on the emulator, in as many processes as there are processors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from hardware.cases.case import Array, Case
+
+from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, load, run
+
+Found = Sequence[Array | None] | str
+"""What a case left in its arguments, or what is wrong with it."""
+
+
+def run_on_emulator(cases: Sequence[Case], jobs: int | None = None) -> Iterator[Found]:
+    """What each case leaves."""
+    with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
+        yield from pool.map(emulate, cases, chunksize=4)
+
+
+def emulate(case: Case) -> Found:
+    """What one case leaves, with all checks of the emulator."""
+    try:
+        report = run(
+            load(case.text, f"{case.name}.ptx"),
+            None,
+            case.arguments,
+            case.grid,
+            case.block,
+            case.cluster,
+            dynamic_shared=case.shared,
+        )
+    except (LaunchError, PtxError) as error:
+        return f"{type(error).__name__}: {error}"
+    if report.findings:
+        return f"found: {report.findings[0].message}"
+    return report.arrays if report.finished else "did not end"

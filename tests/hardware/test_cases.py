@@ -1,0 +1,71 @@
+"""Kernels of every family on the emulator; on a GPU too where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pytest
+from hardware.cases.case import Case, Near
+from hardware.cases.table import FAMILIES
+from hardware.check import compared
+from hardware.comparing import difference, distance
+from hardware.on_emulator import emulate
+from hardware.on_gpu import run_on_gpu
+
+from tileas_xdsl.runtime.driver import MissingDriverError, installed_driver
+
+EVERY = 12
+"""Of this many cases one is run by every test run."""
+
+
+def some(step: int) -> Iterator[Case]:
+    for family in FAMILIES:
+        yield from islice(family(), step // 2, None, step)
+
+
+def check_on_emulator(case: Case) -> None:
+    found = emulate(case)
+    assert not isinstance(found, str), found
+    for number, wanted in case.wanted.items():
+        array = found[number]
+        assert array is not None
+        assert difference(array, wanted) == ""
+
+
+@pytest.mark.parametrize("case", tuple(some(EVERY)), ids=str)
+def test_the_emulator_finds_nothing_and_agrees_with_numpy(case: Case) -> None:
+    check_on_emulator(case)
+
+
+@pytest.mark.slow
+def test_all_cases_on_the_emulator() -> None:
+    for case in some(1):
+        check_on_emulator(case)
+
+
+def test_the_gpu_leaves_the_same() -> None:
+    try:
+        installed_driver()
+    except MissingDriverError as error:
+        pytest.skip(f"needs a GPU: {error}")
+    cases = list(some(EVERY))
+    runs = zip(cases, map(emulate, cases), run_on_gpu(cases), strict=True)
+    assert not [check for run in runs for check in compared(*run) if check.difference]
+
+
+def test_differences_are_told_with_their_places() -> None:
+    found, wanted = np.arange(5, dtype=np.float32), np.arange(5, dtype=np.float32)
+    assert difference(found, wanted) == ""
+    found[0], found[3] = -0.0, np.nan
+    text = "2 of 5: [0] 0x80000000, not 0x0; [3] 0x7fc00000, not 0x40400000"
+    assert difference(found, wanted) == text
+
+
+def test_floats_may_be_near() -> None:
+    one = np.array([1, 100, np.inf, np.nan, 1, np.inf], np.float32).view(np.uint32)
+    two = np.array([1.01, 103, np.inf, np.nan, np.nan, 5], np.float32).view(np.uint32)
+    case = Case("f", "n", "", (one, two))
+    assert distance(case, Near("f32", 0.05), one, two).startswith("2 of 6: [4]")
+    assert distance(case, Near("f32", 0.02), one, two).startswith("3 of 6: [1]")
