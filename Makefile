@@ -13,7 +13,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
-	@$(BIN)/python -m tileas_xdsl.tools.demo --out $(OUT)/demo
+	@$(BIN)/python -m kernels.demo --out $(OUT)/demo
 
 test: $(VENV)/.installed-dev
 	@$(MAKE) -j2 --output-sync=target lint types unit filecheck
@@ -57,7 +57,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileas-xdsl into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cutile,ptxas]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python

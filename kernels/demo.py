@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.utils.hints import isa
 
 from kernels.cutile import Problem, problems, simulated
@@ -25,8 +25,10 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     SharedEncoding,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.interpreters.tile.timeline import draw_timeline
 from tileas_xdsl.layout.draw import draw_layout
+from tileas_xdsl.runtime.cutile_arguments import held
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 KERNELS = ("matmul", "attention")
@@ -53,10 +55,10 @@ def source_of(problem: Problem) -> str:
     return inspect.getsource(inspect.unwrap(problem.kernel._pyfunc)).rstrip()
 
 
-def encodings(kernel: CompiledKernel) -> Sequence[tuple[Encoding, int]]:
-    """The layouts that its tiles have, each once, with the bits of an element."""
+def encodings(module: ModuleOp) -> Sequence[tuple[Encoding, int]]:
+    """The layouts that tiles have, each once, with the bits of an element."""
     found: dict[tuple[Encoding, int], None] = {}
-    values = (value for op in kernel.module_after(LAID_OUT).walk() for value in op.results)
+    values = (value for op in module.walk() for value in op.results)
     tensors = (value.type for value in values if isa(value.type, TensorType))
     for tensor in tensors:
         if isinstance(tensor.encoding, Encoding):
@@ -66,9 +68,12 @@ def encodings(kernel: CompiledKernel) -> Sequence[tuple[Encoding, int]]:
 
 def pictures(problem: Problem, kernel: CompiledKernel, folder: Path) -> Iterator[Path]:
     """Draw one block in time, and the layouts that the passes chose; gives the files."""
-    run = kernel.simulate(*problem.arguments(), grid=1, trace=True)
+    assert kernel.parameters is not None
+    arguments = held(kernel.parameters, problem.arguments())
+    laid_out = kernel.module_after(LAID_OUT)
+    run = simulate(laid_out, arguments, target=kernel.target, trace=True)
     yield _saved(folder / f"{kernel.name}-timeline.svg", draw_timeline(run.trace))
-    for number, (encoding, bits) in enumerate(encodings(kernel), 1):
+    for number, (encoding, bits) in enumerate(encodings(laid_out), 1):
         path = folder / f"{kernel.name}-layout-{number}-{KINDS[type(encoding)]}.svg"
         yield _saved(path, draw_layout(encoding.data, bits))
 
