@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test lint format types unit filecheck sweep mutate bench clean
+.PHONY: demo test lint format types unit filecheck sweep hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -37,6 +37,10 @@ filecheck: $(VENV)/.installed-dev
 
 sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m slow
+
+hardware: $(VENV)/.installed-dev
+	@$(BIN)/python tests/hardware/check.py
+	@$(BIN)/python tests/hardware/launch_cutile.py
 
 mutate: $(VENV)/.installed-dev
 	@$(BIN)/python tests/mutate_messages.py
