@@ -7,6 +7,7 @@ import gc
 import sys
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,12 +23,20 @@ import tileas_xdsl as tileas
 from kernels import Gemm, VectorAdd
 from kernels.compiled import compiled
 from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.report import Severity, diagnostic
 from tileas_xdsl.interpreters.ptx import LaunchError
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.runtime import driver as driver_module
+from tileas_xdsl.runtime import launching
 from tileas_xdsl.runtime.device import Device
 from tileas_xdsl.runtime.driver import DriverError, MissingDriverError, installed_driver
-from tileas_xdsl.runtime.launching import CopiedArrayWarning, Launcher, stream_handle
+from tileas_xdsl.runtime.launching import (
+    CopiedArrayWarning,
+    Launcher,
+    SlowCodeWarning,
+    stream_handle,
+)
 from tileas_xdsl.target.tensor_map_bytes import decode
 
 GEMM = Gemm(bm=128, bn=64, bk=64, epilogue="tma")
@@ -217,6 +226,18 @@ def test_errors_of_the_driver_are_sentences_with_its_log() -> None:
         "cuModuleLoadDataEx: what the driver says (CUDA_ERROR_NO_BINARY_FOR_GPU); the code is for "
         "another GPU: compile for this one\nline 3: no such thing"
     )
+
+
+def test_slow_code_is_launched_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(kernel: CompiledKernel) -> bytes:
+        raise DiagnosticError(diagnostic(Severity.ERROR, "it spills"))
+
+    monkeypatch.setattr(launching, "find_tool", lambda name: Path(name))
+    monkeypatch.setattr(CompiledKernel, "cubin", refused)
+    with pytest.warns(SlowCodeWarning, match="the driver translates the PTX: .*it spills"):
+        made, api = launcher()
+    made.launch(gemm_tensors(), GEMM.grid(SIZES))
+    assert len(api.launches) == 1
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

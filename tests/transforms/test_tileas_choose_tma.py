@@ -17,7 +17,7 @@ TEXT = """
 func.func @kernel(%p: !nv_tileaa.ptr<{element}, 1>, %m: i32, %n: i32, %s: i32, %at: index)
     attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>}} {{
   {facts}
-  %array = nv_tileaa.make_memref {pointer}{offset}, sizes[%m : i32, %n : i32], strides[{strides}]
+  %array = nv_tileaa.make_memref {pointer}{offset}, sizes[%m : i32, {extent} : i32], strides[{strides}]
     : !nv_tileaa.ptr<{element}, 1> -> memref<?x?x{element}, strided<[?, {inner}]>>
   %view = nv_tileas.view %array : memref<?x?x{element}, strided<[?, {inner}]>>
     -> !nv_tileas.tiled_view<{rows}x{columns}x{element}, gmem>
@@ -46,6 +46,7 @@ STORE = """
 """
 
 FACTS = """%q = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<{element}, 1>
+  %e = nv_tileaa.assume %n, #nv_tileaa.div_by<4> : i32
   %t = nv_tileaa.assume %s, #nv_tileaa.div_by<8> : i32"""
 
 LEGAL: Mapping[str, object] = {
@@ -53,6 +54,7 @@ LEGAL: Mapping[str, object] = {
     "facts": FACTS,
     "pointer": "%q",
     "offset": "",
+    "extent": "%e",
     "strides": "%t : i32",
     "inner": 1,
     "rows": 64,
@@ -112,6 +114,7 @@ def test_the_legal_store_is_of_tma() -> None:
             "it is in a region of which it is not known how often it runs",
         ),
         ({"use": STORE, "element": "f32", "pointer": "%p"}, "its array begins at multiples of 1"),
+        ({"use": STORE, "element": "f32", "extent": "%n"}, "its rows have multiples of 4 bytes"),
         ({"use": STORE, "element": "f32", "attributes": "allow_tma = false,"}, "allow_tma is"),
     ],
 )

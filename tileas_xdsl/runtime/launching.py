@@ -18,6 +18,7 @@ import numpy as np
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap
+from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
@@ -51,6 +52,10 @@ MOST_PREPARED = 64
 
 class CopiedArrayWarning(UserWarning):
     """Arrays of numpy's are copied to the GPU and back, which takes longer than most kernels."""
+
+
+class SlowCodeWarning(UserWarning):
+    """`ptxas` made something of the code that costs it its speed."""
 
 
 @dataclass
@@ -340,9 +345,15 @@ def from_device(array: DeviceArray) -> Array:
 
 
 def _image(kernel: CompiledKernel) -> bytes:
-    """Machine code where ptxas is installed, else PTX for the driver to translate."""
+    """Machine code where ptxas is installed, else PTX for the driver to translate.
+
+    What ptxas makes slow, by spills say, runs too: that is said, and the driver translates.
+    """
     if find_tool("ptxas") is not None:
-        return kernel.cubin()
+        try:
+            return kernel.cubin()
+        except DiagnosticError as error:
+            warnings.warn(f"the driver translates the PTX: {error}", SlowCodeWarning, stacklevel=5)
     return kernel.ptx.encode() + b"\0"
 
 

@@ -44,7 +44,7 @@ func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !
 func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x128xf16, #nv_tileas<space smem>>, %c: !nv_tileaa.ptr<f32, 1>, %m: i32, %n: i32, %row: index, %column: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
   %stride = nv_tileaa.assume %n, #nv_tileaa.div_by<4> : i32
-  %mc = nv_tileaa.make_memref %pc, sizes[%m : i32, %n : i32], strides[%stride : i32] : !nv_tileaa.ptr<f32, 1> -> memref<?x?xf32, strided<[?, 1]>>
+  %mc = nv_tileaa.make_memref %pc, sizes[%m : i32, %stride : i32], strides[%stride : i32] : !nv_tileaa.ptr<f32, 1> -> memref<?x?xf32, strided<[?, 1]>>
   %vc = nv_tileas.view %mc : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<128x128xf32, gmem>
   %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
   %half = arith.constant dense<0.5> : tensor<128x128xf32>
