@@ -17,7 +17,8 @@ TEXT = """
 func.func @kernel(%p: !nv_tileaa.ptr<{element}, 1>, %m: i32, %n: i32, %s: i32, %at: index)
     attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>}} {{
   {facts}
-  %array = nv_tileaa.make_memref {pointer}{offset}, sizes[%m : i32, {extent} : i32], strides[{strides}]
+  %array = nv_tileaa.make_memref {pointer}{offset},
+    sizes[%m : i32, {extent} : i32], strides[{strides}]
     : !nv_tileaa.ptr<{element}, 1> -> memref<?x?x{element}, strided<[?, {inner}]>>
   %view = nv_tileas.view %array : memref<?x?x{element}, strided<[?, {inner}]>>
     -> !nv_tileas.tiled_view<{rows}x{columns}x{element}, gmem>
