@@ -109,7 +109,7 @@ def _array_problem(view: SSAValue) -> str | None:
 
 
 def _end_problem(view: SSAValue) -> str | None:
-    """A store writes whole 16 bytes at the end of a row, also what lies behind (seen on an H200)."""
+    """Stores write whole 16 bytes at the end of a row, also what lies behind: seen on an H200."""
     made = without_promises(array_of(view)).owner
     assert isinstance(made, MakeMemrefOp)
     size = bits_of(made.array.element_type) // 8
