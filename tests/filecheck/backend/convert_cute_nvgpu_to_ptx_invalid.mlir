@@ -135,16 +135,6 @@ func.func @k(%a: !cute.ptr<f32, smem>) attributes {cute.kernel, nvvm.reqntid = a
 
 // -----
 
-// Nor a single bit.
-
-// expected-error@+1 {{'func.func' op takes i1, which no launch passes}}
-func.func @k(%a: i1) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-
-  func.return
-}
-
-// -----
-
 // Shared memory needs a size.
 
 func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
