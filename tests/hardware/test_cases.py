@@ -16,7 +16,7 @@ from hardware.on_gpu import run_on_gpu
 
 from tileas_xdsl.runtime.driver import MissingDriverError, installed_driver
 
-EVERY = 12
+EVERY = 24
 """Of this many cases one is run by every test run."""
 
 
