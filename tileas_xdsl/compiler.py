@@ -113,6 +113,11 @@ class CompiledKernel:
         return _kernel(self.source, None)
 
     @property
+    def is_for_threads(self) -> bool:
+        """Whether the kernel is no function of tiles: it is written for the threads of a block."""
+        return "cute.kernel" in self.function.attributes
+
+    @property
     def abi(self) -> KernelAbi:
         """How it is called; raises `DiagnosticError` if the passes do not lower to PTX."""
         if self.interface is None:
@@ -176,16 +181,17 @@ class CompiledKernel:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
 
         Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for
-        arguments that are not of the types of the kernel; one that is written for threads says by
-        itself what its parameters are made of.
+        arguments that are not of the types of the kernel.
         """
-        from tileas_xdsl.backend.ptx.abi import PARAMETERS
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
+        from tileas_xdsl.runtime.view_arguments import check_views
 
         flat = self._held(args)
         maps = self._host_maps(flat)
-        if PARAMETERS not in self.function.attributes:
+        if self.is_for_threads:
+            check_views(self.function, flat)
+        else:
             bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
         found = emulate(self.ptx, self.abi, flat, grid, **options)

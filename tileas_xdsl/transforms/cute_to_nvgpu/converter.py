@@ -174,7 +174,8 @@ class Converter:
 
     def address(self, pointer: Pointer) -> SSAValue:
         """A pointer to a place, which the type says the alignment and the swizzle of."""
-        base = self.pointers.get(pointer.base, pointer.base)
+        owner: SSAValue = pointer.base
+        base = self.pointers.get(owner, owner)
         type_ = base.type
         assert isinstance(type_, PtrType)
         stays = isinstance(pointer.offset, int) and pointer.offset == 0

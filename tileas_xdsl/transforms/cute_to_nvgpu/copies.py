@@ -17,6 +17,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp, atom_of
 from tileas_xdsl.dialects.cute.copies import CopyOp
 from tileas_xdsl.dialects.cute.interfaces import CopyAtomType
+from tileas_xdsl.dialects.cute.operands import has_static_shape
 from tileas_xdsl.dialects.cute.values import Pointer
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute.views import bit_width
@@ -28,7 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import (
     StsmType,
     UniversalCopyType,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, integer, text
 from tileas_xdsl.dialects.cute_nvgpu.warp import ROW_BYTES
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
@@ -63,7 +64,7 @@ Copy = Callable[[Converter, Any, Side, Side], None]
 def convert_copy(op: CopyCallOp, conv: Converter) -> None:
     """One instruction for as many elements as the atom copies at once, in their order."""
     atom = atom_of(op, op.atom, CopyAtomType, "a copy atom")
-    emit = _COPIES.get(type(atom))
+    emit = _COPIES.get(type(atom)) if isinstance(atom, ClausedType) else None
     if emit is None:
         raise op_error(op, f"is not lowered for {atom}: only for {_known()}")
     if op.predicate is not None:
@@ -87,15 +88,13 @@ def _known() -> str:
     return ", ".join(type_.name for type_ in _COPIES)
 
 
-def _sides(
-    op: CopyCallOp, view: SSAValue, atom: CopyAtomType, side: Layout | None
-) -> list[Side]:
+def _sides(op: CopyCallOp, view: SSAValue, atom: CopyAtomType, side: Layout | None) -> list[Side]:
     """The elements of a view, split in what the atom takes at once."""
     if not isinstance(view.type, MemRefType):
         raise op_error(op, f"is lowered for views of memory, not {view.type}")
-    bits, size = bit_width(view.type.element_type), view.type.layout.size()
-    if not isinstance(size, int):
+    if not has_static_shape(view.type.layout):
         raise op_error(op, f"copies views whose extents are known, not {view.type}")
+    bits, size = bit_width(view.type.element_type), view.type.layout.size()
     whole = atom.copy_bits if side is None else side[1].size()
     at_once = (whole or bits * size) // bits
     if at_once == 0 or size % at_once:
@@ -170,7 +169,7 @@ def _stsm(conv: Converter, atom: StsmType, source: Side, to: Side) -> None:
     conv.effect(StsmOp(place, fragment, integer(atom.count), text(atom.direction) == "t"))
 
 
-_COPIES: Mapping[type[CopyAtomType], Copy] = {
+_COPIES: Mapping[type[ClausedType], Copy] = {
     UniversalCopyType: _universal,
     SimtAsyncCopyType: _async,
     LdsmType: _ldsm,

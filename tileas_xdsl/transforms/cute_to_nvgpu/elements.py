@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import groupby
 from math import gcd
 from typing import Any
 
@@ -15,6 +17,8 @@ from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute.pointers import ACCESSED
 from tileas_xdsl.dialects.cute.values import Pointer, View, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.symbols import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import runs
 
@@ -56,7 +60,7 @@ def read(conv: Converter, value: SSAValue, indices: Indices) -> SSAValue:
     pointer, layout = view_of(conv, value)
     _check_memory(conv, pointer)
     parts: list[SSAValue] = []
-    for place, count in _pieces(pointer, [layout.index(index) for index in indices]):
+    for place, count in _pieces(pointer, layout, indices):
         type_ = VectorType(pointer.element, [count])
         parts.append(conv.insert(LoadOp(conv.access(place), type_)))
     return parts[0] if len(parts) == 1 else conv.insert(MakeFragmentOp(parts))
@@ -73,7 +77,7 @@ def write(conv: Converter, value: SSAValue, indices: Indices, fragment: SSAValue
     pointer, layout = view_of(conv, value)
     _check_memory(conv, pointer)
     first = 0
-    for place, count in _pieces(pointer, [layout.index(index) for index in indices]):
+    for place, count in _pieces(pointer, layout, indices):
         part = fragment
         if count != len(indices):
             part = conv.insert(SliceFragmentOp(fragment, first, count))
@@ -88,14 +92,38 @@ def _check_memory(conv: Converter, pointer: Pointer) -> None:
         raise op_error(conv.at, f"{pointer.element} has no address of its own in memory")
 
 
-def _pieces(pointer: Pointer, offsets: Sequence[Any]) -> Iterator[tuple[Pointer, int]]:
-    """Places with as many elements behind one another as lie so in memory."""
-    if not all(isinstance(offset, int) for offset in offsets):
-        for offset in offsets:
-            yield pointer.moved(offset), 1
-        return
-    for run in runs(offsets):
-        yield from _unswizzled(pointer, run)
+def _pieces(pointer: Pointer, layout: Any, indices: Indices) -> Iterator[tuple[Pointer, int]]:
+    """Places with as many elements behind one another as are known to lie so in memory."""
+    for start, same in groupby(indices, partial(_open_part, layout)):
+        known = [_known_part(layout, index) for index in same]
+        begin = pointer.moved(start)
+        for run in runs(known):
+            yield from _unswizzled(begin, run)
+
+
+def _digits(layout: Layout, index: int) -> Iterator[tuple[int, Any]]:
+    """The coordinate of an index in every leaf of a layout, with the leaf's stride."""
+    for extent, stride in layout.leaves():
+        index, digit = divmod(index, extent)
+        yield digit, stride
+
+
+def _open_part(layout: Any, index: int) -> Any:
+    """Of an offset, what only run time knows."""
+    if not isinstance(layout, Layout):
+        offset = layout.index(index)
+        return 0 if isinstance(offset, int) else offset
+    digits = _digits(layout, index)
+    return sum(d * stride for d, stride in digits if d and isinstance(stride, Expression))
+
+
+def _known_part(layout: Any, index: int) -> int:
+    """Of an offset, the rest."""
+    if not isinstance(layout, Layout):
+        offset = layout.index(index)
+        return offset if isinstance(offset, int) else 0
+    digits = _digits(layout, index)
+    return sum(d * stride for d, stride in digits if not isinstance(stride, Expression))
 
 
 def _unswizzled(pointer: Pointer, run: range) -> Iterator[tuple[Pointer, int]]:
@@ -115,5 +143,5 @@ def _unswizzled(pointer: Pointer, run: range) -> Iterator[tuple[Pointer, int]]:
 def contiguous(conv: Converter, value: SSAValue, indices: Indices) -> Pointer | None:
     """Where elements begin that lie one behind the other in memory; None if they do not."""
     pointer, layout = view_of(conv, value)
-    found = list(_pieces(pointer, [layout.index(index) for index in indices]))
+    found = list(_pieces(pointer, layout, indices))
     return found[0][0] if len(found) == 1 else None

@@ -31,7 +31,8 @@ KERNEL = "cute.kernel"
 
 def convert_function(function: func.FuncOp) -> None:
     """Replace all operations of `cute` that are no accesses, pointers or fragments."""
-    if not any(_concerns(op) for op in function.walk()):
+    takes = any(_is_view(argument.type) for argument in function.body.blocks[0].args)
+    if not takes and not any(_concerns(op) for op in function.walk()):
         return
     if len(function.body.blocks) != 1:
         raise op_error(function, "has branches: convert-cute-to-nvgpu takes structured loops")
@@ -103,20 +104,18 @@ def _parameter(
         return [f"ptr {number}"]
     if not type_.name.startswith("cute"):
         return [f"scalar {number}"]
-    if not isinstance(type_, MemRefType):
-        return None if not type_.name.startswith("cute.") else _refuse(function, argument)
-    if type_.space is not AddressSpace.GMEM:
-        _refuse(function, argument)
+    if not _is_view(type_):
+        return None
+    if not isinstance(type_, MemRefType) or type_.space is not AddressSpace.GMEM:
+        raise op_error(
+            function, f"takes views of gmem, pointers and scalars, not {type_}", prefix=False
+        )
     pointer = PtrType(type_.element_type, type_.space, type_.align, type_.swizzle)
     conv.pointers[argument] = _inserted(argument, pointer)
     unknown = leaves(symbol(argument))
     conv.leaves[argument] = [_inserted(argument, IntegerType(n.width)) for n in unknown]
     sizes = list(_open(number, type_))
     return [f"ptr {number}", *sizes] if len(sizes) == len(unknown) else None
-
-
-def _refuse(function: func.FuncOp, argument: BlockArgument) -> None:
-    raise op_error(function, f"takes views of gmem, pointers and scalars, not {argument.type}")
 
 
 def _inserted(argument: BlockArgument, type_: Attribute) -> SSAValue:

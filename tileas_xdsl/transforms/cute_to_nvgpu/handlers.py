@@ -9,7 +9,14 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp, PtrAddOp, PtrType, StoreOp, UndefFragmentOp
+from tileas_xdsl.dialects.cute import (
+    LoadOp,
+    MakeFragmentOp,
+    PtrAddOp,
+    PtrType,
+    StoreOp,
+    UndefFragmentOp,
+)
 from tileas_xdsl.dialects.cute.atoms import (
     CopyAtomCallOp,
     MakeAtomOp,

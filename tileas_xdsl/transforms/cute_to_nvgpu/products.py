@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.cute.copies import GemmOp
 from tileas_xdsl.dialects.cute.interfaces import MmaAtomType
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.warp import Sm80MmaType, Sm89MmaType, UniversalFmaType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
@@ -45,7 +46,7 @@ class Step:
 def convert_product(op: MmaAtomCallOp | GemmOp, conv: Converter) -> None:
     """One instruction for each step of each tile of D; K goes outside, as CuTe does."""
     atom = atom_of(op, op.atom, MmaAtomType, "an MMA atom")
-    emit = _PRODUCTS.get(type(atom))
+    emit = _PRODUCTS.get(type(atom)) if isinstance(atom, ClausedType) else None
     if emit is None:
         known = ", ".join(type_.name for type_ in _PRODUCTS)
         raise op_error(op, f"is not lowered for {atom}: only for {known}")
@@ -122,7 +123,7 @@ def _one(
     return conv.insert(vector.FMAOp(a, b, c))
 
 
-_PRODUCTS: Mapping[type[MmaAtomType], Product] = {
+_PRODUCTS: Mapping[type[ClausedType], Product] = {
     Sm80MmaType: _warp,
     Sm89MmaType: _warp,
     UniversalFmaType: _one,

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.cute.elements import as_vector
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.transforms.cute_lowering.numbers import Insert
@@ -90,8 +91,9 @@ def _segments(source: dict[int, int], size: int) -> Iterator[tuple[int, int]]:
 
 def size_of(fragment: SSAValue) -> int:
     """The elements of a fragment."""
-    assert isinstance(fragment.type, VectorType)
-    return int(fragment.type.get_shape()[0])
+    vector = as_vector(fragment.type)
+    assert vector is not None
+    return vector.get_shape()[0]
 
 
 def fragment_type(type_: MemRefType) -> VectorType[Attribute]:
