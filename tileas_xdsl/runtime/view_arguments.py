@@ -11,16 +11,44 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 
 from tileas_xdsl.backend.ptx.abi import PARAMETERS, Array
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.interpreters.tile import arguments as tiles
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Parameter
 from tileas_xdsl.interpreters.tile.numerics import dtype_of
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.int_tuple import flat
 from tileas_xdsl.layout.symbols import Expression, divisor_of
+
+
+def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:
+    """The parameters of a kernel of tiles, or of one with views, which says no more than its types.
+
+    Raises `OpError` for views whose layout nests or has a swizzle: no array has their extents.
+    """
+    arguments = kernel.body.blocks[0].args
+    is_tiles = not any(isinstance(argument.type, MemRefType) for argument in arguments)
+    if is_tiles or PARAMETERS in kernel.attributes:
+        return tiles.parameters_of(kernel)
+    return [_parameter(kernel, argument.name_hint or "", argument.type) for argument in arguments]
+
+
+def _parameter(kernel: func.FuncOp, name: str, type_: Attribute) -> Parameter:
+    if isinstance(type_, PtrType):
+        shape = (DYNAMIC_INDEX,)
+        return Parameter(name, type_, type_.element_type, shape, fixes_extents=False)
+    if not isinstance(type_, MemRefType):
+        return Parameter(name, type_, type_)
+    layout: Any = type_.layout
+    if not isinstance(layout, Layout) or layout.depth > 1:
+        raise op_error(kernel, f"takes {type_}, whose extents no array has", prefix=False)
+    extents = [e if isinstance(e, int) else DYNAMIC_INDEX for e in flat(layout.shape)]
+    return Parameter(name, type_, type_.element_type, tuple(extents))
 
 
 def check_views(kernel: func.FuncOp, args: Sequence[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp, ProductCall
@@ -76,8 +76,8 @@ def convert_if(op: scf.IfOp, conv: Converter) -> None:
     if not bases:
         return
     types = [*op.result_types, *(conv.registers.held[base].type for base in bases)]
-    regions: list[Region] = [op.detach_region(region) for region in tuple(op.regions)]
-    _give(op, scf.IfOp(op.cond, types, *regions), bases, conv)
+    yes, no = (op.detach_region(region) for region in (op.true_region, op.false_region))
+    _give(op, scf.IfOp(op.cond, types, yes, no), bases, conv)
 
 
 def _inside(

@@ -328,6 +328,11 @@ class StsmType(MatrixCopyType, TypeAttribute):
     def destination_layout(self) -> Layout | None:
         return self.layout_of("stmatrix", "dst", 8 if self._pattern == "u8" else 16)
 
+    @property
+    def reference_layout(self) -> Layout | None:
+        """The source: registers say what a thread has (CUTLASS copy_traits_sm90.hpp)."""
+        return self.source_layout
+
     def verify(self) -> None:
         if self.form(STORES, self._pattern) is None:
             listed = "x".join(map(str, self.mode.data))
