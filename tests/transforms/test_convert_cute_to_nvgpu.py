@@ -53,7 +53,7 @@ func.func @through(%a: !view, %b: !view) attributes {cute.kernel, nvvm.reqntid =
   $BACK
   func.return
 }
-""")
+""")  # noqa: E501
 
 FROM_REGISTERS = """
   %mine = cute.tiled.mma.partition(%tiled, %b, %thread) <{operand_id = "A"}> : !cute.view
@@ -132,7 +132,7 @@ func.func @product(%a: !view, %b: !view, %c: !cute.memref<f32, gmem, "(4,4):(4,1
   }
   func.return
 }
-"""
+"""  # noqa: E501
 
 
 def test_a_thread_multiplies_and_adds_to_c() -> None:
