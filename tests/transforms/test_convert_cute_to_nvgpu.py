@@ -141,6 +141,41 @@ def test_a_thread_multiplies_and_adds_to_c() -> None:
     assert np.allclose(emulated(PRODUCT, a, b, c), a @ b.T + c, atol=1e-6)
 
 
+COUNTED = """
+func.func @counted(%c: !cute.memref<f32, gmem, "(2):(1)">) attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+  %r = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(2):(1)">
+  %first = cute.static : !cute.coord<"0">
+  %second = cute.static : !cute.coord<"1">
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  cute.memref.store(%r, %first, %zero)
+  cute.memref.store(%r, %second, %one)
+  %p = cute.get_iter(%r) : !cute.ptr
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 5 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %pair = cute.static : !cute.layout<"(2):(1)">
+    %same = cute.make_view(%p, %pair) : !cute.view
+    %x = cute.memref.load(%same, %first) : f32
+    %y = cute.memref.load(%same, %second) : f32
+    %z = arith.addf %x, %y : f32
+    cute.memref.store(%same, %first, %z)
+    cute.memref.store(%same, %second, %x)
+  }
+  %all = cute.memref.load_vec(%r) : vector<2xf32>
+  cute.memref.store_vec(%all, %c)
+  func.return
+}
+"""  # noqa: E501
+
+
+def test_a_loop_writes_registers_by_another_view_of_them() -> None:
+    """Fibonacci's numbers, every thread writing the same ones."""
+    found = compile(COUNTED).emulate(np.full(2, np.nan, np.float32), checks=False)
+    assert found.arrays[0].tolist() == [5.0, 3.0]
+
+
 def test_views_of_other_memory_are_of_another_type() -> None:
     from xdsl.dialects.builtin import f16, f32
 

@@ -142,3 +142,22 @@ func.func @product(%x: vector<8xf16>, %y: vector<4xf16>, %z: vector<4xf32>) -> v
 // CHECK-NEXT:    %d = cute_nvgpu.arch.mma.SM80 %x, %y, %z shape [16, 8, 16] elements "f16", "f16" : vector<8xf16>, vector<4xf16>, vector<4xf32> -> vector<4xf32>
 // CHECK-NEXT:    func.return %d : vector<4xf32>
 // CHECK-NEXT:  }
+
+// Floats of 8 bits have an instruction of their own.
+
+func.func @bytes(%x: vector<16xf8E4M3FN>, %y: vector<8xf8E5M2>, %z: vector<4xf32>) -> vector<4xf32> {
+  %atom = cute.make_atom() : () -> !cute_nvgpu.sm89.mma<16x8x32, elem_type = (f8E4M3FN, f8E5M2, f32) >
+  %a = cute.memref.alloca() : () -> !cute.memref<f8E4M3FN, rmem, "(16):(1)">
+  %b = cute.memref.alloca() : () -> !cute.memref<f8E5M2, rmem, "(8):(1)">
+  %c = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(4):(1)">
+  cute.memref.store_vec(%x, %a)
+  cute.memref.store_vec(%y, %b)
+  cute.memref.store_vec(%z, %c)
+  cute.mma_atom_call(%atom, %c, %a, %b, %c) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+  %d = cute.memref.load_vec(%c) : vector<4xf32>
+  func.return %d : vector<4xf32>
+}
+
+// CHECK-LABEL:  func.func @bytes(
+// CHECK-NEXT:    %d = cute_nvgpu.arch.mma.SM89 %x, %y, %z shape [16, 8, 32] elements "e4m3", "e5m2" : vector<16xf8E4M3FN>, vector<8xf8E5M2>, vector<4xf32> -> vector<4xf32>
+// CHECK-NEXT:    func.return %d : vector<4xf32>

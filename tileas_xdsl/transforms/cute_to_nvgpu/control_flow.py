@@ -8,6 +8,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp, ProductCall
 from tileas_xdsl.dialects.cute.copies import CopyOp
 from tileas_xdsl.dialects.cute.views import MemRefStoreOp, MemRefStoreVecOp
@@ -34,11 +35,18 @@ def _base(conv: Converter, view: SSAValue) -> SSAValue | None:
         owner = view.owner
         if not isinstance(owner, Operation):
             return None
-        sources = [operand for operand in owner.operands if is_registers(operand)]
+        sources = [operand for operand in owner.operands if _leads_to_registers(operand)]
         if not sources:
             return None
         view = sources[0]
     return conv.views[view].base
+
+
+def _leads_to_registers(value: SSAValue) -> bool:
+    """Whether a value is a view of registers or a pointer to them."""
+    if isinstance(value.type, PtrType):
+        return value.type.space is AddressSpace.RMEM
+    return is_registers(value)
 
 
 def _written(op: Operation, conv: Converter) -> list[SSAValue]:
