@@ -52,6 +52,12 @@ TO_PTX = "tileas-to-ptx"
 TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
 """That of `compile` with host code."""
 
+OF_THREADS = "cute-to-ptx"
+"""That of kernels which are no functions of tiles, but written for the threads of a block."""
+
+THREADS_KERNEL = "cute.kernel"
+"""The attribute of such a kernel."""
+
 FROM_TILE_IR = "cudatile-to-tileas"
 """The pipeline that comes before where the input is Tile IR."""
 
@@ -111,6 +117,11 @@ class CompiledKernel:
     def function(self) -> func.FuncOp:
         """The kernel as tiles."""
         return _kernel(self.source, None)
+
+    @property
+    def is_for_threads(self) -> bool:
+        """Whether the kernel is no function of tiles: it is written for the threads of a block."""
+        return THREADS_KERNEL in self.function.attributes
 
     @property
     def abi(self) -> KernelAbi:
@@ -176,16 +187,17 @@ class CompiledKernel:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
 
         Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for
-        arguments that are not of the types of the kernel; one that is written for threads says by
-        itself what its parameters are made of.
+        arguments that are not of the types of the kernel.
         """
-        from tileas_xdsl.backend.ptx.abi import PARAMETERS
         from tileas_xdsl.interpreters.tile.arguments import bind
         from tileas_xdsl.runtime.emulation import emulate
+        from tileas_xdsl.runtime.view_arguments import check_views
 
         flat = self._held(args)
         maps = self._host_maps(flat)
-        if PARAMETERS not in self.function.attributes:
+        if self.is_for_threads:
+            check_views(self.function, flat)
+        else:
             bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
         found = emulate(self.ptx, self.abi, flat, grid, **options)
@@ -284,7 +296,7 @@ def compile(
         module, parameters = _of_cutile(source, arguments, signature)
         load_tile_ir(ctx)
     verify_module(module)
-    specs = passes or passes_to_ptx(host_code)
+    specs = passes or (passes_to_ptx(host_code) if host_code else None)
     made = compile_module(module, ctx, target or "sm_90a", kernel=kernel, passes=specs)
     return replace(made, parameters=parameters)
 
@@ -309,6 +321,11 @@ def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
     return PIPELINES[TO_PTX_WITH_HOST_CODE if host_code else TO_PTX].passes
 
 
+def _passes_of(function: func.FuncOp) -> Sequence[ArgSpec]:
+    """The passes to PTX for a kernel: of tiles, or written for the threads of a block."""
+    return PIPELINES[OF_THREADS if THREADS_KERNEL in function.attributes else TO_PTX].passes
+
+
 def compile_module(
     module: ModuleOp,
     ctx: Context,
@@ -328,9 +345,9 @@ def compile_module(
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
 
-    specs = [for_target(spec, arch) for spec in passes or PIPELINES[TO_PTX].passes]
     module = tiles_of(module, arch, run)
     function = _kernel(module, kernel)
+    specs = [for_target(spec, arch) for spec in passes or _passes_of(function)]
     kept = [op for op in module.ops if op is function or isinstance(op, GlobalOp)]
     source = ModuleOp([op.clone() for op in kept], dict(module.attributes))
     working = source.clone()

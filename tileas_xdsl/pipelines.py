@@ -79,7 +79,7 @@ _CUDATILE = (
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 
-_CUTE = ("convert-pipeline-to-nvgpu", *_TO_THREADS[1:])
+_CUTE = ("convert-pipeline-to-nvgpu", "convert-cute-to-nvgpu", *_TO_THREADS[1:])
 """Kernels that are written for the threads of a block become PTX."""
 
 _ALL = (

@@ -106,6 +106,12 @@ def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     return ConvertCuteNvgpuToPtx
 
 
+def _convert_cute_to_nvgpu() -> type[ModulePass]:
+    from tileas_xdsl.transforms.convert_cute_to_nvgpu import ConvertCuteToNvgpu
+
+    return ConvertCuteToNvgpu
+
+
 def _convert_pipeline_to_nvgpu() -> type[ModulePass]:
     from tileas_xdsl.transforms.convert_pipeline_to_nvgpu import ConvertPipelineToNvgpu
 
@@ -248,6 +254,7 @@ TILEAS_UNIVERSE = Universe(
     all_passes={
         "convert-cudatile-to-tileaa": _convert_cudatile_to_tileaa,
         "convert-cute-nvgpu-to-ptx": _convert_cute_nvgpu_to_ptx,
+        "convert-cute-to-nvgpu": _convert_cute_to_nvgpu,
         "convert-pipeline-to-nvgpu": _convert_pipeline_to_nvgpu,
         "convert-tileaa-to-tileas": _convert_tileaa_to_tileas,
         "convert-tileas-to-cute-nvgpu": _convert_tileas_to_cute_nvgpu,

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import kernels
+from kernels.atom_gemm import AtomGemm
 from tests.tools.kernels_to_run import ADD, TYPES
 from tileas_xdsl.tools.tileas import app
 
@@ -58,6 +59,17 @@ def run(*args: str, command: str = "simulate", code: int = 0) -> Result:
 
 def args_of(*specs: str) -> Sequence[str]:
     return [word for spec in specs for word in ("--arg", spec)]
+
+
+def test_a_kernel_of_layouts_and_atoms_runs(folder: Path) -> None:
+    (folder / "atoms.mlir").write_text(AtomGemm().text())
+    given = args_of("f16:64x32:random", "f16:32x32:random", "f32:64x32:zeros")
+    run("atoms.mlir", "--level", "ptx", "--grid", "1", "--out", "out", *given)
+    a, b, c = (np.load(f"out/arg{number}.npy") for number in range(3))
+    assert np.allclose(c, a.astype(np.float64) @ b.astype(np.float64).T, atol=1e-4)
+    wrong = args_of("f16:64x20:random", "f16:32x20:random", "f32:64x32:zeros")
+    said = run("atoms.mlir", "--level", "ptx", "--grid", "1", *wrong, code=1).stderr
+    assert "'a' has stride ?{div=8} along 0, but got 20" in said
 
 
 def test_tiles_and_their_ptx_give_the_same_arrays() -> None:

@@ -407,7 +407,7 @@ def test_stores_vectors_and_registers() -> None:
       %d = cute.make_view(%q, %B) : !cute.view
       %r = cute.make_fragment_like(%s) : !cute.view
       %v = cute.memref.load_vec(%s) : vector<32xf32>
-      cute.memref.store_vec(%v, %r) : (vector<32xf32>, !cute.memref<f32, rmem, "(4,8):(8,1)">) -> ()
+      cute.memref.store_vec(%v, %r) : (vector<32xf32>, !cute.memref<f32, rmem, "(4,8):(1,4)">) -> ()
       %w = cute.memref.load_vec(%r) : vector<32xf32>
       cute.memref.store_vec(%w, %d) : (vector<32xf32>, !cute.memref<f32, gmem, "(4,8):(1,4)">) -> ()
       %c = cute.static : !cute.coord<"(1,2)">

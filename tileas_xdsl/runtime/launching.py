@@ -30,6 +30,7 @@ from tileas_xdsl.runtime.device_arrays import DeviceArray, device_array, row_maj
 from tileas_xdsl.runtime.driver import DriverError, TensorMapMemory
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.packing import packed, unpacked
+from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
@@ -194,7 +195,10 @@ class Launcher:
             if found is not None:
                 places[id(stand_ins[-1])] = found
         flat = self.kernel.flattened(stand_ins)
-        check(self.kernel.function, self._as_checked(flat))
+        if self.kernel.is_for_threads:
+            check_views(self.kernel.function, flat)
+        else:
+            check(self.kernel.function, self._as_checked(flat))
         self._check_row_major(flat, places)
         return _Given(flat, places)
 

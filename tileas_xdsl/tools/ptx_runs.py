@@ -143,8 +143,8 @@ class CompiledProgram:
 def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
     """Compile the kernel of a file; raises `DiagnosticError`, `BindingError`."""
     from tileas_xdsl.compiler import compile_module, passes_to_ptx
-    from tileas_xdsl.interpreters.tile.arguments import parameters_of
     from tileas_xdsl.interpreters.tile.launch import find_kernel
+    from tileas_xdsl.runtime.view_arguments import parameters_of
     from tileas_xdsl.tools.programs import load_tiles
 
     program = load_tiles(path, launch.target, launch.signature)
@@ -159,7 +159,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
         program.ctx,
         launch.target or "sm_90a",
         kernel=launch.kernel,
-        passes=passes_to_ptx(launch.host_code),
+        passes=passes_to_ptx(launch.host_code) if launch.host_code else None,
     )
     arguments = [
         Argument(parameter.name, str(parameter.type), value)

@@ -9,6 +9,7 @@ moved.  A value carries the pointer or the unknown coordinates, and the unknown 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import IntAttr
@@ -41,6 +42,7 @@ from tileas_xdsl.layout.layout import coprofile
 from tileas_xdsl.layout.text import parse_layout_type, parse_tuple_type
 
 
+@dataclass(frozen=True, init=False)
 class PointedType(ParametrizedAttribute):
     """A pointer and a layout behind it."""
 

@@ -34,7 +34,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     text,
     unit,
 )
-from tileas_xdsl.layout import Layout, recast_layout
+from tileas_xdsl.layout import Layout, coalesce, composition, make_layout
 
 BITS = unit("b")
 
@@ -230,7 +230,17 @@ class MatrixCopyType(ClausedType, CopyAtomType):
         way = ".trans" if text(self.direction) == "t" else ""
         name = f"{instruction}.m{m}n{n}.x{integer(self.count)}{way}.b{bits}.{side}"
         layout = registers_of(name)
-        return None if layout is None else recast_layout(layout, bits, 1)
+        return None if layout is None else in_bits(layout, bits)
+
+
+def in_bits(layout: Layout, bits: int) -> Layout:
+    """(thread, bit) to bit, of (thread, value) to element; the bits of a value run first.
+
+    `recast_layout` puts them where the stride is 1, which is among the threads of a transposed
+    matrix (CUTLASS include/cute/atom/copy_traits_sm75.hpp has `((4,8),(16,2)):((256,16),(1,128))`).
+    """
+    threads, values = (composition(Layout(mode.cosize(), bits), mode) for mode in layout)
+    return make_layout(threads, coalesce(make_layout(Layout(bits, 1), values)))
 
 
 @irdl_attr_definition
@@ -317,6 +327,11 @@ class StsmType(MatrixCopyType, TypeAttribute):
     @property
     def destination_layout(self) -> Layout | None:
         return self.layout_of("stmatrix", "dst", 8 if self._pattern == "u8" else 16)
+
+    @property
+    def reference_layout(self) -> Layout | None:
+        """The source: registers say what a thread has (CUTLASS copy_traits_sm90.hpp)."""
+        return self.source_layout
 
     def verify(self) -> None:
         if self.form(STORES, self._pattern) is None:

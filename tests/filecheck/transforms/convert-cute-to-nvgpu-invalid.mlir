@@ -1,0 +1,129 @@
+// Atoms and views that are not lowered, each refused where it is.
+
+// RUN: tileas-opt %s -p convert-cute-to-nvgpu --split-input-file --verify-diagnostics
+
+!wgmma = !cute_nvgpu.sm90.mma<64x16x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!d = !cute.memref<f32, rmem, "(8):(1)">
+!s = !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">
+func.func @descriptors(%atom: !wgmma, %s: !s) {
+  %d = cute.memref.alloca() : () -> !d
+  // expected-error@+1 {{'cute.mma_atom_call' op is not lowered for !cute_nvgpu.sm90.mma<64x16x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>: only for cute_nvgpu.sm80.mma, cute_nvgpu.sm89.mma, cute_nvgpu.atom.universal_fma}}
+  cute.mma_atom_call(%atom, %d, %s, %s, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+  func.return
+}
+
+// -----
+
+!copy = !cute_nvgpu.atom.universal_copy<f16, 16 b>
+func.func @predicate(%a: !cute.memref<f16, gmem, "(1,4):(0,1)">) {
+  %atom = cute.make_atom() : () -> !copy
+  %r = cute.memref.alloca() : () -> !cute.memref<f16, rmem, "(1,4):(0,1)">
+  %p = cute.memref.alloca() : () -> !cute.memref<i8, rmem, "(1,4):(0,1)">
+  // expected-error@+1 {{'cute.copy' op is not lowered with a predicate: branch around the copy}}
+  cute.copy(%atom, %a, %r, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 1>}>
+  func.return
+}
+
+// -----
+
+func.func @index(%n: i32) -> f32 {
+  %r = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(4):(1)">
+  %at = cute.make_coord(%n) : (i32) -> !cute.coord<"?">
+  // expected-error@+1 {{'cute.memref.load' op reaches registers by an index that only run time knows}}
+  %x = cute.memref.load(%r, %at) : f32
+  func.return %x : f32
+}
+
+// -----
+
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = always, 64 b>
+func.func @apart(%a: !cute.memref<f16, gmem, align<16>, "(4):(2)">) {
+  %atom = cute.make_atom() : () -> !copy
+  %s = cute.memref.alloc_smem() : () -> !cute.memref<f16, smem, align<16>, "(4):(1)">
+  // expected-error@+1 {{'cute.copy_atom_call' op takes 8 bytes that lie together in memory, which those of !cute.memref<f16, gmem, align<16>, "(4):(2)"> do not}}
+  cute.copy_atom_call(%atom, %a, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+  func.return
+}
+
+// -----
+
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = always, 64 b>
+func.func @aligned(%a: !cute.memref<f16, gmem, align<4>, "(4):(1)">) {
+  %atom = cute.make_atom() : () -> !copy
+  %s = cute.memref.alloc_smem() : () -> !cute.memref<f16, smem, align<16>, "(4):(1)">
+  // expected-error@+1 {{'cute.copy_atom_call' op takes places aligned to 8 bytes, but those of !cute.memref<f16, gmem, align<4>, "(4):(1)"> are to 4}}
+  cute.copy_atom_call(%atom, %a, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+  func.return
+}
+
+// -----
+
+!copy = !cute_nvgpu.atom.universal_copy<f32, 32 b, mem_order = acquire, mem_scope = gpu>
+func.func @ordered(%a: !cute.memref<f32, gmem, "(1):(1)">) {
+  %atom = cute.make_atom() : () -> !copy
+  %r = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(1):(1)">
+  // expected-error@+1 {{'cute.copy_atom_call' op is lowered for weak copies of a block only}}
+  cute.copy_atom_call(%atom, %a, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+  func.return
+}
+
+// -----
+
+func.func @until(%p: i1, %x: f32) {
+  %r = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(1):(1)">
+  %at = cute.static : !cute.coord<"0">
+  // expected-error@+1 {{'scf.while' op writes registers of outside, which only scf.for and scf.if give on}}
+  scf.while () : () -> () {
+    scf.condition(%p)
+  } do {
+    cute.memref.store(%r, %at, %x)
+    scf.yield
+  }
+  func.return
+}
+
+// -----
+
+!view = !cute.memref<f32, gmem, "(1):(1)">
+func.func @handed(%a: !view, %n: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{'scf.for' op hands on !cute.memref<f32, gmem, "(1):(1)">, which only operations of cute do}}
+  %b = scf.for %i = %c1 to %n step %c1 iter_args(%v = %a) -> (!view) {
+    scf.yield %v : !view
+  }
+  %l = cute.get_layout(%b) : !cute.layout
+  func.return
+}
+
+// -----
+
+// expected-error@+1 {{takes views of gmem, pointers and scalars, not !cute.memref<f32, smem, "(1):(1)">}}
+func.func @shared(%a: !cute.memref<f32, smem, "(1):(1)">) {
+  func.return
+}
+
+// -----
+
+func.func @values(%yes: i1) {
+  // expected-error@+1 {{'cute.make_atom' op is not lowered with values of run time}}
+  %atom = cute.make_atom(%yes) : (i1) -> !cute_nvgpu.sm90.mma<64x16x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+  func.return
+}
+
+// -----
+
+func.func @printed(%n: i32) {
+  // expected-error@+1 {{'cute.print' op is not lowered by convert-cute-to-nvgpu}}
+  cute.print(%n)
+  func.return
+}
+
+// -----
+
+// A launch names extents by the axes of an array, which nested ones are not.
+
+// expected-error@+1 {{says by tileas.parameters what its parameters are}}
+func.func @nested(%a: !cute.memref<f32, gmem, "((?,2),4):((8,?),1)">) attributes {cute.kernel} {
+  %l = cute.get_layout(%a) : !cute.layout
+  func.return
+}

@@ -1,0 +1,149 @@
+"""Functions: views as arguments become pointers and the numbers that their types leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAttr, i32
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import AddressSpace, PtrType
+from tileas_xdsl.dialects.cute.operation import CuteOp
+from tileas_xdsl.dialects.cute.values import leaves, symbol
+from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.int_tuple import wrap
+from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.transforms.cute_to_nvgpu.control_flow import (
+    convert_for,
+    convert_if,
+    convert_regions,
+)
+from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
+from tileas_xdsl.transforms.cute_to_nvgpu.handlers import handler_of
+
+PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
+SHARED_BYTES, SHARED_MAP = "tileas.smem_bytes", "tileas.smem_map"
+KERNEL = "cute.kernel"
+
+
+def convert_function(function: func.FuncOp) -> None:
+    """Replace all operations of `cute` that are no accesses, pointers or fragments."""
+    takes = any(_is_view(argument.type) for argument in function.body.blocks[0].args)
+    if not takes and not any(_concerns(op) for op in function.walk()):
+        return
+    if len(function.body.blocks) != 1:
+        raise op_error(function, "has branches: convert-cute-to-nvgpu takes structured loops")
+    block = function.body.block
+    end = block.last_op
+    assert end is not None
+    held = function.attributes.get(SHARED_BYTES)
+    taken = held.value.data if isinstance(held, IntegerAttr) else 0
+    conv = Converter(_handler, end, taken)
+    parameters = _convert_arguments(function, block, conv)
+    conv.run(block)
+    conv.finish()
+    for argument in reversed(block.args):
+        if argument in conv.leaves:
+            block.erase_arg(argument)
+    function.update_function_type()
+    _describe(function, parameters, conv.smem_bytes)
+
+
+def _concerns(op: Operation) -> bool:
+    return isinstance(op, CuteOp) or any(_is_view(v.type) for v in (*op.operands, *op.results))
+
+
+def _is_view(type_: Attribute) -> bool:
+    """Whether a type is one of values that the algebra takes apart."""
+    return type_.name.startswith("cute.") and not isinstance(type_, PtrType)
+
+
+def _handler(op: Operation) -> Handler | None:
+    if isinstance(op, scf.ForOp | scf.IfOp) or op.regions:
+        _check_outside(op)
+        return _REGIONS.get(type(op), convert_regions)
+    found = handler_of(op)
+    if found is None:
+        _check_outside(op)
+    return found
+
+
+_REGIONS: dict[type[Operation], Handler] = {scf.ForOp: convert_for, scf.IfOp: convert_if}
+
+
+def _check_outside(op: Operation) -> None:
+    """What is no operation of `cute` hands on no values of it."""
+    arguments = [argument for r in op.regions for b in r.blocks for argument in b.args]
+    for value in (*op.operands, *op.results, *arguments):
+        if _is_view(value.type):
+            raise op_error(op, f"hands on {value.type}, which only operations of cute do")
+
+
+# Arguments
+
+
+def _convert_arguments(
+    function: func.FuncOp, block: Block, conv: Converter
+) -> Sequence[str] | None:
+    """Put the parts of views in front of them; what the parameters are, None if it is unsaid."""
+    parameters: list[str] | None = []
+    for number, argument in enumerate(tuple(block.args)):
+        found = _parameter(function, number, argument, conv)
+        parameters = None if parameters is None or found is None else [*parameters, *found]
+    return parameters
+
+
+def _parameter(
+    function: func.FuncOp, number: int, argument: BlockArgument, conv: Converter
+) -> Sequence[str] | None:
+    type_ = argument.type
+    if isinstance(type_, PtrType):
+        return [f"ptr {number}"]
+    if not type_.name.startswith("cute"):
+        return [f"scalar {number}"]
+    if not _is_view(type_):
+        return None
+    if not isinstance(type_, MemRefType) or type_.space is not AddressSpace.GMEM:
+        raise op_error(
+            function, f"takes views of gmem, pointers and scalars, not {type_}", prefix=False
+        )
+    pointer = PtrType(type_.element_type, type_.space, type_.align, type_.swizzle)
+    conv.pointers[argument] = _inserted(argument, pointer)
+    unknown = leaves(symbol(argument))
+    conv.leaves[argument] = [_inserted(argument, IntegerType(n.width)) for n in unknown]
+    sizes = list(_open(number, type_))
+    return [f"ptr {number}", *sizes] if len(sizes) == len(unknown) else None
+
+
+def _inserted(argument: BlockArgument, type_: Attribute) -> SSAValue:
+    """An argument in front of one."""
+    made = argument.block.insert_arg(type_, argument.index)
+    made.name_hint = argument.name_hint
+    return made
+
+
+def _open(number: int, type_: MemRefType) -> Iterator[str]:
+    """The extents and strides that a flat layout leaves open, as a launch names them."""
+    layout = type_.layout
+    if not isinstance(layout, Layout) or layout.depth > 1:
+        return
+    for what, tree in (("size", layout.shape), ("stride", layout.stride)):
+        for axis, leaf in enumerate(wrap(tree)):
+            if isinstance(leaf, Expression):
+                yield f"{what} {number} {axis}"
+
+
+def _describe(function: func.FuncOp, parameters: Sequence[str] | None, shared: int) -> None:
+    """What a launch has to know of a kernel, where it does not say so itself."""
+    if KERNEL not in function.attributes:
+        return
+    function.attributes[SHARED_BYTES] = IntegerAttr(shared, i32)
+    if PARAMETERS not in function.attributes:
+        if parameters is None:
+            raise op_error(function, f"says by {PARAMETERS} what its parameters are")
+        function.attributes[PARAMETERS] = ArrayAttr([StringAttr(word) for word in parameters])
+    function.attributes.setdefault(TENSOR_MAPS, ArrayAttr([]))
+    function.attributes.setdefault(SHARED_MAP, StringAttr(""))

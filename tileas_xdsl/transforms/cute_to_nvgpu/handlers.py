@@ -1,0 +1,258 @@
+"""What replaces each operation of `cute`: integers, pointers, fragments, instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects import vector
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import (
+    LoadOp,
+    MakeFragmentOp,
+    PtrAddOp,
+    PtrType,
+    StoreOp,
+    UndefFragmentOp,
+)
+from tileas_xdsl.dialects.cute.atoms import (
+    CopyAtomCallOp,
+    MakeAtomOp,
+    MakeTiledCopyOp,
+    MakeTiledMmaOp,
+    MmaAtomCallOp,
+)
+from tileas_xdsl.dialects.cute.copies import CopyOp, GemmOp
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute.interfaces import AtomType
+from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.operands import numbers_of
+from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp
+from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
+from tileas_xdsl.dialects.cute.parts import (
+    GetLayoutsFromTileOp,
+    GetLeavesOp,
+    GetScalarsOp,
+    UnpackTupleOp,
+)
+from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
+from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
+from tileas_xdsl.dialects.cute.values import Number, Tree, is_integer, numbers, symbol
+from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.views import (
+    AllocaOp,
+    AllocSmemOp,
+    ApplySwizzleOp,
+    MemRefLoadOp,
+    MemRefLoadVecOp,
+    MemRefStoreOp,
+    MemRefStoreVecOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
+from tileas_xdsl.transforms.cute_to_nvgpu.copies import convert_copy
+from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
+    is_registers,
+    read,
+    view_of,
+    write,
+)
+from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
+from tileas_xdsl.transforms.cute_to_nvgpu.register_file import RegisterView, fragment_type
+
+# Integers
+
+
+def _algebra(op: AlgebraOp, conv: Converter) -> None:
+    conv.define(op.results[0], op.result_value())
+    conv.kill(op)
+
+
+def _several(
+    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp, conv: Converter
+) -> None:
+    for result, value in zip(op.results, op.values(), strict=True):
+        conv.define(result, value)
+    conv.kill(op)
+
+
+def _make_tuple(op: MakeTupleBase, conv: Converter) -> None:
+    """A tuple of its operands; those that its type knows need no value."""
+    given = [leaf_number(op, element) for element in op.elements]
+    wanted = [n for n in numbers(symbol(op.result)) if isinstance(n, Expression)]
+    unknown = [n for n in given if isinstance(n, Expression)]
+    pairs = zip(wanted, unknown, strict=True)
+    conv.leaves[op.result] = [conv.number(have, want.width) for want, have in pairs]
+    conv.kill(op)
+
+
+def _static(op: StaticOp | MakeSwizzleOp, conv: Converter) -> None:
+    if not isinstance(op.result.type, AtomType):
+        conv.leaves[op.result] = []
+    conv.kill(op)
+
+
+def _same(op: AssumeOp | DerefineOp, conv: Converter) -> None:
+    conv.define(op.result, symbol(op.source))
+    conv.kill(op)
+
+
+# Pointers
+
+
+def _add_offset(op: PtrAddOp, conv: Converter) -> None:
+    if is_integer(op.offset.type):
+        return
+    offset: Any = symbol(op.offset)
+    number = offset.number if isinstance(offset, Number) else numbers_of(offset, "the offset")
+    moved = PtrAddOp(op.ptr, conv.number(number), op.result.type.align)
+    conv.replace(op.result, conv.insert(moved))
+    conv.kill(op)
+
+
+def _apply_swizzle(op: ApplySwizzleOp, conv: Converter) -> None:
+    conv.replace(op.result, conv.swizzled(op.ptr, op.applied))
+    conv.kill(op)
+
+
+# Allocations
+
+
+def _registers(op: AllocaOp | MakeFragmentLikeOp | MmaMakeFragmentOp, conv: Converter) -> None:
+    type_ = op.result.type
+    if not isinstance(type_, MemRefType):
+        assert isinstance(op, AlgebraOp)
+        _algebra(op, conv)
+        return
+    if element_bits(type_.element_type) is None:
+        raise op_error(op, f"keeps no {type_.element_type} in registers")
+    conv.registers.held[op.result] = conv.insert(UndefFragmentOp(fragment_type(type_)))
+    conv.views[op.result] = RegisterView(op.result, 0)
+    conv.leaves[op.result] = []
+    conv.kill(op)
+
+
+def _shared(op: AllocSmemOp, conv: Converter) -> None:
+    """Behind what is taken already."""
+    type_ = op.result.type
+    bits = element_bits(type_.element_type)
+    if bits is None:
+        raise op_error(op, f"{type_.element_type} has no address of its own in memory")
+    align = type_.align
+    start = -(-conv.smem_bytes // align) * align
+    pointer = PtrType(type_.element_type, type_.space, align, type_.swizzle)
+    place = GetDynSmemOp.create(
+        properties=dict(GetDynSmemOp(start).properties), result_types=[pointer]
+    )
+    conv.smem_bytes = start + int(type_.layout.cosize()) * bits // 8
+    conv.pointers[op.result] = conv.insert(place)
+    conv.leaves[op.result] = []
+    conv.kill(op)
+
+
+# Elements
+
+
+def _index(value: SSAValue) -> Any:
+    known = symbol(value)
+    return known.tree if isinstance(known, Tree) else known.number
+
+
+def _load(op: MemRefLoadOp, conv: Converter) -> None:
+    pointer, layout = view_of(conv, op.source)
+    offset = layout.index(_index(op.coord))
+    if not is_registers(op.source):
+        loaded = conv.insert(LoadOp(conv.access(pointer.moved(offset)), op.result.type))
+    else:
+        place = conv.register_view(pointer.moved(offset))
+        one = conv.registers.read(place.base, [place.offset])
+        loaded = conv.insert(vector.ExtractOp(one, [0], op.result.type))
+    conv.replace(op.result, loaded)
+    conv.kill(op)
+
+
+def _store(op: MemRefStoreOp, conv: Converter) -> None:
+    pointer, layout = view_of(conv, op.destination)
+    offset = layout.index(_index(op.coord))
+    if not is_registers(op.destination):
+        conv.effect(StoreOp(op.value, conv.access(pointer.moved(offset))))
+    else:
+        place = conv.register_view(pointer.moved(offset))
+        one = conv.insert(MakeFragmentOp([op.value]))
+        conv.registers.write(place.base, [place.offset], one)
+    conv.kill(op)
+
+
+def _all(view: SSAValue) -> range:
+    assert isinstance(view.type, MemRefType)
+    return range(view.type.layout.size())
+
+
+def _load_vector(op: MemRefLoadVecOp, conv: Converter) -> None:
+    conv.replace(op.result, read(conv, op.source, _all(op.source)))
+    conv.kill(op)
+
+
+def _store_vector(op: MemRefStoreVecOp, conv: Converter) -> None:
+    write(conv, op.destination, _all(op.destination), op.value)
+    conv.kill(op)
+
+
+# Atoms
+
+
+def _make_atom(op: MakeAtomOp, conv: Converter) -> None:
+    if op.values:
+        raise op_error(op, f"is not lowered with values of run time: {op.result.type}")
+    conv.kill(op)
+
+
+def _tiled(op: MakeTiledCopyOp | MakeTiledMmaOp, conv: Converter) -> None:
+    conv.kill(op)
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    AllocSmemOp: _shared,
+    AllocaOp: _registers,
+    ApplySwizzleOp: _apply_swizzle,
+    AssumeOp: _same,
+    CopyAtomCallOp: convert_copy,
+    CopyOp: convert_copy,
+    DerefineOp: _same,
+    GemmOp: convert_product,
+    GetLayoutsFromTileOp: _several,
+    GetLeavesOp: _several,
+    GetScalarsOp: _several,
+    MakeAtomOp: _make_atom,
+    MakeFragmentLikeOp: _registers,
+    MakeSwizzleOp: _static,
+    MakeTiledCopyOp: _tiled,
+    MakeTiledMmaOp: _tiled,
+    MemRefLoadOp: _load,
+    MemRefLoadVecOp: _load_vector,
+    MemRefStoreOp: _store,
+    MemRefStoreVecOp: _store_vector,
+    MmaAtomCallOp: convert_product,
+    MmaMakeFragmentOp: _registers,
+    PtrAddOp: _add_offset,
+    StaticOp: _static,
+    UnpackTupleOp: _several,
+}
+"""Operations that are no plain algebra."""
+
+
+def handler_of(op: Operation) -> Handler | None:
+    """What replaces an operation; None for one that stays."""
+    if (found := HANDLERS.get(type(op))) is not None:
+        return found
+    if isinstance(op, MakeTupleBase):
+        return _make_tuple
+    if isinstance(op, AlgebraOp):
+        return _algebra
+    if isinstance(op, CuteOp):
+        raise op_error(op, "is not lowered by convert-cute-to-nvgpu")
+    return None

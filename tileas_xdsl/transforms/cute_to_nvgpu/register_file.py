@@ -1,0 +1,101 @@
+"""Views of registers as fragments: what one thread holds of an allocation is one value at a time.
+
+Registers have no addresses, so that a view of them is a list of elements that are known before run
+time, and a write gives a new fragment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.cute.elements import as_vector
+from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value
+from tileas_xdsl.transforms.cute_lowering.numbers import Insert
+
+Places = Sequence[int]
+"""Elements of an allocation, by their offsets."""
+
+
+@dataclass(frozen=True)
+class RegisterView:
+    """A place in the registers that the SSA value `base` allocates."""
+
+    base: SSAValue
+    offset: int
+
+
+@dataclass
+class RegisterFile:
+    """What the registers of each allocation hold, at the place where code is written."""
+
+    insert: Insert
+    held: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def read(self, base: SSAValue, places: Places) -> SSAValue:
+        """The fragment of some elements, in the order of `places`."""
+        whole = self.held[base]
+        if list(places) == list(range(size_of(whole))):
+            return whole
+        return self._joined([self._cut(whole, run) for run in runs(places)])
+
+    def write(self, base: SSAValue, places: Places, value: SSAValue) -> None:
+        """Let elements hold those of a fragment; no place is named twice."""
+        whole = self.held[base]
+        source = {place: n for n, place in enumerate(places)}
+        parts: list[SSAValue] = []
+        for start, stop in _segments(source, size_of(whole)):
+            if start in source:
+                first = source[start]
+                parts.append(self._cut(value, range(first, first + stop - start)))
+            else:
+                parts.append(self._cut(whole, range(start, stop)))
+        self.held[base] = self._joined(parts)
+
+    def _cut(self, whole: SSAValue, run: range) -> SSAValue:
+        if len(run) == size_of(whole):
+            return whole
+        return self.insert(SliceFragmentOp(whole, run.start, len(run)))
+
+    def _joined(self, parts: Sequence[Value]) -> SSAValue:
+        if len(parts) == 1:
+            return SSAValue.get(parts[0])
+        return self.insert(MakeFragmentOp(parts))
+
+
+def runs(places: Places) -> Iterator[range]:
+    """Consecutive places, as long as they are."""
+    start = 0
+    for n in range(1, len(places) + 1):
+        if n == len(places) or places[n] != places[n - 1] + 1:
+            yield range(places[start], places[n - 1] + 1)
+            start = n
+
+
+def _segments(source: dict[int, int], size: int) -> Iterator[tuple[int, int]]:
+    """Runs of places that stay, and of such that are written by consecutive elements."""
+    start = 0
+    for place in range(1, size + 1):
+        before = source.get(place - 1)
+        after = None if before is None else before + 1
+        if place < size and source.get(place) == after:
+            continue
+        yield start, place
+        start = place
+
+
+def size_of(fragment: SSAValue) -> int:
+    """The elements of a fragment."""
+    vector = as_vector(fragment.type)
+    assert vector is not None
+    return vector.get_shape()[0]
+
+
+def fragment_type(type_: MemRefType) -> VectorType[Attribute]:
+    """The fragment of all registers that a view has."""
+    return VectorType(type_.element_type, [int(type_.layout.cosize())])
