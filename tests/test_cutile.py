@@ -75,3 +75,15 @@ def test_what_is_no_kernel_is_refused() -> None:
 def test_arguments_that_do_not_fit_are_refused_at_the_kernel() -> None:
     with pytest.raises(DiagnosticError, match="2 arguments; the kernel's parameters are a, b, c"):
         tileas.compile(kernels.vector_add, A, B)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_remainders_are_those_of_python(dtype: type[np.generic]) -> None:
+    """They have the sign of the divisor; the exact remainder plus the divisor is rounded once."""
+    x, y = (RNG.standard_normal(256).astype(dtype) * np.array(s, dtype) for s in (1000, 0.37))
+    kernel = tileas.compile(kernels.remainders, x, y, np.zeros_like(x))
+    wanted = np.fmod(x, y)
+    wanted = np.where((wanted != 0) & ((wanted < 0) != (y < 0)), wanted + y, wanted)
+    for run in (kernel.simulate, kernel.emulate):
+        np.testing.assert_array_equal(run(x, y, np.zeros_like(x)).arrays[2], wanted)
+    np.testing.assert_array_equal(wanted, np.mod(x.astype(np.float64), y).astype(dtype))

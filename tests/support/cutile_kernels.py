@@ -231,3 +231,8 @@ def newest(x, y):
 def scaled_by(x, number):
     tile = ct.load(x, (0,), (16,)).reshape((4, 4))
     ct.store(x, (0,), (tile * ct.astype(number, ct.float32)).reshape((16,)))
+
+
+@ct.kernel
+def remainders(x, y, z):
+    ct.store(z, (0,), ct.load(x, (0,), (256,)) % ct.load(y, (0,), (256,)))

@@ -19,7 +19,6 @@ HELD = f"%t, %k = load_ptr_tko weak %p : tile<ptr<f32>> -> {F32}, token\n    "
 HALF = f"{HELD}%h = ftof %t : {F32} -> tile<f16>\n    ".replace("%t", "%s").replace("%h", "%t")
 
 REFUSED = {
-    "remf": (f"{HELD}%r = remf %t, %t : {F32}", "remf", "a remainder of floats"),
     "zero": (
         f"{HALF}%r = addf %t, %t rounding<zero> : tile<f16>",
         "addf",

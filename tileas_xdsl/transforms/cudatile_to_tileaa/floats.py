@@ -20,6 +20,8 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileas.float_modes import DIRECTED, FLUSH, ROUNDING
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+from tileas_xdsl.transforms.math_functions.remainder import remf
+from tileas_xdsl.transforms.math_functions.values import Scope
 
 Make = Callable[..., Any]
 
@@ -129,8 +131,14 @@ def compared(c: Converter, op: ct.CmpFOp) -> Sequence[SSAValue]:
 
 
 def remainder(c: Converter, op: ct.RemFOp) -> Sequence[SSAValue]:
-    """There is no such operation below."""
-    raise op_error(op, "has no equivalent in 'arith' or 'math': a remainder of floats")
+    """`arith` has none: it is written out, exactly."""
+    scope = Scope(c.insert, straight=True)
+
+    def body(a: SSAValue, b: SSAValue) -> SSAValue:
+        return remf(scope.take(a), scope.take(b)).ssa
+
+    operands = c.get_all(op.operands)
+    return [c.by_element(element_of(operands[0].type), operands, body)]
 
 
 FLOATS: Mapping[type[Operation], Rule] = {
