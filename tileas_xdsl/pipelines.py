@@ -58,8 +58,12 @@ _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 _LOADS = ("tileas-choose-tma", "tileas-pipeline-loads")
 """What products read comes by TMA, and while the product before is made."""
 
-_LAID_OUT = (*_plain(*_LOADS, _LAYOUT[0]), _BULK, *_plain(*_LAYOUT[1:]))
-"""Loads are chosen, tiles are laid out, and what TMA moves is asynchronous."""
+_LAID_OUT = (
+    *_plain(*_LOADS, "tileas-place-constants", _LAYOUT[0]),
+    _BULK,
+    *_plain(*_LAYOUT[1:]),
+)
+"""Loads and constants have their places, tiles are laid out, and TMA moves asynchronously."""
 
 _TO_THREADS = (
     "convert-tileas-to-cute-nvgpu",

@@ -158,6 +158,12 @@ def _tileas_separate_host_tma() -> type[ModulePass]:
     return TileasSeparateHostTma
 
 
+def _tileas_place_constants() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_place_constants import TileasPlaceConstants
+
+    return TileasPlaceConstants
+
+
 def _tileas_choose_tma() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
 
@@ -273,6 +279,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-legalize-tmem-copy": _tileas_legalize_tmem_copy,
         "tileas-materialize-convert-layout": _tileas_materialize_convert_layout,
         "tileas-pipeline-loads": _tileas_pipeline_loads,
+        "tileas-place-constants": _tileas_place_constants,
         "tileas-remove-buffer-alias": _tileas_remove_buffer_alias,
         "tileas-remove-dead-args": _tileas_remove_dead_args,
         "tileas-remove-layout-conversions": _tileas_remove_layout_conversions,
