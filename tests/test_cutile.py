@@ -87,3 +87,12 @@ def test_remainders_are_those_of_python(dtype: type[np.generic]) -> None:
     for run in (kernel.simulate, kernel.emulate):
         np.testing.assert_array_equal(run(x, y, np.zeros_like(x)).arrays[2], wanted)
     np.testing.assert_array_equal(wanted, np.mod(x.astype(np.float64), y).astype(dtype))
+
+
+def test_arrays_of_truth_values() -> None:
+    mask = RNG.random(50) < 0.5
+    x, y = A[:50], B[:50]
+    kernel = tileas.compile(kernels.chosen, mask, x, y, np.zeros_like(mask))
+    for run in (kernel.simulate, kernel.emulate):
+        found = run(mask, x, y, np.zeros_like(mask)).arrays[3]
+        np.testing.assert_array_equal(found, np.where(mask, x, y) > 0)

@@ -59,7 +59,7 @@ _LOADS = ("tileas-choose-tma", "tileas-pipeline-loads")
 """What products read comes by TMA, and while the product before is made."""
 
 _LAID_OUT = (
-    *_plain(*_LOADS, "tileas-place-constants", _LAYOUT[0]),
+    *_plain(*_LOADS, "tileas-place-constants", "tileas-widen-truths", _LAYOUT[0]),
     _BULK,
     *_plain(*_LAYOUT[1:]),
 )

@@ -164,6 +164,12 @@ def _tileas_place_constants() -> type[ModulePass]:
     return TileasPlaceConstants
 
 
+def _tileas_widen_truths() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tileas_widen_truths import TileasWidenTruths
+
+    return TileasWidenTruths
+
+
 def _tileas_choose_tma() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
 
@@ -286,6 +292,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-resolve-agent-boundary": _tileas_resolve_agent_boundary,
         "tileas-separate-host-tma": _tileas_separate_host_tma,
         "tileas-slicing": _tileas_slicing,
+        "tileas-widen-truths": _tileas_widen_truths,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

@@ -236,3 +236,10 @@ def scaled_by(x, number):
 @ct.kernel
 def remainders(x, y, z):
     ct.store(z, (0,), ct.load(x, (0,), (256,)) % ct.load(y, (0,), (256,)))
+
+
+@ct.kernel
+def chosen(mask, x, y, positive):
+    here = ct.load(mask, (0,), (64,))
+    tile = ct.where(here, ct.load(x, (0,), (64,)), ct.load(y, (0,), (64,)))
+    ct.store(positive, (0,), tile > 0.0)
