@@ -71,7 +71,11 @@ def test_what_a_run_left_comes_back_by_parameter() -> None:
         ([A, 7, 64], "3 arguments; the kernel's parameters are a, n, tile, b"),
         ([A, 7, 32, B], "'tile' is 32; the kernel was compiled for 64"),
         ([A, "7", 64, B], "'n' is a number, not '7'"),
+        ([A, 7.5, 64, B], "'n' is a number of type int32, not 7.5"),
+        ([A, 1 << 40, 64, B], "'n' is 1099511627776, which has more than the bits of int32"),
+        ([[1, 2], 7, 64, B], "'a' is an array, not a value of type list"),
         ([B, 7, 64, B], "'a' has 2 dimensions, not 1"),
+        ([A.astype(float), 7, 64, B], "'a' is an array of float16, not of float64"),
         (
             [A[:, :12].copy(), 7, 64, B],
             "extent 1 of 'a' is 12; the kernel was compiled for multiples of 8",

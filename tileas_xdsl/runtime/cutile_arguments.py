@@ -5,7 +5,7 @@ An array is a pointer, its extents and its strides in elements; a constant is no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -67,16 +67,45 @@ def _of_one(parameter: Parameter, value: Any) -> Iterator[Any]:
         case ScalarParameter():
             if not isinstance(value, int | float | np.generic):
                 raise ArgumentError(f"'{parameter.name}' is a number, not {value!r}")
+            _check_number(parameter, value)
             yield value
         case ArrayParameter():
             yield from _of_array(parameter, value)
 
 
+_DTYPES: Mapping[str, str] = {"bool_": "bool", "tfloat32": "float32"}
+"""What numpy calls the elements that it has another name for."""
+
+
+def _check_number(parameter: ScalarParameter, value: Any) -> None:
+    """A number of whole ones must be one, and of as many bits."""
+    name, element = parameter.name, parameter.element
+    bits = 1 if element == "bool_" else int(element.partition("int")[2] or 0)
+    if not bits:
+        return
+    if isinstance(value, float | np.floating):
+        raise ArgumentError(f"'{name}' is a number of type {element}, not {value!r}")
+    if not -(1 << (bits - 1)) <= int(value) < 1 << bits:
+        raise ArgumentError(f"'{name}' is {value}, which has more than the bits of {element}")
+
+
+def _check_elements(parameter: ArrayParameter, array: Array) -> None:
+    """The elements that the kernel was compiled for; integers may have any sign."""
+    wanted = _DTYPES.get(parameter.element, parameter.element)
+    if array.dtype.name.removeprefix("u") != wanted.removeprefix("u"):
+        text = f"'{parameter.name}' is an array of {wanted}"
+        raise ArgumentError(f"{text}, not of {array.dtype.name}")
+
+
 def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
+    if not isinstance(value, np.ndarray | np.generic):
+        text = f"'{parameter.name}' is an array, not a value of type {type(value).__name__}"
+        raise ArgumentError(text)
     array = np.asarray(value)
     if array.ndim != len(parameter.shape):
         text = f"'{parameter.name}' has {len(parameter.shape)} dimensions"
         raise ArgumentError(f"{text}, not {array.ndim}")
+    _check_elements(parameter, array)
     if any(stride % array.itemsize for stride in array.strides):
         raise ArgumentError(f"the strides of '{parameter.name}' are no whole elements")
     strides = [stride // array.itemsize for stride in array.strides]
