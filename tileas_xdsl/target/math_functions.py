@@ -70,3 +70,8 @@ MATH_FUNCTIONS: Mapping[str, MathFunction] = MappingProxyType(
     }
 )
 """By the name of the operation."""
+
+BOUNDS_F64: Mapping[str, int] = MappingProxyType(
+    dict.fromkeys(("exp", "exp2", "log", "log10", "log2", "tanh"), 1)
+)
+"""Units of the last place that the functions of f64 which are written out may be off."""

@@ -11,7 +11,9 @@ import sys
 from collections.abc import Iterator
 
 from tileas_xdsl.dialects.nv_tileas.float_modes import FLUSH, MODES, ROUNDING, SATURATE, Modes
-from tileas_xdsl.target.math_functions import MATH_FUNCTIONS, MathFunction
+from tileas_xdsl.target.math_functions import BOUNDS_F64, MATH_FUNCTIONS, MathFunction
+
+_DOUBLES = ", ".join(f"`{name}`" for name in BOUNDS_F64)
 
 HEAD = f"""# Functions and roundings
 
@@ -25,7 +27,8 @@ interpreter, in the emulator and on a GPU: only sums, products, fused multiply-a
 square roots and integers. Errors are distances from the correctly rounded result in units of the
 last place: what the CUDA math library promises, which is kept, and the largest that was seen
 (`python benchmarks/math_accuracy.py`). f16 and bf16 are computed in f32 and rounded once; 8-bit
-floats too. Of f64 there are `sqrt`, `rsqrt`, `fma`, roundings to integers, `absf` and `copysign`.
+floats too. Of f64 there are `sqrt`, `rsqrt`, `fma`, roundings to integers, `absf` and `copysign`,
+and as sequences, off by {max(BOUNDS_F64.values())} at most, {_DOUBLES}.
 
 `fastmath<afn>` or `fastmath<fast>` allow the instructions of the last columns, with subnormal
 numbers as zero; `{ROUNDING} = "approx"` asks for them without that. A function

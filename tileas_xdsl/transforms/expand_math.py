@@ -20,6 +20,7 @@ from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.math_functions.table import (
     IN_ANY,
     IN_F32,
+    IN_F64,
     WHOLE_IN_F32,
     Expansion,
 )
@@ -45,13 +46,23 @@ def _expansion(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
     if (found := IN_ANY.get(type(op))) is not None:
         float_mode(op)
         return partial(_in_any, op, found)
+    if op.results and _is_double(op):
+        return _of_f64(op)
     in_f32 = _of_f32(op)
-    if in_f32 is None or _is_double(op):
+    if in_f32 is None:
         return None
     mode = float_mode(op)
     if MATH_FUNCTIONS[op.name.removeprefix("math.")].fast and mode.approximate:
         return None
     return partial(_in_f32, in_f32)
+
+
+def _of_f64(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
+    """The function of f64, which nothing approximates."""
+    if (found := IN_F64.get(type(op))) is None:
+        return None
+    float_mode(op)
+    return lambda _, operands: _staged(found, *operands)
 
 
 def _of_f32(op: Operation) -> Expansion | None:
@@ -90,8 +101,8 @@ def _in_f32(expansion: Expansion, scope: Scope, operands: list[Value]) -> Value:
 class ExpandMath(ModulePass):
     """Write out the functions of `math`, within the errors of `target/math_functions.py`.
 
-    On scalars and on fragments; tiles are to be fragments first.  Functions of f64 stay, and the
-    back end says which of them it has.
+    On scalars and on fragments; tiles are to be fragments first.  Functions of f64 that are not
+    written out stay, and the back end says which of them it has.
     """
 
     name = "expand-math"

@@ -8,6 +8,7 @@ from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from tileas_xdsl.transforms.math_functions import (
+    doubles,
     error_function,
     exponentials,
     inverse,
@@ -43,6 +44,16 @@ IN_F32: Mapping[type[Operation], Expansion] = {
     math.TanhOp: exponentials.tanh,
 }
 """Functions of f32, element by element; narrower floats are extended before and rounded behind."""
+
+IN_F64: Mapping[type[Operation], Expansion] = {
+    math.Exp2Op: doubles.exp2,
+    math.ExpOp: doubles.exp,
+    math.Log10Op: doubles.log10,
+    math.Log2Op: doubles.log2,
+    math.LogOp: doubles.log,
+    math.TanhOp: doubles.tanh,
+}
+"""Functions of f64, element by element."""
 
 WHOLE_IN_F32: Mapping[type[Operation], Expansion] = {
     math.CosOp: trigonometry.cos,

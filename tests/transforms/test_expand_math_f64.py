@@ -1,0 +1,97 @@
+"""Functions of f64, written out: one unit of the last place off at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects import math
+from xdsl.dialects.builtin import f64
+from xdsl.ir import Block
+
+from tests.support.tile_ir import Array, text_of_tiles
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.dialects.cute import YieldFragmentOp
+from tileas_xdsl.interpreters.tile.lifting import LiftedBody
+from tileas_xdsl.target.math_functions import BOUNDS_F64
+from tileas_xdsl.transforms.math_functions.table import IN_F64
+from tileas_xdsl.transforms.math_functions.values import Scope
+
+NAMED: dict[str, Callable[..., Any]] = {
+    kind.name.removeprefix("math."): function for kind, function in IN_F64.items()
+}
+SPECIAL = (
+    0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 2.0**-1022, 1.7e308, -1.7e308,
+    709.78, 709.79, -745.1, -745.2, 1024.0, 1023.5, -1074.0, -1075.1, 2.0, 10.0, 1e22,
+    1 - 2.0**-53, 1 + 2.0**-52,
+)  # fmt: skip
+
+
+def samples(seed: int, size: int) -> Array:
+    rng = np.random.default_rng(seed)
+    return np.concatenate(
+        [
+            rng.integers(0, 1 << 64, size, np.uint64).view(np.float64),
+            rng.standard_normal(size),
+            rng.uniform(-750, 720, size),
+            rng.uniform(-1080, 1030, size),
+            1 + rng.uniform(-0.5, 0.6, size),
+            np.ldexp(rng.standard_normal(size), rng.integers(-60, 3, size)),
+            SPECIAL,
+        ]
+    )
+
+
+def evaluated(name: str, x: Array) -> Array:
+    block = Block(arg_types=[f64])
+    scope = Scope(block.add_op, straight=True)
+    result = NAMED[name](scope.take(block.args[0]))
+    block.add_op(YieldFragmentOp([result.ssa]))
+    with np.errstate(all="ignore"):
+        return LiftedBody(block, lambda value: value)(x)
+
+
+def distance(name: str, found: Array, x: Array) -> Array:
+    """Units of the last place from the rounded result in extended precision."""
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(x.astype(np.longdouble)).astype(np.float64)
+    nan = np.isnan(wanted)
+    assert (np.isnan(found) == nan).all()
+    assert (np.signbit(found) == np.signbit(wanted))[~nan].all()
+    bits = [np.where(nan, 0, a).view(np.int64) for a in (found, wanted)]
+    return np.abs(bits[0] - bits[1])
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_errors_are_within_the_bound(name: str) -> None:
+    x = samples(1, 5000)
+    assert distance(name, evaluated(name, x), x).max() <= BOUNDS_F64[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+def test_errors_of_many_arguments_are_within_the_bound(name: str) -> None:
+    for seed in range(8):
+        x = samples(seed, 100_000)
+        assert distance(name, evaluated(name, x), x).max() <= BOUNDS_F64[name]
+
+
+def test_every_function_has_a_bound() -> None:
+    assert set(BOUNDS_F64) == {kind.name.removeprefix("math.") for kind in IN_F64}
+    assert math.SinOp not in IN_F64
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "tanh"])
+def test_threads_have_the_same_bits(name: str) -> None:
+    x = samples(3, 128)[-256:].reshape(8, 32)
+    out = np.zeros_like(x)
+    kernel = compile(text_of_tiles(f"%r0 = {name} %a0 : tile<8x32xf64>", [x], [out]))
+    run = kernel.emulate(x, out)
+    assert [str(finding) for finding in run.findings] == []
+    wanted = evaluated(name, x)
+    nan = np.isnan(wanted)
+    found = run.arrays[1]
+    assert (np.isnan(found) == nan).all()
+    assert found[~nan].tobytes() == wanted[~nan].tobytes()
