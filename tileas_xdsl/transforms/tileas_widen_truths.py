@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -35,6 +35,8 @@ from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Insert
 LOADS = (GatherLoadOp, LoadOp, TiledLoadOp)
 STORES = (ScatterStoreOp, StoreOp, TiledStoreOp)
 
+Memory: TypeAlias = MemRefType[Attribute] | TiledViewType
+
 PADDING = "padding_value"
 
 
@@ -42,16 +44,23 @@ def _in_bytes(type_: Attribute) -> Attribute | None:
     """The type of the same memory with bytes; None for what reaches no truth values of memory."""
     if isinstance(type_, PtrType):
         return PtrType(i8, type_.address_space) if type_.pointee == i1 else None
-    if isa(type_, TensorType[Attribute]):
-        inside = _in_bytes(type_.element_type) if isinstance(type_.element_type, PtrType) else None
-        return inside and TensorType(inside, type_.get_shape(), type_.encoding)
-    if space_of(type_) is not Space.GMEM:
+    if isinstance(type_, MemRefType | TiledViewType):
+        return _memory_in_bytes(cast("Memory", type_))
+    if not isinstance(type_, TensorType):
         return None
-    if isa(type_, MemRefType[Attribute]) and type_.element_type == i1:
-        return MemRefType(i8, type_.shape, type_.layout, type_.memory_space)
-    if isinstance(type_, TiledViewType) and type_.element_type == i1:
+    tile = cast("TensorType[Attribute]", type_)
+    inside = tile.element_type
+    if not isinstance(inside, PtrType) or inside.pointee != i1:
+        return None
+    return TensorType(PtrType(i8, inside.address_space), tile.get_shape(), tile.encoding)
+
+
+def _memory_in_bytes(type_: Memory) -> Attribute | None:
+    if type_.element_type != i1 or space_of(type_) is not Space.GMEM:
+        return None
+    if isinstance(type_, TiledViewType):
         return TiledViewType(type_.shape, i8, type_.residency, type_.layout)
-    return None
+    return MemRefType(i8, type_.shape, type_.layout, type_.memory_space)
 
 
 def _values(kernel: Operation) -> Iterator[SSAValue]:
@@ -158,10 +167,12 @@ class TileasWidenTruths(ModulePass):
 
 
 def _widen(kernel: func.FuncOp) -> None:
+    found = [(value, type_) for value in _values(kernel) if (type_ := _in_bytes(value.type))]
+    if not found:
+        return
     accesses = _accesses(kernel)
-    for value in list(_values(kernel)):
-        if (type_ := _in_bytes(value.type)) is not None:
-            Rewriter.replace_value_with_new_type(value, type_)
+    for value, type_ in found:
+        Rewriter.replace_value_with_new_type(value, type_)
     if not kernel.is_declaration:
         kernel.update_function_type()
     for access in accesses:
