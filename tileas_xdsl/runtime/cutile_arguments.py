@@ -101,7 +101,7 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
     if not isinstance(value, np.ndarray | np.generic):
         text = f"'{parameter.name}' is an array, not a value of type {type(value).__name__}"
         raise ArgumentError(text)
-    array = np.asarray(value)
+    array = np.asarray(cast("Array", value))
     if array.ndim != len(parameter.shape):
         text = f"'{parameter.name}' has {len(parameter.shape)} dimensions"
         raise ArgumentError(f"{text}, not {array.ndim}")
