@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kernels import Gemm
 from kernels.compiled import compiled
+from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.device import Device, gpu
 from tileas_xdsl.runtime.launching import target_of
 from tileas_xdsl.runtime.timing import timed
@@ -86,6 +87,31 @@ def gemms(device: Device, size: int, launches: int) -> Iterator[Result]:
         yield Result(f"GEMM {size}^3 {name}", ours, theirs, 2e-9 * size**3 / ours, error)
 
 
+SIGNATURE = "a: bf16[?, ?%8], b: bf16[?, ?%8], c: bf16[?, ?%8], tm=128, tn={columns}, tk=64"
+
+
+def cutile_products(device: Device, size: int, launches: int) -> Iterator[Result]:
+    """A product of cuTile Python, beside that of cuBLAS."""
+    import torch
+
+    from kernels.cutile.matmul import matmul
+
+    for columns in (128, 256):
+        text = SIGNATURE.format(columns=columns)
+        kernel = compile(matmul, signature=text, target=target_of(device))
+        a, b = (torch.randn(size, size, device="cuda").to(torch.bfloat16) for _ in range(2))
+        c = torch.full((size, size), float("nan"), device="cuda", dtype=torch.bfloat16)
+        grid = (size // 128, size // columns)
+        args = (a, b, c, 128, columns, 64)
+        kernel.launch(*args, grid=grid)
+        exact = a @ b
+        error = float((c.float() - exact.float()).abs().max() / exact.float().abs().max())
+        ours = _median(partial(kernel.launch, *args, grid=grid), device, launches)
+        theirs = _median(partial(torch.matmul, a, b, out=exact), device, launches)
+        name = f"cuTile {size}^3 bf16, tiles 128x{columns}x64"
+        yield Result(name, ours, theirs, 2e-9 * size**3 / ours, error)
+
+
 def _median(launch: Callable[[], Any], device: Device, launches: int) -> float:
     return timed(launch, device, launches=launches).median
 
@@ -98,7 +124,10 @@ def main() -> int:
     options = parser.parse_args()
     device = gpu()
     print(f"{device.name}, {target_of(device)}, Python {platform.python_version()}")
-    results = list(gemms(device, options.size, options.launches))
+    results = [
+        *gemms(device, options.size, options.launches),
+        *cutile_products(device, options.size, options.launches),
+    ]
     width = max(len(result.name) for result in results)
     for result in results:
         print(
