@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.support.tile_ir import Array, context
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.frontend.cutile import kernel_module
 from tileas_xdsl.interpreters.tile.launch import simulate
@@ -21,8 +20,6 @@ from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTilea
 pytest.importorskip("cuda.tile")
 
 from support import cutile_kernels as kernels
-
-HAS_A_REMAINDER = "math_functions"
 
 
 def lowered(name: str) -> ModuleOp:
@@ -34,17 +31,9 @@ def lowered(name: str) -> ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("name", sorted({*kernels.SIGNATURES} - {HAS_A_REMAINDER}))
+@pytest.mark.parametrize("name", sorted(kernels.SIGNATURES))
 def test_what_the_front_end_makes_is_converted(name: str) -> None:
     lowered(name)
-
-
-def test_what_is_refused_is_refused_in_the_python_source() -> None:
-    with pytest.raises(OpError, match="a remainder of floats") as caught:
-        lowered(HAS_A_REMAINDER)
-    location = caught.value.diagnostics[0].location
-    assert location is not None
-    assert location.file == kernels.__file__
 
 
 def array(values: Array) -> Sequence[Any]:

@@ -104,9 +104,8 @@ def test_what_is_read_after_a_store_is_what_was_stored() -> None:
 
 
 def test_pointers_that_nobody_can_follow_are_refused() -> None:
-    for pointer, reason in (("i1, 1", "an array of truth values"), ("f32, 3", "global memory")):
-        with pytest.raises(DiagnosticError, match=reason):
-            compile(kernel(f"%a: !nv_tileaa.ptr<{pointer}>", ""))
+    with pytest.raises(DiagnosticError, match="global memory"):
+        compile(kernel("%a: !nv_tileaa.ptr<f32, 3>", ""))
 
 
 def test_blocks_hand_on_what_they_have_written() -> None:
