@@ -73,6 +73,12 @@ def give_result(op: Operation, type_: Attribute) -> None:
 
 
 def _results(op: Operation, types: Sequence[Attribute]) -> SSAValues[OpResult]:
+    if len(types) == 1:
+        only = _new(OpResult)
+        only._type = types[0]
+        only.op = op
+        only.index = 0
+        return SSAValues((only,))
     results: list[OpResult] = []
     for type_ in types:
         result = _new(OpResult)

@@ -58,6 +58,9 @@ class DebugInfo:
         self._numbers = unsigned_array(cursor, total, 8, "the places of operations")
         self._bounds = _bounds(cursor, offsets, total, place)
         self._locations = _Attributes(cursor, origin, strings, 1 - first_column).locations()
+        pairs = enumerate(self._locations)
+        self._others = frozenset(number for number, found in pairs if found is None)
+        """The numbers of debug attributes that are no locations."""
 
     def of_function(self, cursor: Cursor) -> Iterator[LocationAttr]:
         """The locations of a function and of its operations, whose number comes next in `cursor`.
@@ -78,8 +81,9 @@ class DebugInfo:
         except IndexError:
             message = f"debug attribute {max(numbers)} of {len(known) - 1}"
             raise cursor.error(f"the function refers to {message}", start) from None
-        if None in found:
-            message = f"debug attribute {numbers[found.index(None)]}, which is no location"
+        if not self._others.isdisjoint(numbers):
+            first = next(number for number in numbers if number in self._others)
+            message = f"debug attribute {first}, which is no location"
             raise cursor.error(f"an operation of the function is at {message}", start)
         return iter(cast(list[LocationAttr], found))
 
