@@ -53,7 +53,14 @@ def append_operation(
         operand.first_use = use
         uses.append(use)
     op._operand_uses = tuple(uses)
-    op.results = _results(op, result_types) if result_types else NO_VALUES
+    if len(result_types) == 1:
+        result = _new(OpResult)
+        result._type = result_types[0]
+        result.op = op
+        result.index = 0
+        op.results = SSAValues((result,))
+    else:
+        op.results = _results(op, result_types) if result_types else NO_VALUES
     op.properties = properties
     op.attributes = {}
     op.location = location
@@ -73,12 +80,6 @@ def give_result(op: Operation, type_: Attribute) -> None:
 
 
 def _results(op: Operation, types: Sequence[Attribute]) -> SSAValues[OpResult]:
-    if len(types) == 1:
-        only = _new(OpResult)
-        only._type = types[0]
-        only.op = op
-        only.index = 0
-        return SSAValues((only,))
     results: list[OpResult] = []
     for type_ in types:
         result = _new(OpResult)
