@@ -143,7 +143,7 @@ PROBLEMS: Sequence[Problem] = [
     sizes.problem()
     for sizes in (
         Experts(50, 3, 70, 100),
-        Experts(64, 4, 128, 128, "bf16", tn=128),
+        Experts(64, 4, 128, 128, "bf16"),
         Experts(90, 2, 96, 72, choices=1, is_weighted=False, tk=32),
     )
 ]
