@@ -140,6 +140,25 @@ def test_a_kernel_of_cutile_takes_whole_arrays() -> None:
         made.launch([Tensor((1001,), "torch.float32"), *tensors[1:], 256], 4)
 
 
+@pytest.mark.parametrize(
+    ("alignment", "place", "fits"), [(64, 32, False), (32, 32, True), (4, 4, True), (16, 4, False)]
+)
+def test_arrays_begin_where_the_signature_promises(alignment: int, place: int, fits: bool) -> None:
+    pytest.importorskip("cuda.tile")
+    from kernels.cutile.vector_add import vector_add
+
+    text = f"a: f32[?] @{alignment}, b: f32[?], c: f32[?], tile=256"
+    made, api = launcher(tileas.compile(vector_add, signature=text))
+    places = (0x7F0000000000 + place, 0x7F0000002000, 0x7F0000004000)
+    tensors = [Tensor((1000,), "torch.float32", at) for at in places]
+    if fits:
+        made.launch([*tensors, 256], 4)
+    else:
+        with pytest.raises(ArgumentError, match=rf"'a' begins at .* no multiple of {alignment} "):
+            made.launch([*tensors, 256], 4)
+    assert len(api.launches) == fits
+
+
 WRONG = {
     "another type": (
         {"dtype": "torch.float32"},

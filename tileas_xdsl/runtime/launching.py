@@ -19,6 +19,7 @@ import numpy as np
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.frontend.signature import ArrayParameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
@@ -42,7 +43,7 @@ CAPABILITIES: Mapping[str, tuple[int, int]] = {"sm_90a": (9, 0), "sm_100a": (10,
 """By target, the compute capability of the GPUs that run it, and of no others."""
 
 POINTER_ALIGNMENT = 16
-"""Bytes of which the address of every array is a multiple: wide accesses and TMA rely on it."""
+"""Bytes of which the address of an array is a multiple unless a signature says otherwise."""
 
 PROMOTION = "256B"
 """What the level-2 cache fetches around a piece of a box."""
@@ -190,7 +191,7 @@ class Launcher:
         stand_ins: list[Any] = []
         for number, (value, found) in enumerate(zip(args, arrays, strict=True)):
             if found is not None:
-                self._check_array(found, self._name(number))
+                self._check_array(found, number)
             stand_ins.append(value if found is None else found.shadow)
             if found is not None:
                 places[id(stand_ins[-1])] = found
@@ -207,16 +208,24 @@ class Launcher:
         is_plain = self.kernel.parameters is None
         return flat if is_plain else [in_memory(value) for value in flat]
 
-    def _check_array(self, found: DeviceArray, name: str) -> None:
+    def _check_array(self, found: DeviceArray, number: int) -> None:
+        name, alignment = self._name(number), self._alignment(number)
         if found.device not in (None, self.device.number):
             raise ArgumentError(
                 f"'{name}' is on GPU {found.device}; the launch is on GPU {self.device.number}"
             )
-        if found.pointer % POINTER_ALIGNMENT:
+        if found.pointer % alignment:
             raise ArgumentError(
-                f"'{name}' begins at {found.pointer:#x}, which is no multiple of "
-                f"{POINTER_ALIGNMENT} bytes"
+                f"'{name}' begins at {found.pointer:#x}, which is no multiple of {alignment} bytes"
             )
+
+    def _alignment(self, number: int) -> int:
+        """What the code relies on for the address of an argument, in bytes."""
+        parameters = self.kernel.parameters
+        if parameters is None or number >= len(parameters):
+            return POINTER_ALIGNMENT
+        parameter = parameters[number]
+        return parameter.alignment if isinstance(parameter, ArrayParameter) else POINTER_ALIGNMENT
 
     def _check_row_major(self, flat: Sequence[Any], places: Mapping[int, DeviceArray]) -> None:
         """A kernel of tiles is told no strides but those of its types: rows without gaps."""
