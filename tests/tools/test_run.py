@@ -15,6 +15,7 @@ pytest.importorskip("cuda.bindings.driver")
 from support.recording_driver import Launched, RecordingApi, recording_driver
 
 from kernels import VectorAdd
+from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime import device as device_module
 from tileas_xdsl.runtime.device import gpu
 from tileas_xdsl.runtime.driver import MissingDriverError
@@ -86,6 +87,14 @@ def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, add: str) -> 
     found = run(add, "--grid", "2", *ARRAYS)
     assert (found.exit_code, found.stdout) == (1, "")
     assert found.stderr.startswith("tileas: error: there is no GPU to be used")
+
+
+def test_a_signature_is_for_kernels_of_cutile(api: RecordingApi, tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(compile(VectorAdd().text()).ptx, encoding="utf-8")
+    found = run(str(path), "--grid", "1", "--sig", "a: f32[?]")
+    assert found.exit_code == 2
+    assert "--sig has no meaning with .ptx files" in found.stderr
 
 
 def test_arguments_that_do_not_fit_are_refused(api: RecordingApi, add: str) -> None:

@@ -1,16 +1,18 @@
-"""The table of the arguments of a run: what changed, and the numbers they hold."""
+"""The arguments after a run: the table of what changed, and their files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import typer
 
 from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.tools.array_files import Drafts
 from tileas_xdsl.tools.comparison import differing
-from tileas_xdsl.tools.console import print_table
+from tileas_xdsl.tools.console import fail, print_table
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,16 @@ def print_arrays(arrays: Sequence[Shown]) -> None:
     typer.echo()
     header = ("array", "name", "type", "changed", "min", "max", "mean")
     print_table(header, [_row(array) for array in arrays])
+
+
+def write_arrays(folder: Path, arrays: Sequence[Shown]) -> None:
+    """Write every array as `argN.npy`, all of them or none; ends the program where it cannot."""
+    try:
+        with Drafts() as drafts:
+            for array in arrays:
+                drafts.array(folder / f"arg{array.position}.npy", array.after)
+    except OSError as error:
+        fail(f"cannot write '{error.filename}': {error.strerror}")
 
 
 def _row(shown: Shown) -> tuple[str, ...]:

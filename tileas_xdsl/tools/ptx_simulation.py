@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.tools.array_files import Drafts
-from tileas_xdsl.tools.array_table import Shown, print_arrays
-from tileas_xdsl.tools.console import fail, print_facts, print_text
+from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
+from tileas_xdsl.tools.console import print_facts, print_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.ptx_runs import (
     OrderOfEvents,
@@ -50,7 +49,7 @@ def run_ptx(
     seconds = time.perf_counter() - start
     shown = _shown(program, done)
     if folder is not None:
-        _write(folder, shown)
+        write_arrays(folder, shown)
     print_text(done.printed)
     _print_facts(launch, done, seconds, len(orders))
     print_arrays(shown)
@@ -67,15 +66,6 @@ def _shown(program: PtxProgram, done: PtxRun) -> Sequence[Shown]:
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
-
-
-def _write(folder: Path, arrays: Sequence[Shown]) -> None:
-    try:
-        with Drafts() as drafts:
-            for array in arrays:
-                drafts.array(folder / f"arg{array.position}.npy", array.after)
-    except OSError as error:
-        fail(f"cannot write '{error.filename}': {error.strerror}")
 
 
 def _print_facts(launch: PtxLaunch, done: PtxRun, seconds: float, orders: int) -> None:

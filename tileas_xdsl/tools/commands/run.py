@@ -58,6 +58,7 @@ def run(
     It is compiled for the GPU that is there, unless --target says otherwise.  The arguments are
     those of `tileas simulate`; with --bench each launch finds the cache of the GPU cold.
     """
+    from tileas_xdsl.diagnostics.pass_specs import UsageError
     from tileas_xdsl.interpreters.ptx import LaunchError
     from tileas_xdsl.interpreters.tile.arguments import ArgumentError
     from tileas_xdsl.runtime.device import gpu
@@ -70,6 +71,8 @@ def run(
     is_text = input_file.endswith(".ptx")
     with reported_errors():
         _refuse(is_text, arg, {"--block": block, "--cluster": cluster, "--shared": shared})
+        if is_text and sig is not None:
+            raise UsageError("--sig has no meaning with .ptx files")
         try:
             chosen = gpu(device)
             if is_text:
@@ -105,7 +108,7 @@ def _run_text(
     from tileas_xdsl.diagnostics.inputs import read_input
     from tileas_xdsl.runtime.ptx_texts import TextLauncher
     from tileas_xdsl.runtime.timing import timed
-    from tileas_xdsl.tools.array_table import Shown, print_arrays
+    from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
     from tileas_xdsl.tools.ptx_runs import text_program
 
     program = text_program(path, specs, launch)
@@ -124,7 +127,7 @@ def _run_text(
         if after is not None and getattr(given.value, "ndim", 0)
     ]
     if folder is not None:
-        _write(folder, shown)
+        write_arrays(folder, shown)
     print_facts(facts)
     print_arrays(shown)
 
@@ -132,7 +135,7 @@ def _run_text(
 def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | None) -> None:
     from tileas_xdsl.runtime.launching import Launcher, from_device
     from tileas_xdsl.runtime.timing import timed
-    from tileas_xdsl.tools.array_table import Shown, print_arrays
+    from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
 
     launcher = Launcher(program.kernel, device)
     args = [_on(device, argument.value, argument.name) for argument in program.arguments]
@@ -148,7 +151,7 @@ def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | N
         timing = timed(lambda: launcher.launch(args, program.grid), device)
         facts.append(("time", str(timing)))
     if folder is not None:
-        _write(folder, shown)
+        write_arrays(folder, shown)
     print_facts(facts)
     print_arrays(shown)
 
@@ -158,14 +161,3 @@ def _on(device: Device, value: Any, name: str) -> Any:
     from tileas_xdsl.runtime.launching import to_device
 
     return to_device(value, device, name) if getattr(value, "ndim", 0) else value
-
-
-def _write(folder: Path, arrays: Any) -> None:
-    from tileas_xdsl.tools.array_files import Drafts
-
-    try:
-        with Drafts() as drafts:
-            for array in arrays:
-                drafts.array(folder / f"arg{array.position}.npy", array.after)
-    except OSError as error:
-        fail(f"cannot write '{error.filename}': {error.strerror}")
