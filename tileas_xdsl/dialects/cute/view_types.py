@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -211,8 +211,6 @@ def _profile(layout: Layout) -> str:
     except LayoutError:
         return ", ".join(layout.axes())
 
-
-ViewType: TypeAlias = MemRefType | CoordTensorType
 
 TYPES: tuple[type[Attribute], ...] = (
     MemRefType,

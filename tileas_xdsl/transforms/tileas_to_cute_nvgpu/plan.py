@@ -9,7 +9,7 @@ from math import prod
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.product_layouts import tiling_of
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
@@ -204,10 +204,3 @@ def _is_scalar_or_load(op: Operation) -> bool:
 def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:
     """The TMA loads of a body."""
     return [op for op in body.walk() if isinstance(op, TmaLoadBase)]
-
-
-def argument_of(value: SSAValue) -> int | None:
-    """The position of an argument of the kernel, None for any other value."""
-    if isinstance(value, BlockArgument) and isinstance(value.owner.parent_op(), func.FuncOp):
-        return value.index
-    return None

@@ -25,7 +25,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.interfaces import MmaAtomType, MmaCall, MmaOperand
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, numbers, types
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, numbers
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescViewType
 from tileas_xdsl.layout import ComposedLayout, Layout, is_injective
 from tileas_xdsl.layout.int_tuple import flat
@@ -64,11 +64,6 @@ class MmaType(ClausedType, MmaAtomType):
     def check_mma(self, op: Operation, call: MmaCall) -> None:
         for check in LADDERS[type(self).__name__.removesuffix("Type")]:
             check(self, op, call)
-
-
-def elements_of(type_: MmaType, place: int = 1) -> tuple[Attribute, ...]:
-    """The types of a parameter, those of A, B and C."""
-    return types(type_.parameters[place])
 
 
 def registers_of(name: str) -> Layout | None:
