@@ -24,6 +24,8 @@ pytest.importorskip("cuda.tile")
 
 from support import cutile_products as kernels
 
+from kernels.cutile.matmul import matmul
+
 TARGETS = ("sm_90a", "sm_100a")
 COPIES = r"cp\.async\.bulk\.tensor"
 BEFORE_ATTACHING = (
@@ -56,7 +58,7 @@ def check(found: Any, wanted: NDArray[np.float64], error: float = 1e-4) -> None:
 def test_a_product_on_ragged_sizes_in_several_orders(target: str) -> None:
     a, b, c = case(70, 136, 104, output=np.float16)
     tiles = (64, 64, 32)
-    kernel = tileas.compile(kernels.matmul, a, b, c, *tiles, target=target)
+    kernel = tileas.compile(matmul, a, b, c, *tiles, target=target)
     assert "agent_switch" in kernel.ir("tileas-pipeline-loads")
     assert len(re.findall(COPIES, kernel.ptx)) == 3
     orders: Sequence[Literal["eager", "lazy", "random"]] = ("eager", "lazy", "random")
@@ -72,7 +74,7 @@ def test_a_product_without_a_pipeline(target: str) -> None:
     """Loads that are waited for one by one; sums of f32 are two boxes of 32 columns."""
     a, b, c = case(64, 64, 72)
     passes = [spec for spec in passes_to_ptx() if spec.name != "tileas-pipeline-loads"]
-    kernel = tileas.compile(kernels.matmul, a, b, c, 64, 64, 32, target=target, passes=passes)
+    kernel = tileas.compile(matmul, a, b, c, 64, 64, 32, target=target, passes=passes)
     assert len(re.findall(COPIES, kernel.ptx)) == 4
     check(kernel.emulate(a, b, c, 64, 64, 32, order="random"), exact(a, b))
 
@@ -84,7 +86,7 @@ def test_large_tiles_spill_nothing(columns: int, target: str) -> None:
     """Their sums are rounded and stored in pieces."""
     a, b, c = case(128, columns + 8, 136, ml_dtypes.bfloat16, ml_dtypes.bfloat16)
     tiles = (128, columns, 64)
-    kernel = tileas.compile(kernels.matmul, a, b, c, *tiles, target=target)
+    kernel = tileas.compile(matmul, a, b, c, *tiles, target=target)
     assert kernel.assemble().spills == 0
     found = kernel.emulate(a, b, c, *tiles, grid=(1, 2))
     check(found, exact(a, b), error=0.3)
@@ -103,7 +105,7 @@ def test_what_is_computed_of_sums_is_computed_piece_by_piece() -> None:
 def test_arrays_with_gaps_are_described_by_their_strides() -> None:
     a, b, c = case(64, 128, 64)
     left, top = a[:, :40], b[:40, 64:]
-    kernel = tileas.compile(kernels.matmul, left, top, c[:, 64:], 64, 64, 32)
+    kernel = tileas.compile(matmul, left, top, c[:, 64:], 64, 64, 32)
     assert "cp.async.bulk.tensor" in kernel.ptx
     found = kernel.emulate(left, top, c[:, 64:], 64, 64, 32)
     check(found, exact(left, top))
@@ -111,7 +113,7 @@ def test_arrays_with_gaps_are_described_by_their_strides() -> None:
 
 def test_rows_that_begin_anywhere_are_moved_by_threads() -> None:
     a, b, c = case(64, 61, 37)
-    kernel = tileas.compile(kernels.matmul, a, b, c, 64, 64, 32)
+    kernel = tileas.compile(matmul, a, b, c, 64, 64, 32)
     assert "cp.async.bulk.tensor" not in kernel.ptx
     assert "not_by_tma" in kernel.ir("tileas-choose-tma")
     check(kernel.emulate(a, b, c, 64, 64, 32), exact(a, b))
@@ -133,7 +135,7 @@ def test_host_code_encodes_the_maps_of_arrays_behind_pointers() -> None:
     a, b, c = case(64, 128, 64)
     left, top = a[:, :40], b[:40, 64:]
     out = c[:, 64:]
-    kernel = tileas.compile(kernels.matmul, left, top, out, 64, 64, 32, host_code=True)
+    kernel = tileas.compile(matmul, left, top, out, 64, 64, 32, host_code=True)
     check(kernel.emulate(left, top, out, 64, 64, 32), exact(left, top))
 
 
@@ -144,7 +146,7 @@ def test_descriptors_that_a_launch_passes_mean_the_same() -> None:
     passes = [spec for spec in passes_to_ptx() if spec.name in BEFORE_ATTACHING]
     attach = ArgSpec("tileas-attach-tma-descriptor-args", {})
     arguments = (left, top, out, 64, 64, 32)
-    kernel = tileas.compile(kernels.matmul, *arguments, passes=[*passes, attach])
+    kernel = tileas.compile(matmul, *arguments, passes=[*passes, attach])
     text = kernel.ir(attach.name)
     assert 'sizes = ["scalar 1", "scalar 2"], strides = ["scalar 3", 1 : i64]' in text
     module = parse(text)

@@ -7,18 +7,6 @@ ZERO = ct.PaddingMode.ZERO
 
 
 @ct.kernel
-def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """C = A B."""
-    i, j = ct.bid(0), ct.bid(1)
-    acc = ct.full((tm, tn), 0, dtype=ct.float32)
-    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
-        x = ct.load(a, index=(i, k), shape=(tm, tk), padding_mode=ZERO)
-        y = ct.load(b, index=(k, j), shape=(tk, tn), padding_mode=ZERO)
-        acc = ct.mma(x, y, acc)
-    ct.store(c, index=(i, j), tile=ct.astype(acc, c.dtype))
-
-
-@ct.kernel
 def relu(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """C = max(A B / 2 + 1, 0)."""
     i, j = ct.bid(0), ct.bid(1)
