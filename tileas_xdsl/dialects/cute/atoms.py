@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.cute.operands import has_static_shape
 from tileas_xdsl.dialects.cute.operation import CuteOp, FixedResults
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
-from tileas_xdsl.dialects.cute.view_types import CoordTensorType, MemRefType
+from tileas_xdsl.dialects.cute.view_types import CoordTensorType, HandleViewType, MemRefType
 from tileas_xdsl.dialects.cute.views import bit_width
 from tileas_xdsl.layout import ComposedLayout, Layout
 
@@ -133,7 +133,8 @@ class AtomCall(FixedResults, ABC):
 
 def layout_of_view(type_: Attribute) -> Layout | ComposedLayout | None:
     """The layout of a view, None of anything else."""
-    return type_.layout if isinstance(type_, (MemRefType, CoordTensorType)) else None
+    known = isinstance(type_, (MemRefType, CoordTensorType, HandleViewType))
+    return type_.layout if known else None
 
 
 def check_rank_1(op: CuteOp, name: str, types: Sequence[Attribute]) -> None:
@@ -196,21 +197,20 @@ class CopyAtomCallOp(AtomCall):
         check_rank_1(self, "src", call.sources)
         check_rank_1(self, "dst", call.destinations)
         check_copy_facts(self, atom, call)
-        self._check_size(atom, (*call.sources, *call.destinations))
+        self._check_size(call.sources, atom.bits_at_once(atom.source_layout))
+        self._check_size(call.destinations, atom.bits_at_once(atom.destination_layout))
         atom.check_copy(self, call)
 
-    def _check_size(self, atom: CopyAtomType, types: Sequence[Attribute]) -> None:
-        """A thread gives the instruction as many bits as it takes."""
+    def _check_size(self, types: Sequence[Attribute], expected: int | None) -> None:
+        """A thread gives the instruction as many bits as it takes on this side."""
         for type_ in types:
-            if not isinstance(type_, MemRefType) or atom.copy_bits is None:
+            if not isinstance(type_, MemRefType) or expected is None:
                 continue
             if not has_static_shape(type_.layout):
                 raise op_error(self, literal("expects-src-and-dst-to-have-static-shape"))
             bits = type_.layout.size() * bit_width(type_.element_type)
-            if bits != atom.copy_bits:
-                raise op_error(
-                    self, f"copies {atom.copy_bits} bits at once, but {type_} has {bits}"
-                )
+            if bits != expected:
+                raise op_error(self, f"copies {expected} bits at once, but {type_} has {bits}")
 
 
 class ProductCall(AtomCall, ABC):

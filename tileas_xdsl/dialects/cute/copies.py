@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xdsl.ir import Attribute
@@ -161,7 +162,7 @@ class GemmOp(ProductCall):
             self._check_plain((call.a[0], call.b[0], call.d))
             self._check_ranks([layout.rank for layout in views if layout is not None])
             self._check_sizes(views)
-        atom.check_mma(self, call)
+        atom.check_mma(self, replace(call, repeats=True))
 
     def _check_plain(self, types: Sequence[Attribute]) -> None:
         if any(isinstance(layout_of_view(type_), ComposedLayout) for type_ in types):

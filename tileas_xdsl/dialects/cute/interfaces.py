@@ -64,6 +64,8 @@ class MmaCall:
     a: Sequence[Attribute]
     b: Sequence[Attribute]
     c: Attribute
+    repeats: bool = False
+    """Whether views have further modes, over which the instruction repeats."""
 
 
 class AtomType(ABC):
@@ -126,6 +128,10 @@ class CopyAtomType(AtomType):
     def reference_layout(self) -> Layout | None:
         """The side in which `layout_copy_tv` of a tiled copy counts: the destination."""
         return self.destination_layout
+
+    def bits_at_once(self, side: Layout | None) -> int | None:
+        """The bits of one copy in the view of a thread on the side with the layout `side`."""
+        return self.copy_bits if side is None else side[1].size()
 
     def check_copy(self, op: Operation, call: CopyCall) -> None:
         """Raise `op_error` where this instruction cannot do the copy, beyond the facts above."""

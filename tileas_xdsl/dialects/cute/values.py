@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.cute.view_types import (
     ArithTupleIterType,
     CoordTensorType,
     DescIterType,
+    HandleViewType,
     MemRefType,
     PointedType,
 )
@@ -95,10 +96,23 @@ class Pointer:
 
 
 @dataclass(frozen=True)
-class View:
-    """An iterator with a layout; the iterator is a pointer or a coordinate."""
+class Handle:
+    """A place `offset` units behind where `base`, a view that another dialect knows, begins."""
 
-    iterator: Pointer | Tree
+    type: HandleViewType
+    base: Any
+    offset: Any = 0
+
+    def moved(self, offset: Any) -> Handle:
+        """The place `offset` units further on."""
+        return replace(self, offset=self.offset + offset)
+
+
+@dataclass(frozen=True)
+class View:
+    """An iterator with a layout; the iterator is a pointer, a coordinate or a handle."""
+
+    iterator: Pointer | Tree | Handle
     layout: Layout | ComposedLayout
 
 
@@ -181,8 +195,8 @@ def symbol(value: SSAValue) -> Any:
             return type_.data
         case PtrType():
             return _pointer(type_, value)
-        case MemRefType():
-            return View(_pointer(type_, value), _layout(found, type_.layout))
+        case MemRefType() | HandleViewType():
+            return View(_iterator(type_, value), _layout(found, type_.layout))
         case DescIterType():
             return Descriptor(_pointer(type_, value), _layout(found, type_.layout))
         case CoordTensorType():
@@ -218,6 +232,10 @@ def _pointer(type_: PtrType | PointedType, value: SSAValue) -> Pointer:
     return Pointer(type_.element_type, type_.space, type_.align, type_.swizzle, value)
 
 
+def _iterator(type_: MemRefType | HandleViewType, value: SSAValue) -> Pointer | Handle:
+    return _pointer(type_, value) if isinstance(type_, MemRefType) else Handle(type_, value)
+
+
 def _anonymous_layout(layout: Any) -> Any:
     return map_layout(anonymous, layout)
 
@@ -242,6 +260,8 @@ def type_of(value: Any) -> Attribute:
         case View(iterator=Tree() as origin):
             start = map_tree(anonymous, origin.tree)
             return CoordTensorType(start, _anonymous_layout(value.layout))
+        case View(iterator=Handle() as handle):
+            return handle.type.with_layout(_anonymous_layout(value.layout))
         case _:
             return value.type
 

@@ -8,6 +8,7 @@ moved.  A value carries the pointer or the unknown coordinates, and the unknown 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -121,6 +122,19 @@ class PointedType(ParametrizedAttribute):
         with printer.in_angle_brackets():
             print_pointed(printer, self.element_type, self.space, self.align, self.swizzle)
             printer.print_string(f', "{self.layout}"')
+
+
+class HandleViewType(ABC):
+    """A view whose iterator only another dialect knows: descriptors of shared memory."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """How far each element is from the first, in units of the iterator."""
+
+    @abstractmethod
+    def with_layout(self, layout: Layout) -> Attribute:
+        """The type of a view with the same iterator and another layout."""
 
 
 @irdl_attr_definition

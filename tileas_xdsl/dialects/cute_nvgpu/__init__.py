@@ -18,7 +18,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
 | operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |
-| partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)` |
+| partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)`; `cute_nvgpu.atom.tma_partition(atom, block, blocks, smem, gmem)` |
 | values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
 | addresses | `GetTmaDescAddrOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
@@ -42,6 +42,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     tcgen05_sparse,
     tma,
     tma_partition,
+    tma_tensors,
     tma_updates,
     warp,
     wgmma,
@@ -120,6 +121,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tma_partition import (
     MakeNonExecTiledTmaReduceOp,
     MakeNonExecTiledTmaStoreOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.tma_tensors import TmaPartitionOp
 from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
     AcquireTmaDescOp,
     CopyTmaDescOp,
@@ -157,6 +159,7 @@ FAMILIES = (
     tcgen05_sparse,
     tma,
     tma_partition,
+    tma_tensors,
     tma_updates,
     warp,
     wgmma,
@@ -227,6 +230,7 @@ __all__ = [
     "TmaDescriptorIm2colType",
     "TmaDescriptorTiledType",
     "TmaLoadOp",
+    "TmaPartitionOp",
     "TmaReduceOp",
     "TmaStoreOp",
     "TmemFenceOp",

@@ -16,10 +16,13 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.interfaces import AtomField, AtomType
+from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
 
 
 def _field(op: Operation, type_: Attribute, name: str) -> AtomField:
+    if isinstance(type_, TiledCopyType | TiledMmaType):
+        type_ = type_.atom
     if not isinstance(type_, AtomType):
         raise op_error(op, f"is about an atom, not {type_}")
     fields = {field.name: field for field in type_.state}

@@ -38,6 +38,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
     TmaLoadType,
     TmaReduceType,
     TmaStoreType,
+    dimensions,
 )
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of
 from tileas_xdsl.layout import Layout, Swizzle, coalesce, composition, right_inverse
@@ -229,9 +230,7 @@ def _coordinates(gmem: Layout, basis: Layout) -> Layout | None:
     modes = [str(mode) for mode in range(gmem.rank)]
     if gmem.rank not in RANKS:
         return None
-    found = [axis for _, stride in basis.leaves() if isinstance(stride, AxisSum)
-             for axis, _ in stride.terms]  # fmt: skip
-    order = list(dict.fromkeys([*found, *modes]))
+    order = list(dict.fromkeys([*dimensions(basis), *modes]))
     if sorted(order) != sorted(modes):
         return None
     strides = tuple(AxisSum(((str(order.index(mode)), 1),)) for mode in modes)

@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
+from tileas_xdsl.dialects.cute.view_types import HandleViewType
 from tileas_xdsl.dialects.shared_parsing import parse_layout_string
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.text import parse_layout_type
@@ -39,7 +40,7 @@ class TmaDescriptorIm2colType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
+class SmemDescViewType(ParametrizedAttribute, HandleViewType, TypeAttribute):
     """`!cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,4):(0,2)">`: descriptors in a row.
 
     The layout says how many 16-byte units each is from the first.
@@ -53,6 +54,9 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
     def layout(self) -> Layout:
         """The number of a descriptor to its distance in units of 16 bytes."""
         return self.layout_attr.data
+
+    def with_layout(self, layout: Layout) -> SmemDescViewType:
+        return SmemDescViewType(self.source, LayoutAttr(layout))
 
     def verify(self) -> None:
         if not isinstance(self.source, SmemDescType):

@@ -7,7 +7,7 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -26,16 +26,19 @@ from tileas_xdsl.dialects.cute import (
     PtrType,
     RecastPtrOp,
 )
-from tileas_xdsl.dialects.cute.elements import integer_bits
+from tileas_xdsl.dialects.cute.elements import element_bits, integer_bits
 from tileas_xdsl.dialects.cute.values import (
+    Handle,
     Number,
     Pointer,
+    View,
     is_integer,
     numbers,
     place_of,
     symbol,
 )
 from tileas_xdsl.dialects.cute.view_types import DescIterType, MemRefType
+from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp
 from tileas_xdsl.layout import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.symbols import Expression, Unknown, width_of
 from tileas_xdsl.transforms.cute_lowering.function import pointer_of
@@ -44,6 +47,13 @@ from tileas_xdsl.transforms.cute_to_nvgpu.register_file import (
     RegisterFile,
     RegisterView,
 )
+from tileas_xdsl.transforms.cute_to_nvgpu.tensor_maps import TensorMaps
+
+DESCRIPTOR_UNIT = 16
+"""Bytes that views of descriptors count in."""
+
+TENSOR_BITS = 32
+"""Of an element of tensor memory: a column of one lane."""
 
 Handler: TypeAlias = "Callable[[Any, Converter], None]"
 
@@ -56,10 +66,21 @@ class Converter:
     """By operation, what replaces it; None for one that stays."""
     at: Operation
     """Code is written in front of it."""
+    maps: TensorMaps
     smem_bytes: int = 0
     """Dynamic shared memory that is taken."""
     pointers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """By a view of memory, the pointer to its first element."""
+    tensors: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """By a view of tensor memory, its address."""
+    descriptors: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """By a view of descriptors, the first of them."""
+    atoms: dict[SSAValue, Mapping[str, SSAValue]] = field(
+        default_factory=dict[SSAValue, Mapping[str, SSAValue]]
+    )
+    """By an atom, its values of run time."""
+    in_flight: list[SSAValue] = field(default_factory=list[SSAValue])
+    """Allocations of registers that products write until a wait."""
     views: dict[SSAValue, RegisterView] = field(default_factory=dict[SSAValue, RegisterView])
     leaves: dict[SSAValue, Sequence[SSAValue]] = field(
         default_factory=dict[SSAValue, Sequence[SSAValue]]
@@ -129,6 +150,8 @@ class Converter:
             return
         if (pointer := pointer_of(value)) is not None:
             self._point(result, pointer)
+        if isinstance(value, View) and isinstance(value.iterator, Handle):
+            self.descriptors[result] = self.descriptor(value.iterator)
         if isinstance(result.type, PtrType):
             return
         wanted = zip(numbers(symbol(result)), numbers(value), strict=True)
@@ -152,13 +175,52 @@ class Converter:
         if pointer.space is AddressSpace.RMEM:
             self.views[result] = self.register_view(pointer)
             return
+        if pointer.space is AddressSpace.TMEM:
+            self._point_to_tensor(result, self.tensor_address(pointer))
+            return
         if isinstance(type_ := result.type, PtrType):
             self.replace(result, self.address(replace(pointer, align=type_.align)))
         else:
             assert isinstance(type_, MemRefType | DescIterType)
             self.pointers[result] = self.address(replace(pointer, align=type_.align))
 
+    def _point_to_tensor(self, result: SSAValue, address: SSAValue) -> None:
+        if isinstance(type_ := result.type, PtrType):
+            self.replace(result, self.insert(IntToPtrOp(address, type_)))
+        else:
+            self.tensors[result] = address
+
     # Places
+
+    def tensor_address(self, pointer: Pointer) -> SSAValue:
+        """The lane and the column of a place in tensor memory, as an integer."""
+        if element_bits(pointer.element) != TENSOR_BITS:
+            raise op_error(
+                self.at,
+                f"views tensor memory in elements of {TENSOR_BITS} bits, not of {pointer.element}",
+            )
+        base: SSAValue = pointer.base
+        address = self.tensors.get(base)
+        if address is None:
+            if not isinstance(base.type, PtrType):
+                raise op_error(self.at, "has a view of tensor memory that nothing allocates")
+            made = base.owner
+            address = (
+                made.address if isinstance(made, IntToPtrOp) else self.insert(PtrToIntOp(base))
+            )
+        if isinstance(pointer.offset, int) and pointer.offset == 0:
+            return address
+        return self.insert(arith.AddiOp(address, self.number(pointer.offset, 32)))
+
+    def descriptor(self, handle: Handle) -> SSAValue:
+        """The descriptor of a place in a view of descriptors."""
+        base = self.descriptors.get(handle.base)
+        if base is None:
+            raise op_error(self.at, "has descriptors that no operation of this function makes")
+        step = handle.offset * DESCRIPTOR_UNIT
+        if isinstance(step, int):
+            return base if step == 0 else self.insert(SmemDescAddOp(base, step))
+        return self.insert(SmemDescAddOp(base, self.number(step, 32)))
 
     def register_view(self, pointer: Pointer) -> RegisterView:
         """Which registers a pointer to registers means."""

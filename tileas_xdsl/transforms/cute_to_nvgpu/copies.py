@@ -7,15 +7,13 @@ layouts say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp, atom_of
-from tileas_xdsl.dialects.cute.copies import CopyOp
+from tileas_xdsl.dialects.cute.atoms import atom_of
 from tileas_xdsl.dialects.cute.interfaces import CopyAtomType
 from tileas_xdsl.dialects.cute.operands import has_static_shape
 from tileas_xdsl.dialects.cute.values import Pointer
@@ -30,33 +28,30 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import (
     UniversalCopyType,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, integer, text
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tensor_copies import TmemLoadType, TmemStoreType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
+    TmaCopyType,
+    TmaLoadType,
+    TmaReduceType,
+    TmaStoreType,
+)
 from tileas_xdsl.dialects.cute_nvgpu.warp import ROW_BYTES
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.transforms.cute_to_nvgpu.bulk_copies import (
+    CopyCallOp,
+    convert_load,
+    convert_reduce,
+    convert_store,
+)
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
-    Indices,
+    Side,
     contiguous,
     is_registers,
     read,
     write,
 )
-
-CopyCallOp = CopyOp | CopyAtomCallOp
-
-
-@dataclass(frozen=True)
-class Side:
-    """Some elements of a view: what one instruction reads or writes."""
-
-    view: SSAValue
-    indices: Indices
-
-    @property
-    def element(self) -> Attribute:
-        """Their type."""
-        assert isinstance(self.view.type, MemRefType)
-        return self.view.type.element_type
-
+from tileas_xdsl.transforms.cute_to_nvgpu.tensor_moves import load_cells, store_cells
 
 Copy = Callable[[Converter, Any, Side, Side], None]
 
@@ -64,13 +59,16 @@ Copy = Callable[[Converter, Any, Side, Side], None]
 def convert_copy(op: CopyCallOp, conv: Converter) -> None:
     """One instruction for as many elements as the atom copies at once, in their order."""
     atom = atom_of(op, op.atom, CopyAtomType, "a copy atom")
-    emit = _COPIES.get(type(atom)) if isinstance(atom, ClausedType) else None
-    if emit is None:
-        raise op_error(op, f"is not lowered for {atom}: only for {_known()}")
     if op.predicate is not None:
         raise op_error(op, "is not lowered with a predicate: branch around the copy")
     if len(op.sources) != 1 or len(op.destinations) != 1:
         raise op_error(op, "is lowered for one source and one destination")
+    if isinstance(atom, TmaCopyType) and (boxes := _BOXES.get(type(atom))) is not None:
+        boxes(op, conv, atom)
+        return
+    emit = _COPIES.get(type(atom)) if isinstance(atom, ClausedType) else None
+    if emit is None:
+        raise op_error(op, f"is not lowered for {atom}: only for {_known()}")
     sources = _sides(op, op.sources[0], atom, atom.source_layout)
     destinations = _sides(op, op.destinations[0], atom, atom.destination_layout)
     if len(sources) != len(destinations):
@@ -85,7 +83,7 @@ def convert_copy(op: CopyCallOp, conv: Converter) -> None:
 
 
 def _known() -> str:
-    return ", ".join(type_.name for type_ in _COPIES)
+    return ", ".join(type_.name for type_ in (*_COPIES, *_BOXES))
 
 
 def _sides(op: CopyCallOp, view: SSAValue, atom: CopyAtomType, side: Layout | None) -> list[Side]:
@@ -95,8 +93,7 @@ def _sides(op: CopyCallOp, view: SSAValue, atom: CopyAtomType, side: Layout | No
     if not has_static_shape(view.type.layout):
         raise op_error(op, f"copies views whose extents are known, not {view.type}")
     bits, size = bit_width(view.type.element_type), view.type.layout.size()
-    whole = atom.copy_bits if side is None else side[1].size()
-    at_once = (whole or bits * size) // bits
+    at_once = (atom.bits_at_once(side) or bits * size) // bits
     if at_once == 0 or size % at_once:
         raise op_error(op, f"copies {at_once} elements at once, and {view.type} has {size}")
     return [Side(view, range(n, n + at_once)) for n in range(0, size, at_once)]
@@ -174,5 +171,14 @@ _COPIES: Mapping[type[ClausedType], Copy] = {
     SimtAsyncCopyType: _async,
     LdsmType: _ldsm,
     StsmType: _stsm,
+    TmemLoadType: load_cells,
+    TmemStoreType: store_cells,
 }
 """By the type of the atom: the instruction that does it."""
+
+_BOXES: Mapping[type[TmaCopyType], Callable[[CopyCallOp, Converter, Any], None]] = {
+    TmaLoadType: convert_load,
+    TmaStoreType: convert_store,
+    TmaReduceType: convert_reduce,
+}
+"""Those that copy boxes, which one thread does for all."""

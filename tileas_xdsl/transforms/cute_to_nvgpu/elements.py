@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from math import gcd
 from typing import Any
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp, SliceFragmentOp, StoreOp
@@ -24,6 +25,20 @@ from tileas_xdsl.transforms.cute_to_nvgpu.register_file import runs
 
 Indices = Sequence[int]
 """Elements of a view, colexicographically."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Some elements of a view: what one instruction reads or writes."""
+
+    view: SSAValue
+    indices: Indices
+
+    @property
+    def element(self) -> Attribute:
+        """Their type."""
+        assert isinstance(self.view.type, MemRefType)
+        return self.view.type.element_type
 
 
 def view_of(conv: Converter, value: SSAValue) -> tuple[Pointer, Any]:

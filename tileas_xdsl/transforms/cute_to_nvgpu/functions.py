@@ -23,6 +23,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.control_flow import (
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
 from tileas_xdsl.transforms.cute_to_nvgpu.handlers import handler_of
+from tileas_xdsl.transforms.cute_to_nvgpu.tensor_maps import TensorMaps
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 SHARED_BYTES, SHARED_MAP = "tileas.smem_bytes", "tileas.smem_map"
@@ -41,7 +42,7 @@ def convert_function(function: func.FuncOp) -> None:
     assert end is not None
     held = function.attributes.get(SHARED_BYTES)
     taken = held.value.data if isinstance(held, IntegerAttr) else 0
-    conv = Converter(_handler, end, taken)
+    conv = Converter(_handler, end, TensorMaps(block), taken)
     parameters = _convert_arguments(function, block, conv)
     conv.run(block)
     conv.finish()
@@ -49,7 +50,7 @@ def convert_function(function: func.FuncOp) -> None:
         if argument in conv.leaves:
             block.erase_arg(argument)
     function.update_function_type()
-    _describe(function, parameters, conv.smem_bytes)
+    _describe(function, parameters, conv)
 
 
 def _concerns(op: Operation) -> bool:
@@ -112,6 +113,7 @@ def _parameter(
         )
     pointer = PtrType(type_.element_type, type_.space, type_.align, type_.swizzle)
     conv.pointers[argument] = _inserted(argument, pointer)
+    conv.maps.arrays[argument] = number
     unknown = leaves(symbol(argument))
     conv.leaves[argument] = [_inserted(argument, IntegerType(n.width)) for n in unknown]
     sizes = list(_open(number, type_))
@@ -136,14 +138,23 @@ def _open(number: int, type_: MemRefType) -> Iterator[str]:
                 yield f"{what} {number} {axis}"
 
 
-def _describe(function: func.FuncOp, parameters: Sequence[str] | None, shared: int) -> None:
+def _describe(function: func.FuncOp, parameters: Sequence[str] | None, conv: Converter) -> None:
     """What a launch has to know of a kernel, where it does not say so itself."""
+    if conv.maps.recipes and (KERNEL not in function.attributes or _says_parameters(function)):
+        raise op_error(
+            function, f"asks for tensor maps: it is a {KERNEL} that does not list its parameters"
+        )
     if KERNEL not in function.attributes:
         return
-    function.attributes[SHARED_BYTES] = IntegerAttr(shared, i32)
+    function.attributes[SHARED_BYTES] = IntegerAttr(conv.smem_bytes, i32)
     if PARAMETERS not in function.attributes:
         if parameters is None:
             raise op_error(function, f"says by {PARAMETERS} what its parameters are")
-        function.attributes[PARAMETERS] = ArrayAttr([StringAttr(word) for word in parameters])
-    function.attributes.setdefault(TENSOR_MAPS, ArrayAttr([]))
+        words = [StringAttr(word) for word in (*parameters, *conv.maps.parameters)]
+        function.attributes[PARAMETERS] = ArrayAttr(words)
+    function.attributes.setdefault(TENSOR_MAPS, ArrayAttr([*conv.maps.recipes]))
     function.attributes.setdefault(SHARED_MAP, StringAttr(""))
+
+
+def _says_parameters(function: func.FuncOp) -> bool:
+    return PARAMETERS in function.attributes or TENSOR_MAPS in function.attributes

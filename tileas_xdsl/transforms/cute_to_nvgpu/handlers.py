@@ -10,12 +10,12 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import (
+    AddressSpace,
     LoadOp,
     MakeFragmentOp,
     PtrAddOp,
     PtrType,
     StoreOp,
-    UndefFragmentOp,
 )
 from tileas_xdsl.dialects.cute.atoms import (
     CopyAtomCallOp,
@@ -51,8 +51,25 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreOp,
     MemRefStoreVecOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    AtomGetValueOp,
+    AtomSetValueOp,
+    GetDynSmemOp,
+    MakeExecTmaOp,
+    MakeNonExecTiledTmaLoadOp,
+    MakeNonExecTiledTmaReduceOp,
+    MakeNonExecTiledTmaStoreOp,
+    TmaPartitionOp,
+    WgmmaWaitOp,
+)
 from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.transforms.cute_to_nvgpu.async_products import wait_for_products
+from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
+    get_value,
+    make_atom,
+    make_tiled,
+    set_value,
+)
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
 from tileas_xdsl.transforms.cute_to_nvgpu.copies import convert_copy
 from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
@@ -61,8 +78,9 @@ from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
     view_of,
     write,
 )
+from tileas_xdsl.transforms.cute_to_nvgpu.fragments import allocate_registers, make_fragment
 from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
-from tileas_xdsl.transforms.cute_to_nvgpu.register_file import RegisterView, fragment_type
+from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import make_executable, make_partition
 
 # Integers
 
@@ -73,7 +91,8 @@ def _algebra(op: AlgebraOp, conv: Converter) -> None:
 
 
 def _several(
-    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp, conv: Converter
+    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp | TmaPartitionOp,
+    conv: Converter,
 ) -> None:
     for result, value in zip(op.results, op.values(), strict=True):
         conv.define(result, value)
@@ -105,9 +124,14 @@ def _same(op: AssumeOp | DerefineOp, conv: Converter) -> None:
 
 
 def _add_offset(op: PtrAddOp, conv: Converter) -> None:
-    if is_integer(op.offset.type):
+    in_cells = op.result.type.space is AddressSpace.TMEM
+    if is_integer(op.offset.type) and not in_cells:
         return
     offset: Any = symbol(op.offset)
+    if in_cells:
+        conv.define(op.result, symbol(op.ptr).moved(numbers_of(offset, "the offset")))
+        conv.kill(op)
+        return
     number = offset.number if isinstance(offset, Number) else numbers_of(offset, "the offset")
     moved = PtrAddOp(op.ptr, conv.number(number), op.result.type.align)
     conv.replace(op.result, conv.insert(moved))
@@ -120,20 +144,6 @@ def _apply_swizzle(op: ApplySwizzleOp, conv: Converter) -> None:
 
 
 # Allocations
-
-
-def _registers(op: AllocaOp | MakeFragmentLikeOp | MmaMakeFragmentOp, conv: Converter) -> None:
-    type_ = op.result.type
-    if not isinstance(type_, MemRefType):
-        assert isinstance(op, AlgebraOp)
-        _algebra(op, conv)
-        return
-    if element_bits(type_.element_type) is None:
-        raise op_error(op, f"keeps no {type_.element_type} in registers")
-    conv.registers.held[op.result] = conv.insert(UndefFragmentOp(fragment_type(type_)))
-    conv.views[op.result] = RegisterView(op.result, 0)
-    conv.leaves[op.result] = []
-    conv.kill(op)
 
 
 def _shared(op: AllocSmemOp, conv: Converter) -> None:
@@ -202,24 +212,13 @@ def _store_vector(op: MemRefStoreVecOp, conv: Converter) -> None:
     conv.kill(op)
 
 
-# Atoms
-
-
-def _make_atom(op: MakeAtomOp, conv: Converter) -> None:
-    if op.values:
-        raise op_error(op, f"is not lowered with values of run time: {op.result.type}")
-    conv.kill(op)
-
-
-def _tiled(op: MakeTiledCopyOp | MakeTiledMmaOp, conv: Converter) -> None:
-    conv.kill(op)
-
-
 HANDLERS: Mapping[type[Operation], Handler] = {
     AllocSmemOp: _shared,
-    AllocaOp: _registers,
+    AllocaOp: allocate_registers,
     ApplySwizzleOp: _apply_swizzle,
     AssumeOp: _same,
+    AtomGetValueOp: get_value,
+    AtomSetValueOp: set_value,
     CopyAtomCallOp: convert_copy,
     CopyOp: convert_copy,
     DerefineOp: _same,
@@ -227,20 +226,26 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     GetLayoutsFromTileOp: _several,
     GetLeavesOp: _several,
     GetScalarsOp: _several,
-    MakeAtomOp: _make_atom,
-    MakeFragmentLikeOp: _registers,
+    MakeAtomOp: make_atom,
+    MakeExecTmaOp: make_executable,
+    MakeFragmentLikeOp: allocate_registers,
+    MakeNonExecTiledTmaLoadOp: make_partition,
+    MakeNonExecTiledTmaReduceOp: make_partition,
+    MakeNonExecTiledTmaStoreOp: make_partition,
     MakeSwizzleOp: _static,
-    MakeTiledCopyOp: _tiled,
-    MakeTiledMmaOp: _tiled,
+    MakeTiledCopyOp: make_tiled,
+    MakeTiledMmaOp: make_tiled,
     MemRefLoadOp: _load,
     MemRefLoadVecOp: _load_vector,
     MemRefStoreOp: _store,
     MemRefStoreVecOp: _store_vector,
     MmaAtomCallOp: convert_product,
-    MmaMakeFragmentOp: _registers,
+    MmaMakeFragmentOp: make_fragment,
     PtrAddOp: _add_offset,
     StaticOp: _static,
+    TmaPartitionOp: _several,
     UnpackTupleOp: _several,
+    WgmmaWaitOp: wait_for_products,
 }
 """Operations that are no plain algebra."""
 

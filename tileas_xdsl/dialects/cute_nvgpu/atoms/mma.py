@@ -153,12 +153,22 @@ def _residency(space: AddressSpace, a_space: AddressSpace) -> Check:
     return check
 
 
+def _at_once(call: MmaCall, type_: Attribute) -> Layout | ComposedLayout | None:
+    """The layout of what one instruction takes: mode 0, if it repeats over others."""
+    layout = _layout(type_)
+    if not call.repeats or not isinstance(layout, Layout) or layout.rank == 1:
+        return layout
+    first: Layout = layout[0]
+    return first
+
+
 def check_d(atom: MmaType, op: Operation, call: MmaCall) -> None:
     """D has as many elements as a thread has of it, each its own place."""
     a, b, d = (_layout(type_) for type_ in _operands(call))
     if not isinstance(d, Layout):
         return
-    if d.size() != atom.values(MmaOperand.D):
+    once = _at_once(call, call.d)
+    if once is not None and once.size() != atom.values(MmaOperand.D):
         canonical = atom.operand_layout(MmaOperand.D)
         raise op_error(op, message("expects-mma-atom-layout-of").format(canonical))
     if not is_injective(d):
@@ -169,8 +179,8 @@ def check_composable(atom: MmaType, op: Operation, call: MmaCall) -> None:
     """A and B are those of one instruction: a descriptor, or the elements of a thread."""
     types_ = _operands(call)
     a, b, d = (_layout(type_) for type_ in types_)
-    rows = ((MmaOperand.A, types_[0], a), (MmaOperand.B, types_[1], b))
-    for operand, type_, layout in rows:
+    for operand, type_ in ((MmaOperand.A, types_[0]), (MmaOperand.B, types_[1])):
+        layout = _at_once(call, type_)
         count = 1 if isinstance(type_, SmemDescViewType) else atom.values(operand)
         if layout is not None and layout.size() != count:
             key = "layout-a-layout-b-and-layout-d-fail-to-form-a-gemm-a-b-d"

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, i1, i32
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.cute.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of, sums_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.scaled import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import check_majors
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
@@ -35,6 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma_kinds import KINDS, check_shape
 
@@ -95,6 +97,16 @@ class UmmaType(MmaType):
         rows, columns = extents[operand]
         share = rows // self.blocks
         return Layout((self.blocks, (share, columns)), (share, (1, rows)))
+
+    def fragment_type(
+        self, op: Operation, operand: MmaOperand, source: Attribute
+    ) -> Attribute | None:
+        if operand in (MmaOperand.C, MmaOperand.D):
+            m, n, _ = self.shape_mnk
+            return sums_of(source, self.elements[2], (m, n), self.blocks)
+        if operand is MmaOperand.A and text(self.fragments) == "ts":
+            raise LayoutError("A in tensor memory is a view that the kernel makes")
+        return descriptors_of(source)
 
     def check_common(self) -> None:
         """Blocks, majors, and where A is."""

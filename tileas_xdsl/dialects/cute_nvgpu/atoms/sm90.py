@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, i1
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.cute.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType, registers_of
+from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     SHAPE,
     WORD,
@@ -94,6 +95,14 @@ class Sm90MmaType(MmaType, TypeAttribute):
                 return Layout((THREADS, (rows, k)), (0, (1, rows)))
             case _:
                 return None
+
+    def fragment_type(
+        self, op: Operation, operand: MmaOperand, source: Attribute
+    ) -> Attribute | None:
+        in_registers = operand is MmaOperand.A and text(self.fragments) == "rs"
+        if in_registers or operand not in (MmaOperand.A, MmaOperand.B):
+            return super().fragment_type(op, operand, source)
+        return descriptors_of(source)
 
     def verify(self) -> None:
         m, n, k = self.shape_mnk

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.interfaces import CopyAtomType
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.values import map_tree
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import TARGETS
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     TIMES,
@@ -24,7 +25,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     text,
     unit,
 )
-from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout import Layout, make_layout
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, counted, move_registers
 
 LANES, WIDTH, BLOCKS = unit("DP"), unit("bit"), unit("cta")
@@ -85,6 +86,31 @@ class TmemMoveType(ClausedType, CopyAtomType):
     def copy_bits(self) -> int | None:
         return self.registers[1].size() * WORD_BITS
 
+    @property
+    def columns(self) -> int:
+        """Of tensor memory, what one move takes of each lane."""
+        return MOVE_SHAPES[self.shape].columns * integer(self.repeat)
+
+    @property
+    def cells(self) -> Layout:
+        """The cells that a warp moves, each of its threads all of them, to their addresses."""
+        return Layout((self.columns, integer(self.lanes)), (1, LANE_STEP))
+
+    @property
+    def in_registers(self) -> Layout:
+        """`(thread, bit) -> bit` of what is moved, counted along columns first."""
+        moved = counted(move_registers(self.shape, integer(self.repeat)), self.columns)
+        threads, registers = (
+            Layout(mode.shape, map_tree(lambda step: step * WORD_BITS, mode.stride))
+            for mode in moved
+        )
+        return make_layout(threads, make_layout(Layout(WORD_BITS), registers))
+
+    @property
+    def in_tensor_memory(self) -> Layout:
+        """As `in_registers`; all threads of a warp give one address."""
+        return Layout((self.threads, self.cells.size() * WORD_BITS), (0, 1))
+
     def verify(self) -> None:
         repeat, facts = integer(self.repeat), MOVE_SHAPES.get(self.shape)
         if facts is None or self.shape.endswith("x2"):
@@ -111,6 +137,14 @@ class TmemLoadType(TmemMoveType, TypeAttribute):
     repeat: IntAttr
 
     @property
+    def source_layout(self) -> Layout | None:
+        return self.in_tensor_memory
+
+    @property
+    def destination_layout(self) -> Layout | None:
+        return self.in_registers
+
+    @property
     def source_spaces(self) -> Sequence[AddressSpace]:
         return (AddressSpace.TMEM,)
 
@@ -128,6 +162,19 @@ class TmemStoreType(TmemMoveType, TypeAttribute):
     lanes: IntAttr
     width: IntAttr
     repeat: IntAttr
+
+    @property
+    def source_layout(self) -> Layout | None:
+        return self.in_registers
+
+    @property
+    def destination_layout(self) -> Layout | None:
+        return self.in_tensor_memory
+
+    @property
+    def reference_layout(self) -> Layout | None:
+        """The source: registers say what a thread has."""
+        return self.source_layout
 
     @property
     def source_spaces(self) -> Sequence[AddressSpace]:

@@ -15,6 +15,7 @@ from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     INTEGER,
     LAYOUT,
@@ -26,6 +27,8 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     integer,
     text,
 )
+from tileas_xdsl.layout import Layout, coalesce, composition
+from tileas_xdsl.layout.axes import AxisSum, Offset, axis_sum, terms_of
 
 LOAD_MODES = ("tiled", "im2col", "w128", "w", "gather4")
 STORE_MODES = ("tiled", "im2col", "scatter4")
@@ -61,6 +64,17 @@ def _check_word(what: str, word: str, known: Sequence[str]) -> None:
         raise VerifyException(f"{what} is {', '.join(known)}, not {word}")
 
 
+def dimensions(basis: Layout) -> Sequence[str]:
+    """The modes of a tensor that a basis names, in the order of the dimensions of its map."""
+    steps = [step for _, step in basis.leaves() if isinstance(step, AxisSum)]
+    return list(dict.fromkeys(mode for step in steps for mode, _ in step.terms))
+
+
+def _renamed(order: Sequence[str], step: Offset) -> Offset:
+    """Modes of a tensor as dimensions of its map."""
+    return axis_sum((str(order.index(mode)), k) for mode, k in terms_of(step))
+
+
 class TmaCopyType(ClausedType, CopyAtomType):
     """A copy that a descriptor describes: `bits` is what one instruction moves."""
 
@@ -70,6 +84,20 @@ class TmaCopyType(ClausedType, CopyAtomType):
     @property
     def copy_bits(self) -> int | None:
         return integer(self.bits)
+
+    @property
+    def is_multicast(self) -> bool:
+        """Whether several blocks get what is loaded."""
+        return False
+
+    @property
+    def box(self) -> Layout:
+        """What one instruction moves, in the order of shared memory, to coordinates of its map."""
+        basis, bits = self.basis.data, bit_width(self.value_type)
+        share: Layout = coalesce(composition(basis, Layout(integer(self.bits) // max(bits, 1))))
+        order = dimensions(basis)
+        extents, steps = zip(*share.leaves(), strict=True)
+        return Layout(extents, tuple(_renamed(order, step) for step in steps))
 
     @property
     def source_spaces(self) -> Sequence[AddressSpace]:
@@ -109,6 +137,10 @@ class TmaLoadType(TmaCopyType, PrefetchAtomType, TypeAttribute):
     def minimum_targets(self) -> Sequence[str]:
         pair = ("sm_100a", "sm_100f", "sm_110a") if integer(self.num_cta) == 2 else TMA
         return MODE_TARGETS.get(text(self.mode), pair)
+
+    @property
+    def is_multicast(self) -> bool:
+        return text(self.multicast) == "true"
 
     @property
     def destination_spaces(self) -> Sequence[AddressSpace]:
@@ -205,7 +237,6 @@ class PartitionType(TmaCopyType):
 
     @property
     def is_multicast(self) -> bool:
-        """Whether several blocks get what is loaded."""
         return text(self.kind).endswith("multicast")
 
     @property
