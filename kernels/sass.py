@@ -13,6 +13,7 @@ from kernels.compiled import compiled
 from kernels.cute_gemm import CuteGemm
 from kernels.elements import ELEMENTS
 from kernels.gemm import Gemm
+from kernels.tiled_gemm import TiledGemm
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.sass import Loop, disassemble
 from tileas_xdsl.tools.failures import ends_with_its_reader
@@ -65,12 +66,18 @@ CUTE_GEMMS: Sequence[CuteGemm] = (
 )
 """Written with `cutlass`, beside those of tiles that do the same."""
 
+TILED_GEMMS: Sequence[TiledGemm] = (
+    TiledGemm(bn=128),
+    TiledGemm(bn=128, instruction="tcgen05"),
+)
+"""Written with atoms of `cute` alone."""
+
 
 @dataclass(frozen=True)
 class Facts:
     """A GEMM and its machine code."""
 
-    kernel: Gemm | CuteGemm
+    kernel: Gemm | CuteGemm | TiledGemm
     registers: int
     spills: int
     size: int
@@ -115,7 +122,7 @@ class Facts:
             yield ("", "", f"loop: {what}", str(len(loop.instructions)), counts, "")
 
 
-def facts(kernel: Gemm | CuteGemm) -> Facts:
+def facts(kernel: Gemm | CuteGemm | TiledGemm) -> Facts:
     """Assemble and disassemble a GEMM; raises `MissingToolError` without the tools."""
     made = compiled(kernel)
     assembled = made.assemble()
@@ -132,7 +139,7 @@ HEADER = ("kernel", "target", "code", "instructions", "of these", "within its ba
 def main() -> int:
     """Print the table in Markdown; 1 where a bar is missed, 2 without the tools."""
     try:
-        found = [facts(kernel) for kernel in (*GEMMS, *CUTE_GEMMS)]
+        found = [facts(kernel) for kernel in (*GEMMS, *CUTE_GEMMS, *TILED_GEMMS)]
     except MissingToolError as error:
         sys.stderr.write(f"python -m kernels.sass: {error}\n")
         return 2

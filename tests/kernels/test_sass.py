@@ -9,7 +9,7 @@ import pytest
 from support.assembling import needs_nvdisasm
 
 from kernels import sass
-from kernels.sass import GEMMS, TALL, Facts, facts
+from kernels.sass import CUTE_GEMMS, GEMMS, TALL, TILED_GEMMS, Facts, facts
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.sass import Instruction, Loop
 
@@ -63,7 +63,9 @@ def test_gemms_are_within_their_bars(kernel) -> None:
 def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert sass.main() == 0
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.endswith("| yes |") for line in lines) == len(GEMMS)
+    assert sum(line.endswith("| yes |") for line in lines) == len(
+        (*GEMMS, *CUTE_GEMMS, *TILED_GEMMS)
+    )
 
 
 def test_the_table_fails_beyond_a_bar(

@@ -2,13 +2,13 @@
 
 // RUN: tileas-opt %s -p convert-cute-to-nvgpu --split-input-file --verify-diagnostics
 
-!wgmma = !cute_nvgpu.sm90.mma<64x16x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
-!d = !cute.memref<f32, rmem, "(8):(1)">
-!s = !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">
-func.func @descriptors(%atom: !wgmma, %s: !s) {
-  %d = cute.memref.alloca() : () -> !d
-  // expected-error@+1 {{'cute.mma_atom_call' op is not lowered for !cute_nvgpu.sm90.mma<64x16x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>: only for cute_nvgpu.sm80.mma, cute_nvgpu.sm89.mma, cute_nvgpu.atom.universal_fma}}
-  cute.mma_atom_call(%atom, %d, %s, %s, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+!sparse = !cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32), metadata = ordered>
+func.func @sparse(%e: i32) {
+  %atom = cute.make_atom(%e) : (i32) -> !sparse
+  %a = cute.memref.alloca() : () -> !cute.memref<f16, rmem, "(8):(1)">
+  %d = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(4):(1)">
+  // expected-error@+1 {{'cute.mma_atom_call' op is not lowered for !cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32), metadata = ordered >: only for cute_nvgpu.sm80.mma, cute_nvgpu.sm89.mma, cute_nvgpu.sm90.mma, cute_nvgpu.sm100.mma, cute_nvgpu.atom.universal_fma}}
+  cute.mma_atom_call(%atom, %d, %a, %a, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
   func.return
 }
 
@@ -99,14 +99,6 @@ func.func @handed(%a: !view, %n: index) {
 
 // expected-error@+1 {{takes views of gmem, pointers and scalars, not !cute.memref<f32, smem, "(1):(1)">}}
 func.func @shared(%a: !cute.memref<f32, smem, "(1):(1)">) {
-  func.return
-}
-
-// -----
-
-func.func @values(%yes: i1) {
-  // expected-error@+1 {{'cute.make_atom' op is not lowered with values of run time}}
-  %atom = cute.make_atom(%yes) : (i1) -> !cute_nvgpu.sm90.mma<64x16x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
   func.return
 }
 

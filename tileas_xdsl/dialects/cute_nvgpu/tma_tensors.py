@@ -6,7 +6,7 @@ Source: CUTLASS include/cute/atom/copy_traits_sm90_tma.hpp, tma_partition.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute.operation import FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.values import Pointer, View, symbol, type_of
 from tileas_xdsl.dialects.cute.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import TmaCopyType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import TmaCopyType, first_elements
 from tileas_xdsl.layout import Layout, coalesce, composition, logical_divide, right_inverse
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
@@ -65,7 +65,7 @@ class TmaPartitionOp(FixedResults, InferredOp):
         order, together = right_inverse(first), once * blocks.size()
         if order.size() != first.size() or order.size() % together:
             raise LayoutError(f"{first} is no whole number of copies of {together} elements")
-        order = logical_divide(order, Layout(together))
+        order = cast("Layout", logical_divide(order, Layout(together)))
         place: Any = blocks.index(tree_of(symbol(self.cta_coord), "the block"))
         return [_part(view, order, once, place * once) for view in (smem, gmem)]
 
@@ -90,10 +90,11 @@ class TmaPartitionOp(FixedResults, InferredOp):
 def _part(view: View, order: Layout, once: int, offset: Any) -> View:
     """Mode 0 in the order of shared memory, of it the share at `offset`; other modes stay."""
     first, *rests = tuple(innermost(view.layout))
-    ordered: Layout = coalesce(composition(first, order), (1, 1))
-    mine: Layout = coalesce(composition(ordered[0], Layout(once)))
+    ordered = cast("Layout", coalesce(composition(first, order), (1, 1)))
+    mine = first_elements(ordered[0], once)
     layout = algebra.make_layout(algebra.make_layout(mine, ordered[1]), *rests)
-    start: Any = ordered[0].index(offset)
+    together: Any = ordered[0]
+    start: Any = together.index(offset)
     return View(moved(view.iterator, start), layout)
 
 

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.values import View, symbol
-from tileas_xdsl.dialects.cute_nvgpu import MmaSm90Op, SmemDescViewType, UmmaOp, WgmmaWaitOp
+from tileas_xdsl.dialects.cute_nvgpu import MmaSm90Op, SmemDescViewType, UmmaOp
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import Sm100MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text, words
@@ -24,6 +24,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
     write,
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.steps import ProductCallOp, steps_of
+from tileas_xdsl.transforms.cute_to_nvgpu.waits import fly
 
 ACCUMULATE = "accum_c"
 NEGATIONS = ("neg_a", "neg_b")
@@ -50,9 +51,7 @@ def convert_wgmma(op: ProductCallOp, conv: Converter, atom: Sm90MmaType) -> None
             b_major=b_major,
         )
         write(conv, op.d, step.d, conv.insert(made))
-    base = conv.views[op.d].base
-    if base not in conv.in_flight:
-        conv.in_flight.append(base)
+    fly(conv, op.d)
     conv.kill(op)
 
 
@@ -64,18 +63,6 @@ def _operand(conv: Converter, view: SSAValue, indices: Indices) -> SSAValue:
     assert isinstance(known, View)
     handle: Any = known.iterator
     return conv.descriptor(handle.moved(known.layout.index(indices[0])))
-
-
-def wait_for_products(op: WgmmaWaitOp, conv: Converter) -> None:
-    """A wait that names no values is for all registers that products write."""
-    bases = [base for base in conv.in_flight if base in conv.registers.held]
-    if op.values or not bases:
-        return
-    held = [conv.registers.held[base] for base in bases]
-    made = WgmmaWaitOp(op.count.value.data, held)
-    conv.effect(made)
-    conv.registers.held.update(zip(bases, made.outs, strict=True))
-    conv.kill(op)
 
 
 def convert_umma(op: ProductCallOp, conv: Converter, atom: Sm100MmaType) -> None:

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp
 from tileas_xdsl.dialects.cute.copies import CopyOp
+from tileas_xdsl.dialects.cute.operands import is_static_layout
 from tileas_xdsl.dialects.cute.values import Pointer, Tree, View, symbol
 from tileas_xdsl.dialects.cute.view_types import CoordTensorType, MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import PairTmaLoadOp, TmaLoadOp, TmaReduceOp, TmaStoreOp
@@ -19,8 +20,9 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
     TmaLoadType,
     TmaReduceType,
     TmaStoreType,
+    first_elements,
 )
-from tileas_xdsl.layout import Layout, coalesce, composition
+from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.axes import coefficient_of
 from tileas_xdsl.layout.int_tuple import flat
 from tileas_xdsl.transforms.cute_to_nvgpu.atoms import values_of
@@ -119,12 +121,9 @@ def _boxes(
 def _check_order(op: CopyCallOp, view: SSAValue, layout: Any, expected: Layout) -> None:
     """What is copied at once lies in the order of the box."""
     once = expected.size()
-    plain = isinstance(layout, Layout) and isinstance(layout.size(), int)
-    if plain and layout.size() % once == 0:
-        first: Layout = coalesce(composition(layout, Layout(once)))
-        wanted: Layout = coalesce(expected)
-        if first == wanted:
-            return
+    plain = isinstance(layout, Layout) and is_static_layout(layout) and layout.size() % once == 0
+    if plain and first_elements(layout, once) == first_elements(expected, once):
+        return
     raise op_error(
         op, f"copies boxes {expected} of {op.atom.type}, which {view.type} has not: partition it"
     )

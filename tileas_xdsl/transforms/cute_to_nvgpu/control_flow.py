@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.cute.copies import CopyOp
 from tileas_xdsl.dialects.cute.views import MemRefStoreOp, MemRefStoreVecOp
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.elements import is_registers
+from tileas_xdsl.transforms.cute_to_nvgpu.waits import awaited
 
 
 def written_views(op: Operation) -> Sequence[SSAValue]:
@@ -56,9 +57,16 @@ def _written(op: Operation, conv: Converter) -> list[SSAValue]:
     return [base for base in conv.registers.held if base in found]
 
 
+def _carried(op: Operation, conv: Converter) -> list[SSAValue]:
+    """Those, and the ones that a wait inside is for."""
+    found = {base for inner in op.walk() for base in awaited(inner, conv)}
+    found.update(_written(op, conv))
+    return [base for base in conv.registers.held if base in found]
+
+
 def convert_for(op: scf.ForOp, conv: Converter) -> None:
     """A loop that carries the registers that it writes."""
-    bases = _written(op, conv)
+    bases = _carried(op, conv)
     body = op.body.block
     if not bases:
         _inside(conv, body)
@@ -73,7 +81,7 @@ def convert_for(op: scf.ForOp, conv: Converter) -> None:
 
 def convert_if(op: scf.IfOp, conv: Converter) -> None:
     """Branches that give the registers that one of them writes."""
-    bases = _written(op, conv)
+    bases = _carried(op, conv)
     if not op.false_region.blocks and bases:
         op.false_region.add_block(Block([scf.YieldOp()]))
     for region in (op.true_region, op.false_region):

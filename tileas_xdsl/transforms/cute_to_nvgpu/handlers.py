@@ -60,10 +60,10 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MakeNonExecTiledTmaReduceOp,
     MakeNonExecTiledTmaStoreOp,
     TmaPartitionOp,
+    TmemWaitOp,
     WgmmaWaitOp,
 )
 from tileas_xdsl.layout.symbols import Expression
-from tileas_xdsl.transforms.cute_to_nvgpu.async_products import wait_for_products
 from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
     get_value,
     make_atom,
@@ -81,6 +81,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
 from tileas_xdsl.transforms.cute_to_nvgpu.fragments import allocate_registers, make_fragment
 from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
 from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import make_executable, make_partition
+from tileas_xdsl.transforms.cute_to_nvgpu.waits import convert_wait
 
 # Integers
 
@@ -244,8 +245,9 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     PtrAddOp: _add_offset,
     StaticOp: _static,
     TmaPartitionOp: _several,
+    TmemWaitOp: convert_wait,
     UnpackTupleOp: _several,
-    WgmmaWaitOp: wait_for_products,
+    WgmmaWaitOp: convert_wait,
 }
 """Operations that are no plain algebra."""
 

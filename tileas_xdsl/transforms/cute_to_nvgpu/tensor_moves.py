@@ -21,6 +21,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
     view_of,
     write,
 )
+from tileas_xdsl.transforms.cute_to_nvgpu.waits import fly
 
 
 def load_cells(conv: Converter, atom: TmemLoadType, source: Side, to: Side) -> None:
@@ -30,6 +31,7 @@ def load_cells(conv: Converter, atom: TmemLoadType, source: Side, to: Side) -> N
     address = _address(conv, atom, source)
     loaded = conv.insert(TmemLoadOp(address, to.element, atom.shape, integer(atom.repeat)))
     write(conv, to.view, to.indices, loaded)
+    fly(conv, to.view)
 
 
 def store_cells(conv: Converter, atom: TmemStoreType, source: Side, to: Side) -> None:

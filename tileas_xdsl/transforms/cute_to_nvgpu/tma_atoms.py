@@ -43,6 +43,7 @@ def make_partition(op: MakePartitionOp, conv: Converter) -> None:
     conv.atoms[op.atom] = {DESCRIPTOR: conv.maps.argument(_recipe(op, conv, swizzle), swizzle)}
     type_ = op.coordinates.type
     assert isinstance(type_, CoordTensorType)
+    assert isinstance(type_.layout, Layout)
     shape = symbol(op.gmem).layout.shape
     origin = Tree(ArithTupleIterType, type_.origin)
     conv.define(op.coordinates, View(origin, Layout(shape, type_.layout.stride)))
@@ -85,9 +86,9 @@ def _box(op: MakePartitionOp, atom: PartitionType) -> Sequence[int]:
     """The extents of a box, innermost first; the array lies with its last axis innermost."""
     type_ = op.gmem.type
     assert isinstance(type_, MemRefType)
-    rank = type_.layout.rank
+    rank, innermost = type_.layout.rank, op.global_layout[-1]
     wanted = [str(mode) for mode in reversed(range(rank))]
-    if list(dimensions(atom.basis.data)) != wanted or type_.layout.stride[-1] != 1:
+    if list(dimensions(atom.basis.data)) != wanted or innermost.stride != 1:
         raise op_error(
             op, f"makes tensor maps of arrays whose last axis is innermost, not of {type_}"
         )

@@ -8,7 +8,7 @@ Source: CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp and mma_traits_sm100_
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from xdsl.ir import Attribute
 
@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.cute.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, SmemDescViewType
 from tileas_xdsl.layout import Layout, int_tuple
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import is_tuple, product
+from tileas_xdsl.layout.int_tuple import is_tuple
 from tileas_xdsl.target.tensor_memory import LANE_STEP, accumulator, counted
 
 UNIT_BITS = 128
@@ -81,15 +81,8 @@ def sums_of(
         raise LayoutError(f"tensor memory is allocated for known extents, not {source}")
     first = counted(accumulator(*shape, blocks), LANE_STEP)
     beside = Layout(rests)
-    columns = _columns(first)
+    columns = (first.cosize() - 1) % LANE_STEP + 1
     steps = map_tree(lambda step: step * columns, beside.stride)
-    return MemRefType(
-        element,
-        AddressSpace.TMEM,
-        Layout((first.shape, *rests), (first.stride, *steps)),
-    )
-
-
-def _columns(layout: Layout) -> int:
-    """How many columns an accumulator takes."""
-    return product(tuple(extent for extent, stride in layout.leaves() if stride < LANE_STEP))
+    make: Any = MemRefType
+    layout = Layout((first.shape, *rests), (first.stride, *steps))
+    return cast("MemRefType", make(element, AddressSpace.TMEM, layout))

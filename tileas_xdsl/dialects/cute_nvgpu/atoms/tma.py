@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import IntAttr, IntegerType, StringAttr, i16, i64
 from xdsl.ir import Attribute, TypeAttribute
@@ -70,6 +70,11 @@ def dimensions(basis: Layout) -> Sequence[str]:
     return list(dict.fromkeys(mode for step in steps for mode, _ in step.terms))
 
 
+def first_elements(layout: Layout, count: int) -> Layout:
+    """The layout of the first elements, with as few modes as it takes."""
+    return cast("Layout", coalesce(composition(layout, Layout(count))))
+
+
 def _renamed(order: Sequence[str], step: Offset) -> Offset:
     """Modes of a tensor as dimensions of its map."""
     return axis_sum((str(order.index(mode)), k) for mode, k in terms_of(step))
@@ -79,7 +84,9 @@ class TmaCopyType(ClausedType, CopyAtomType):
     """A copy that a descriptor describes: `bits` is what one instruction moves."""
 
     if TYPE_CHECKING:
+        value_type: Attribute
         bits: IntAttr
+        basis: LayoutAttr
 
     @property
     def copy_bits(self) -> int | None:
@@ -94,10 +101,11 @@ class TmaCopyType(ClausedType, CopyAtomType):
     def box(self) -> Layout:
         """What one instruction moves, in the order of shared memory, to coordinates of its map."""
         basis, bits = self.basis.data, bit_width(self.value_type)
-        share: Layout = coalesce(composition(basis, Layout(integer(self.bits) // max(bits, 1))))
+        share = first_elements(basis, integer(self.bits) // max(bits, 1))
         order = dimensions(basis)
-        extents, steps = zip(*share.leaves(), strict=True)
-        return Layout(extents, tuple(_renamed(order, step) for step in steps))
+        leaves = list(share.leaves())
+        extents = tuple(extent for extent, _ in leaves)
+        return Layout(extents, tuple(_renamed(order, step) for _, step in leaves))
 
     @property
     def source_spaces(self) -> Sequence[AddressSpace]:
@@ -231,8 +239,6 @@ class PartitionType(TmaCopyType):
 
     if TYPE_CHECKING:
         kind: StringAttr
-        value_type: Attribute
-        basis: LayoutAttr
         format: StringAttr
 
     @property
