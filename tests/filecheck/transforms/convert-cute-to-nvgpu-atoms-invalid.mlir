@@ -355,7 +355,7 @@ func.func @columns(%a: !view) attributes {cute.kernel} {
 func.func @cores(%a: !view) attributes {cute.kernel} {
   %lies = cute.static : !lies
   %box = cute.static : !box
-  // expected-error@+1 {{makes tensor maps of boxes with one run along each axis: !cute_nvgpu.atom.non_exec_tiled_tma_load<}}
+  // expected-error@+1 {{makes tensor maps of boxes with one run along each axis: (8,8,8):(1@1,1@0,8@1)}}
   %parts, %in = cute_nvgpu.atom.make_non_exec_tiled_tma_load %a, %lies, %box : !view, !lies, !box -> !parts, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
   func.return
 }

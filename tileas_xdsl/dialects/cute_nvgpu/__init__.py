@@ -6,7 +6,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 |---|---|
 | indices (i32) | `ThreadIdxOp(axis="x") BlockIdxOp(axis) GridDimOp(axis) LaneIdxOp() WarpIdxOp() ClusterRankOp()` |
 | roles | `ElectOneOp() MakeWarpUniformOp(value) SetMaxRegisterOp(count, increase)` |
-| shared memory | `GetDynSmemOp(offset_bytes, element=i8, align=None)` |
+| memory | `GetDynSmemOp(offset_bytes, element=i8, align=None) AllocSmemOp(count, type) AllocRmemOp(count, type)` |
 | mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity) MbarrierTryWaitOp(ptr, parity)` |
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
 | barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
@@ -19,9 +19,9 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
 | operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |
 | partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)`; `cute_nvgpu.atom.tma_partition(atom, block, blocks, smem, gmem)` |
-| values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value)` |
+| values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value) PrefetchAtomDescOp(atom)`; `cute_nvgpu.atom.make_tmem_copy(atom, view)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
-| addresses | `GetTmaDescAddrOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
+| addresses | `MakeTmaDescTiledOp(gmem, smem_layout, cta_v_map, num_multicast=None) GetTmaDescAddrOp(desc) GetGridConstantPointerOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
 | sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
@@ -30,6 +30,7 @@ from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cute_nvgpu import (
     addresses,
+    allocations,
     ampere,
     atom_fields,
     atomics,
@@ -40,6 +41,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     tcgen05,
     tcgen05_scaled,
     tcgen05_sparse,
+    tensor_tiles,
     tma,
     tma_partition,
     tma_tensors,
@@ -50,8 +52,10 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.cute_nvgpu.addresses import (
     CastTmaDescToIntegerOp,
     GetDynSmemSizeOp,
+    GetGridConstantPointerOp,
     GetTmaDescAddrOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.allocations import AllocRmemOp, AllocSmemOp
 from tileas_xdsl.dialects.cute_nvgpu.ampere import (
     CpAsyncCommitOp,
     CpAsyncOp,
@@ -59,7 +63,11 @@ from tileas_xdsl.dialects.cute_nvgpu.ampere import (
     MmaSm80Op,
     MmaSm89Op,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atom_fields import AtomGetValueOp, AtomSetValueOp
+from tileas_xdsl.dialects.cute_nvgpu.atom_fields import (
+    AtomGetValueOp,
+    AtomSetValueOp,
+    PrefetchAtomDescOp,
+)
 from tileas_xdsl.dialects.cute_nvgpu.atomics import AtomicCasOp, AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     BarrierArriveOp,
@@ -107,6 +115,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05_scaled import CopyToTmemOp, UmmaBlockScaledOp
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05_sparse import UmmaBlockScaledSparseOp, UmmaSparseOp
+from tileas_xdsl.dialects.cute_nvgpu.tensor_tiles import MakeTmemCopyOp
 from tileas_xdsl.dialects.cute_nvgpu.tma import (
     BulkCommitOp,
     BulkWaitOp,
@@ -120,6 +129,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tma_partition import (
     MakeNonExecTiledTmaLoadOp,
     MakeNonExecTiledTmaReduceOp,
     MakeNonExecTiledTmaStoreOp,
+    MakeTmaDescTiledOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tma_tensors import TmaPartitionOp
 from tileas_xdsl.dialects.cute_nvgpu.tma_updates import (
@@ -148,6 +158,7 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma import (
 
 FAMILIES = (
     addresses,
+    allocations,
     ampere,
     atom_fields,
     atomics,
@@ -157,6 +168,7 @@ FAMILIES = (
     tcgen05,
     tcgen05_scaled,
     tcgen05_sparse,
+    tensor_tiles,
     tma,
     tma_partition,
     tma_tensors,
@@ -167,6 +179,8 @@ FAMILIES = (
 
 __all__ = [
     "AcquireTmaDescOp",
+    "AllocRmemOp",
+    "AllocSmemOp",
     "AllocTmemOp",
     "AtomGetValueOp",
     "AtomSetValueOp",
@@ -193,6 +207,7 @@ __all__ = [
     "FenceProxyAsyncOp",
     "GetDynSmemOp",
     "GetDynSmemSizeOp",
+    "GetGridConstantPointerOp",
     "GetTmaDescAddrOp",
     "GmmaDescriptorOfOp",
     "GridDimOp",
@@ -203,6 +218,8 @@ __all__ = [
     "MakeNonExecTiledTmaLoadOp",
     "MakeNonExecTiledTmaReduceOp",
     "MakeNonExecTiledTmaStoreOp",
+    "MakeTmaDescTiledOp",
+    "MakeTmemCopyOp",
     "MakeUmmaSmemDescOp",
     "MakeWarpUniformOp",
     "MbarrierArriveExpectTxOp",
@@ -214,6 +231,7 @@ __all__ = [
     "MmaSm89Op",
     "MmaSm90Op",
     "PairTmaLoadOp",
+    "PrefetchAtomDescOp",
     "PrefetchTmaDescOp",
     "PublishTmaDescOp",
     "ReduxOp",

@@ -45,6 +45,19 @@ class GetTmaDescAddrOp(_OfMapOp):
 
 
 @irdl_op_definition
+class GetGridConstantPointerOp(_OfMapOp):
+    """The address of an argument that all blocks share, which are tensor maps."""
+
+    name = "cute_nvgpu.get_grid_constant_pointer"
+
+    result = result_def(DESCRIPTOR)
+    traits = traits_def(Pure())
+
+    def __init__(self, desc: Value) -> None:
+        super().__init__(operands=[SSAValue.get(desc)], result_types=[DESCRIPTOR])
+
+
+@irdl_op_definition
 class CastTmaDescToIntegerOp(_OfMapOp):
     """The address of a tensor map as a number."""
 
@@ -72,4 +85,9 @@ class GetDynSmemSizeOp(IRDLOperation):
         super().__init__(result_types=[i32])
 
 
-OPERATIONS = (CastTmaDescToIntegerOp, GetDynSmemSizeOp, GetTmaDescAddrOp)
+OPERATIONS = (
+    CastTmaDescToIntegerOp,
+    GetDynSmemSizeOp,
+    GetGridConstantPointerOp,
+    GetTmaDescAddrOp,
+)

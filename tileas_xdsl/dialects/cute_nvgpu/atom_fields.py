@@ -17,6 +17,7 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.interfaces import AtomField, AtomType
 from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import TmaCopyType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
 
 
@@ -84,4 +85,22 @@ class AtomGetValueOp(IRDLOperation):
             raise op_error(self, f"gives {field.type} as {field.name}, not {self.result.type}")
 
 
-OPERATIONS = (AtomGetValueOp, AtomSetValueOp)
+@irdl_op_definition
+class PrefetchAtomDescOp(IRDLOperation):
+    """A prefetch of the tensor map that an atom of TMA executes."""
+
+    name = "cute_nvgpu.prefetch_tma_desc"
+
+    atom = operand_def()
+
+    assembly_format = "$atom attr-dict `:` type($atom)"
+
+    def __init__(self, atom: Value) -> None:
+        super().__init__(operands=[SSAValue.get(atom)])
+
+    def verify_(self) -> None:
+        if not isinstance(self.atom.type, TmaCopyType):
+            raise op_error(self, f"is about an atom of TMA, not {self.atom.type}")
+
+
+OPERATIONS = (AtomGetValueOp, AtomSetValueOp, PrefetchAtomDescOp)

@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
     dimensions,
 )
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
 from tileas_xdsl.layout import Layout, Swizzle, coalesce, composition, right_inverse
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import innermost
@@ -51,7 +52,57 @@ RANKS = range(1, 6)
 """The dimensions that a tensor map may have."""
 
 
-class MakePartitionOp(IRDLOperation):
+class BoxOp(IRDLOperation):
+    """What is made of a tensor `gmem`, of the layout of a box of it, and of the box itself."""
+
+    gmem = operand_def()
+    smem_layout = operand_def()
+    cta_v_map = operand_def()
+    num_multicast = opt_prop_def(IntegerAttr.constr(i32))
+
+    traits = traits_def(Pure())
+
+    @property
+    def smem(self) -> Layout:
+        """The layout of the box, without its swizzle."""
+        type_ = self.smem_layout.type
+        if isinstance(type_, ComposedLayoutType):
+            plain: Layout = innermost(type_.data)
+            return plain
+        assert isinstance(type_, LayoutType)
+        return type_.data
+
+    @property
+    def global_layout(self) -> Layout:
+        """The layout of the tensor."""
+        type_ = self.gmem.type
+        assert isinstance(type_, MemRefType)
+        assert isinstance(type_.layout, Layout)
+        return type_.layout
+
+    @property
+    def box(self) -> Layout:
+        """What of the tensor a box is."""
+        type_ = self.cta_v_map.type
+        assert isinstance(type_, LayoutType)
+        return type_.data
+
+    @property
+    def basis(self) -> Layout:
+        """Elements in the order of shared memory to coordinates; `LayoutError` if there is none."""
+        inverse = right_inverse(self.smem)
+        if inverse.size() != self.smem.size():
+            raise LayoutError(f"{self.smem} leaves holes or overlaps")
+        return cast("Layout", coalesce(composition(self.box, inverse)))
+
+    @property
+    def share(self) -> int:
+        """The elements that one copy moves: those of the box, or a part of it by multicast."""
+        blocks = 1 if self.num_multicast is None else max(value_of(self.num_multicast), 1)
+        return self.basis.size() // blocks
+
+
+class MakePartitionOp(BoxOp):
     """An atom that partitions `gmem` by boxes, and the tensor of its coordinates."""
 
     gmem = operand_def()
@@ -61,7 +112,6 @@ class MakePartitionOp(IRDLOperation):
     atom = result_def()
     coordinates = result_def()
 
-    traits = traits_def(Pure())
     assembly_format = (
         "$gmem `,` $smem_layout `,` $cta_v_map (`multicast` $num_multicast^)? attr-dict"
         " `:` type($gmem) `,` type($smem_layout) `,` type($cta_v_map)"
@@ -99,62 +149,29 @@ class MakePartitionOp(IRDLOperation):
         assert isinstance(type_, PartitionType)
         return type_
 
-    @property
-    def smem(self) -> Layout:
-        """The layout of the box, without its swizzle."""
-        type_ = self.smem_layout.type
-        if isinstance(type_, ComposedLayoutType):
-            plain: Layout = innermost(type_.data)
-            return plain
-        assert isinstance(type_, LayoutType)
-        return type_.data
-
-    @property
-    def global_layout(self) -> Layout:
-        """The layout of the tensor."""
-        type_ = self.gmem.type
-        assert isinstance(type_, MemRefType)
-        assert isinstance(type_.layout, Layout)
-        return type_.layout
-
-    @property
-    def box(self) -> Layout:
-        """What of the tensor a box is."""
-        type_ = self.cta_v_map.type
-        assert isinstance(type_, LayoutType)
-        return type_.data
-
-    @property
-    def basis(self) -> Layout:
-        """Elements in the order of shared memory to coordinates; `LayoutError` if there is none."""
-        inverse = right_inverse(self.smem)
-        if inverse.size() != self.smem.size():
-            raise LayoutError(f"{self.smem} leaves holes or overlaps")
-        return cast("Layout", coalesce(composition(self.box, inverse)))
-
 
 def _quoted(*types: Attribute) -> str:
     return " and ".join(f"'{type_}'" for type_ in types)
 
 
-def _fail(op: MakePartitionOp, key: str, *types: Attribute) -> None:
+def _fail(op: BoxOp, key: str, *types: Attribute) -> None:
     raise op_error(op, f"{message(key)}{_quoted(*types)}")
 
 
-def _operands(op: MakePartitionOp) -> None:
+def _operands(op: BoxOp) -> None:
     type_ = op.gmem.type
     is_tensor = isinstance(type_, MemRefType) and type_.space is AddressSpace.GMEM
     if not is_tensor or not isinstance(op.cta_v_map.type, LayoutType):
         _fail(op, "invalid-operand-types-got", type_, op.cta_v_map.type)
 
 
-def _smem_kind(op: MakePartitionOp) -> None:
+def _smem_kind(op: BoxOp) -> None:
     if not isinstance(op.smem_layout.type, LayoutType | ComposedLayoutType):
         key = "invalid-smem-layout-type-expected-layout-type-or-composed-layout"
         _fail(op, key, op.smem_layout.type)
 
 
-def _gmem_kind(op: MakePartitionOp) -> None:
+def _gmem_kind(op: BoxOp) -> None:
     type_ = op.gmem.type
     if isinstance(type_, MemRefType) and not isinstance(type_.layout, Layout):
         _fail(op, "unsupported-layout-for-the-gmem-tensor-got", type_)
@@ -164,13 +181,13 @@ def _has_bases(layout: Layout) -> bool:
     return any(isinstance(stride, AxisSum) for stride in flat(layout.stride))
 
 
-def _integer_strides(op: MakePartitionOp) -> None:
+def _integer_strides(op: BoxOp) -> None:
     if _has_bases(op.global_layout) or _has_bases(op.smem):
         key = "expected-the-gmem-and-smem-layouts-to-have-integer-stride-elements"
         _fail(op, key, op.gmem.type, op.smem_layout.type)
 
 
-def _swizzled(op: MakePartitionOp) -> None:
+def _swizzled(op: BoxOp) -> None:
     type_ = op.smem_layout.type
     if isinstance(type_, ComposedLayoutType) and not isinstance(type_.data.outer, Swizzle):
         _fail(op, "expected-the-smem-layout-to-be-a-swizzle-layout-but-got", type_)
@@ -181,13 +198,13 @@ def _is_static(layout: Layout) -> bool:
     return all(isinstance(leaf, int | AxisSum) for leaf in leaves)
 
 
-def _static(op: MakePartitionOp) -> None:
+def _static(op: BoxOp) -> None:
     if not _is_static(op.smem) or not _is_static(op.box):
         key = "expected-the-smem-layout-and-the-cta-v-map-to-be-static-but-got"
         _fail(op, key, op.smem_layout.type, op.cta_v_map.type)
 
 
-def _same_shape(op: MakePartitionOp) -> None:
+def _same_shape(op: BoxOp) -> None:
     if _extents(op.smem) != _extents(op.box):
         key = "expected-top-level-shape-equivalence-between-the-smem-layout-and"
         _fail(op, key, op.smem_layout.type, op.cta_v_map.type)
@@ -198,7 +215,7 @@ def _extents(layout: Layout) -> tuple[int, ...]:
     return tuple(product_each(layout.shape))
 
 
-def _basis(op: MakePartitionOp) -> None:
+def _basis(op: BoxOp) -> None:
     try:
         _ = op.basis
     except LayoutError:
@@ -209,9 +226,8 @@ def _valid(op: MakePartitionOp) -> None:
     """The atom says the basis and the bits of a box that were computed; several blocks share it."""
     type_, basis, declared = op.gmem.type, op.basis, op.partition
     assert isinstance(type_, MemRefType)
-    bits = basis.size() * (bit_width(type_.element_type) or 0)
-    if declared.is_multicast and op.num_multicast is not None:
-        bits //= max(value_of(op.num_multicast), 1)
+    count = op.share if declared.is_multicast else basis.size()
+    bits = count * (bit_width(type_.element_type) or 0)
     same = declared.basis.data == basis and integer(declared.bits) == bits
     if not same or declared.value_type != type_.element_type:
         _fail(op, "computed-tma-layout-is-invalid-got", LayoutType(basis))
@@ -253,7 +269,7 @@ def _multicast(op: MakePartitionOp) -> None:
         raise op_error(op, f"{head}{value_of(asked)}{tail}")
 
 
-STEPS: Sequence[Callable[[MakePartitionOp], None]] = (
+BOX_STEPS: Sequence[Callable[[BoxOp], None]] = (
     _operands,
     _smem_kind,
     _gmem_kind,
@@ -262,11 +278,43 @@ STEPS: Sequence[Callable[[MakePartitionOp], None]] = (
     _static,
     _same_shape,
     _basis,
-    _valid,
-    _tensor,
-    _multicast,
 )
+"""Those that are about the tensor and the box."""
+
+STEPS: Sequence[Callable[[MakePartitionOp], None]] = (*BOX_STEPS, _valid, _tensor, _multicast)
 """The steps of the verifier, in their order."""
+
+
+@irdl_op_definition
+class MakeTmaDescTiledOp(BoxOp):
+    """The tensor map of boxes of a tensor, as a partition makes one."""
+
+    name = "cute_nvgpu.make_tma_desc_tiled"
+    gmem = operand_def()
+    smem_layout = operand_def()
+    cta_v_map = operand_def()
+    num_multicast = opt_prop_def(IntegerAttr.constr(i32))
+    result = result_def(TmaDescriptorTiledType())
+
+    assembly_format = (
+        "$gmem `,` $smem_layout `,` $cta_v_map (`multicast` $num_multicast^)? attr-dict"
+        " `:` type($gmem) `,` type($smem_layout) `,` type($cta_v_map)"
+    )
+
+    def __init__(
+        self, gmem: Value, smem_layout: Value, cta_v_map: Value, num_multicast: int | None = None
+    ) -> None:
+        super().__init__(
+            operands=[gmem, smem_layout, cta_v_map],
+            result_types=[TmaDescriptorTiledType()],
+            properties={"num_multicast": optional_number(num_multicast)},
+        )
+
+    def verify_(self) -> None:
+        for step in BOX_STEPS:
+            step(self)
+        if self.num_multicast is not None and self.basis.size() % self.share:
+            raise op_error(self, f"shares {self.basis.size()} elements evenly by multicast")
 
 
 @irdl_op_definition
@@ -342,6 +390,7 @@ def _pair(given: Any, made: Any) -> tuple[Any, Any]:
 
 OPERATIONS = (
     MakeExecTmaOp,
+    MakeTmaDescTiledOp,
     MakeNonExecTiledTmaLoadOp,
     MakeNonExecTiledTmaReduceOp,
     MakeNonExecTiledTmaStoreOp,

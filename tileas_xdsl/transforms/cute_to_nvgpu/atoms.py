@@ -12,7 +12,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atoms import MakeAtomOp, MakeTiledCopyOp, MakeTiledMmaOp
 from tileas_xdsl.dialects.cute.interfaces import AtomType
 from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
-from tileas_xdsl.dialects.cute_nvgpu import AtomGetValueOp, AtomSetValueOp
+from tileas_xdsl.dialects.cute_nvgpu import AtomGetValueOp, AtomSetValueOp, MakeTmemCopyOp
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 
 
@@ -35,7 +35,7 @@ def make_atom(op: MakeAtomOp, conv: Converter) -> None:
     conv.kill(op)
 
 
-def make_tiled(op: MakeTiledCopyOp | MakeTiledMmaOp, conv: Converter) -> None:
+def make_tiled(op: MakeTiledCopyOp | MakeTiledMmaOp | MakeTmemCopyOp, conv: Converter) -> None:
     """A tiled atom has the values of the atom."""
     conv.atoms[op.result] = values_of(conv, op.atom)
     conv.kill(op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -15,7 +16,12 @@ from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute.views import AllocaOp
-from tileas_xdsl.dialects.cute_nvgpu import GmmaDescriptorOfOp, SmemDescViewType, UmmaDescriptorOfOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    AllocRmemOp,
+    GmmaDescriptorOfOp,
+    SmemDescViewType,
+    UmmaDescriptorOfOp,
+)
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import UmmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import words
@@ -33,6 +39,17 @@ def allocate_registers(op: AllocaOp | MakeFragmentLikeOp, conv: Converter) -> No
         conv.kill(op)
         return
     _registers(conv, op.result)
+    conv.kill(op)
+
+
+def allocate_elements(op: AllocRmemOp, conv: Converter) -> None:
+    """Fresh registers behind a pointer."""
+    element = op.result.type.element_type
+    if element_bits(element) is None:
+        raise op_error(op, f"keeps no {element} in registers")
+    whole = VectorType(element, [op.count])
+    conv.registers.held[op.result] = conv.insert(UndefFragmentOp(whole))
+    conv.views[op.result] = RegisterView(op.result, 0)
     conv.kill(op)
 
 

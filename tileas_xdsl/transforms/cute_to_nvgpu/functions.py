@@ -22,7 +22,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.control_flow import (
     convert_regions,
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
-from tileas_xdsl.transforms.cute_to_nvgpu.handlers import handler_of
+from tileas_xdsl.transforms.cute_to_nvgpu.handlers import MAKERS, handler_of
 from tileas_xdsl.transforms.cute_to_nvgpu.tensor_maps import TensorMaps
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
@@ -54,7 +54,9 @@ def convert_function(function: func.FuncOp) -> None:
 
 
 def _concerns(op: Operation) -> bool:
-    return isinstance(op, CuteOp) or any(_is_view(v.type) for v in (*op.operands, *op.results))
+    return isinstance(op, (CuteOp, *MAKERS)) or any(
+        _is_view(v.type) for v in (*op.operands, *op.results)
+    )
 
 
 def _is_view(type_: Attribute) -> bool:

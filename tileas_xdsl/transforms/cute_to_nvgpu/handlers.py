@@ -9,6 +9,7 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects.cute import (
     AddressSpace,
     LoadOp,
@@ -51,18 +52,6 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreOp,
     MemRefStoreVecOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu import (
-    AtomGetValueOp,
-    AtomSetValueOp,
-    GetDynSmemOp,
-    MakeExecTmaOp,
-    MakeNonExecTiledTmaLoadOp,
-    MakeNonExecTiledTmaReduceOp,
-    MakeNonExecTiledTmaStoreOp,
-    TmaPartitionOp,
-    TmemWaitOp,
-    WgmmaWaitOp,
-)
 from tileas_xdsl.layout.symbols import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
     get_value,
@@ -78,9 +67,18 @@ from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
     view_of,
     write,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.fragments import allocate_registers, make_fragment
+from tileas_xdsl.transforms.cute_to_nvgpu.fragments import (
+    allocate_elements,
+    allocate_registers,
+    make_fragment,
+)
 from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
-from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import make_executable, make_partition
+from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import (
+    make_descriptor,
+    make_executable,
+    make_partition,
+    prefetch_descriptor,
+)
 from tileas_xdsl.transforms.cute_to_nvgpu.waits import convert_wait
 
 # Integers
@@ -92,7 +90,7 @@ def _algebra(op: AlgebraOp, conv: Converter) -> None:
 
 
 def _several(
-    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp | TmaPartitionOp,
+    op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp | nvgpu.TmaPartitionOp,
     conv: Converter,
 ) -> None:
     for result, value in zip(op.results, op.values(), strict=True):
@@ -148,21 +146,28 @@ def _apply_swizzle(op: ApplySwizzleOp, conv: Converter) -> None:
 
 
 def _shared(op: AllocSmemOp, conv: Converter) -> None:
-    """Behind what is taken already."""
     type_ = op.result.type
+    conv.pointers[op.result] = _placed(op, type_.iterator, int(type_.layout.cosize()), conv)
+    conv.leaves[op.result] = []
+    conv.kill(op)
+
+
+def _shared_elements(op: nvgpu.AllocSmemOp, conv: Converter) -> None:
+    conv.replace(op.result, _placed(op, op.result.type, op.count, conv))
+    conv.kill(op)
+
+
+def _placed(op: Operation, type_: PtrType, count: int, conv: Converter) -> SSAValue:
+    """A pointer behind what is taken already."""
     bits = element_bits(type_.element_type)
     if bits is None:
         raise op_error(op, f"{type_.element_type} has no address of its own in memory")
-    align = type_.align
-    start = -(-conv.smem_bytes // align) * align
-    pointer = PtrType(type_.element_type, type_.space, align, type_.swizzle)
-    place = GetDynSmemOp.create(
-        properties=dict(GetDynSmemOp(start).properties), result_types=[pointer]
+    start = -(-conv.smem_bytes // type_.align) * type_.align
+    place = nvgpu.GetDynSmemOp.create(
+        properties=dict(nvgpu.GetDynSmemOp(start).properties), result_types=[type_]
     )
-    conv.smem_bytes = start + int(type_.layout.cosize()) * bits // 8
-    conv.pointers[op.result] = conv.insert(place)
-    conv.leaves[op.result] = []
-    conv.kill(op)
+    conv.smem_bytes = start + count * bits // 8
+    return conv.insert(place)
 
 
 # Elements
@@ -218,8 +223,8 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     AllocaOp: allocate_registers,
     ApplySwizzleOp: _apply_swizzle,
     AssumeOp: _same,
-    AtomGetValueOp: get_value,
-    AtomSetValueOp: set_value,
+    nvgpu.AtomGetValueOp: get_value,
+    nvgpu.AtomSetValueOp: set_value,
     CopyAtomCallOp: convert_copy,
     CopyOp: convert_copy,
     DerefineOp: _same,
@@ -228,11 +233,16 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     GetLeavesOp: _several,
     GetScalarsOp: _several,
     MakeAtomOp: make_atom,
-    MakeExecTmaOp: make_executable,
+    nvgpu.AllocRmemOp: allocate_elements,
+    nvgpu.AllocSmemOp: _shared_elements,
+    nvgpu.MakeExecTmaOp: make_executable,
+    nvgpu.MakeTmaDescTiledOp: make_descriptor,
+    nvgpu.MakeTmemCopyOp: make_tiled,
+    nvgpu.PrefetchAtomDescOp: prefetch_descriptor,
     MakeFragmentLikeOp: allocate_registers,
-    MakeNonExecTiledTmaLoadOp: make_partition,
-    MakeNonExecTiledTmaReduceOp: make_partition,
-    MakeNonExecTiledTmaStoreOp: make_partition,
+    nvgpu.MakeNonExecTiledTmaLoadOp: make_partition,
+    nvgpu.MakeNonExecTiledTmaReduceOp: make_partition,
+    nvgpu.MakeNonExecTiledTmaStoreOp: make_partition,
     MakeSwizzleOp: _static,
     MakeTiledCopyOp: make_tiled,
     MakeTiledMmaOp: make_tiled,
@@ -244,12 +254,20 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MmaMakeFragmentOp: make_fragment,
     PtrAddOp: _add_offset,
     StaticOp: _static,
-    TmaPartitionOp: _several,
-    TmemWaitOp: convert_wait,
+    nvgpu.TmaPartitionOp: _several,
+    nvgpu.TmemWaitOp: convert_wait,
     UnpackTupleOp: _several,
-    WgmmaWaitOp: convert_wait,
+    nvgpu.WgmmaWaitOp: convert_wait,
 }
 """Operations that are no plain algebra."""
+
+MAKERS = (
+    nvgpu.AllocRmemOp,
+    nvgpu.AllocSmemOp,
+    nvgpu.MakeTmaDescTiledOp,
+    nvgpu.PrefetchAtomDescOp,
+)
+"""Operations that are there for this lowering alone, though not of `cute`."""
 
 
 def handler_of(op: Operation) -> Handler | None:

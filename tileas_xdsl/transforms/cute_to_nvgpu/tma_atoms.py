@@ -23,9 +23,17 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.layout_types import ComposedLayoutType
 from tileas_xdsl.dialects.cute.values import Tree, View, symbol
 from tileas_xdsl.dialects.cute.view_types import ArithTupleIterType, CoordTensorType, MemRefType
-from tileas_xdsl.dialects.cute_nvgpu import GetTmaDescAddrOp, MakeExecTmaOp, tma_descriptor
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import PartitionType, dimensions
-from tileas_xdsl.dialects.cute_nvgpu.tma_partition import MakePartitionOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    GetGridConstantPointerOp,
+    GetTmaDescAddrOp,
+    MakeExecTmaOp,
+    MakeTmaDescTiledOp,
+    PrefetchAtomDescOp,
+    PrefetchTmaDescOp,
+    tma_descriptor,
+)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import box_of, dimensions
+from tileas_xdsl.dialects.cute_nvgpu.tma_partition import BoxOp, MakePartitionOp
 from tileas_xdsl.layout import BYTE_SWIZZLES, NO_SWIZZLE, Layout, Swizzle
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.transforms.cute_to_nvgpu.atoms import values_of
@@ -50,13 +58,26 @@ def make_partition(op: MakePartitionOp, conv: Converter) -> None:
     conv.kill(op)
 
 
+def make_descriptor(op: MakeTmaDescTiledOp, conv: Converter) -> None:
+    """The tensor map itself."""
+    swizzle = _swizzle(op)
+    conv.replace(op.result, conv.maps.argument(_recipe(op, conv, swizzle), swizzle))
+    conv.kill(op)
+
+
 def make_executable(op: MakeExecTmaOp, conv: Converter) -> None:
     """The atom that executes has the tensor map of the one that partitions."""
     conv.atoms[op.atom] = values_of(conv, op.source)
     conv.kill(op)
 
 
-def _swizzle(op: MakePartitionOp) -> Swizzle:
+def prefetch_descriptor(op: PrefetchAtomDescOp, conv: Converter) -> None:
+    """The thread that is there prefetches."""
+    conv.effect(PrefetchTmaDescOp(descriptor_of(conv, op, op.atom)))
+    conv.kill(op)
+
+
+def _swizzle(op: BoxOp) -> Swizzle:
     type_ = op.smem_layout.type
     outer = type_.data.outer if isinstance(type_, ComposedLayoutType) else NO_SWIZZLE
     swizzle = outer if isinstance(outer, Swizzle) and outer.bits else NO_SWIZZLE
@@ -65,36 +86,35 @@ def _swizzle(op: MakePartitionOp) -> Swizzle:
     return swizzle
 
 
-def _recipe(op: MakePartitionOp, conv: Converter, swizzle: Swizzle) -> DictionaryAttr:
+def _recipe(op: BoxOp, conv: Converter, swizzle: Swizzle) -> DictionaryAttr:
     """What a launch needs for the map."""
     number = conv.maps.arrays.get(op.gmem)
     if number is None:
         raise op_error(op, "makes tensor maps of arguments of the kernel, as they are given")
-    atom = op.partition
+    type_ = op.gmem.type
+    assert isinstance(type_, MemRefType)
     return DictionaryAttr(
         {
             "argument": IntegerAttr(number, i64),
-            "box": DenseArrayBase.from_list(i64, _box(op, atom)),
-            "element": atom.value_type,
+            "box": DenseArrayBase.from_list(i64, _box(op)),
+            "element": type_.element_type,
             "swizzle": StringAttr(NAMES[swizzle]),
             "nan_fill": BoolAttr(0, i1),
         }
     )
 
 
-def _box(op: MakePartitionOp, atom: PartitionType) -> Sequence[int]:
+def _box(op: BoxOp) -> Sequence[int]:
     """The extents of a box, innermost first; the array lies with its last axis innermost."""
-    type_ = op.gmem.type
-    assert isinstance(type_, MemRefType)
-    rank, innermost = type_.layout.rank, op.global_layout[-1]
-    wanted = [str(mode) for mode in reversed(range(rank))]
-    if list(dimensions(atom.basis.data)) != wanted or innermost.stride != 1:
+    array, basis = op.global_layout, op.basis
+    wanted = [str(mode) for mode in reversed(range(array.rank))]
+    if list(dimensions(basis)) != wanted or array[-1].stride != 1:
         raise op_error(
-            op, f"makes tensor maps of arrays whose last axis is innermost, not of {type_}"
+            op, f"makes tensor maps of arrays whose last axis is innermost, not of {op.gmem.type}"
         )
-    leaves = list(atom.box.leaves())
-    if [stride for _, stride in leaves] != [E(dimension) for dimension in range(rank)]:
-        raise op_error(op, f"makes tensor maps of boxes with one run along each axis: {atom}")
+    leaves = list(box_of(basis, op.share).leaves())
+    if [stride for _, stride in leaves] != [E(dimension) for dimension in range(array.rank)]:
+        raise op_error(op, f"makes tensor maps of boxes with one run along each axis: {basis}")
     return [int(extent) for extent, _ in leaves]
 
 
@@ -105,6 +125,6 @@ def descriptor_of(conv: Converter, op: Operation, atom: SSAValue) -> SSAValue:
         raise op_error(op, f"executes no tensor map: {DESCRIPTOR} is not set")
     if found.type == tma_descriptor:
         return found
-    if isinstance(found.owner, GetTmaDescAddrOp):
+    if isinstance(found.owner, GetTmaDescAddrOp | GetGridConstantPointerOp):
         return found.owner.desc
     raise op_error(op, f"takes {DESCRIPTOR} of cute_nvgpu.get_tma_desc_addr")

@@ -92,7 +92,10 @@ def _prefetch(op: nvgpu.PrefetchTmaDescOp, low: Lowering) -> None:
     low.act(ptx.PrefetchTensormapOp(low.value(op.desc), guard=guard_of(low, op.pred)))
 
 
-def _address(op: nvgpu.GetTmaDescAddrOp | nvgpu.CastTmaDescToIntegerOp, low: Lowering) -> None:
+_Address = nvgpu.GetTmaDescAddrOp | nvgpu.GetGridConstantPointerOp | nvgpu.CastTmaDescToIntegerOp
+
+
+def _address(op: _Address, low: Lowering) -> None:
     low.define(op.result, low.value(op.desc))
 
 
@@ -103,6 +106,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.BulkCommitOp: _commit,
     nvgpu.BulkWaitOp: _wait,
     nvgpu.CastTmaDescToIntegerOp: _address,
+    nvgpu.GetGridConstantPointerOp: _address,
     nvgpu.GetTmaDescAddrOp: _address,
     nvgpu.PrefetchTmaDescOp: _prefetch,
 }

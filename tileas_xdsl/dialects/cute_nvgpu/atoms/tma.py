@@ -75,6 +75,14 @@ def first_elements(layout: Layout, count: int) -> Layout:
     return cast("Layout", coalesce(composition(layout, Layout(count))))
 
 
+def box_of(basis: Layout, count: int) -> Layout:
+    """The first elements of a basis, to coordinates of the tensor map."""
+    order = dimensions(basis)
+    leaves = list(first_elements(basis, count).leaves())
+    extents = tuple(extent for extent, _ in leaves)
+    return Layout(extents, tuple(_renamed(order, step) for _, step in leaves))
+
+
 def _renamed(order: Sequence[str], step: Offset) -> Offset:
     """Modes of a tensor as dimensions of its map."""
     return axis_sum((str(order.index(mode)), k) for mode, k in terms_of(step))
@@ -100,12 +108,8 @@ class TmaCopyType(ClausedType, CopyAtomType):
     @property
     def box(self) -> Layout:
         """What one instruction moves, in the order of shared memory, to coordinates of its map."""
-        basis, bits = self.basis.data, bit_width(self.value_type)
-        share = first_elements(basis, integer(self.bits) // max(bits, 1))
-        order = dimensions(basis)
-        leaves = list(share.leaves())
-        extents = tuple(extent for extent, _ in leaves)
-        return Layout(extents, tuple(_renamed(order, step) for _, step in leaves))
+        bits = bit_width(self.value_type)
+        return box_of(self.basis.data, integer(self.bits) // max(bits, 1))
 
     @property
     def source_spaces(self) -> Sequence[AddressSpace]:

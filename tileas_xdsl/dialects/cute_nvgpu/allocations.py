@@ -1,0 +1,84 @@
+"""Memory that the text of a kernel takes by the number of elements: shared memory and registers.
+
+`convert-cute-to-nvgpu` places them; what follows has addresses and fragments only.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import MemoryAllocEffect
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
+from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+
+
+@irdl_op_definition
+class AllocSmemOp(IRDLOperation):
+    """`input` elements of shared memory, aligned as the pointer says."""
+
+    name = "cute_nvgpu.arch.alloc_smem"
+
+    input = prop_def(IntegerAttr.constr(i32))
+    result = result_def(PtrType)
+
+    traits = traits_def(MemoryAllocEffect())
+    assembly_format = "$input attr-dict `->` type($result)"
+
+    def __init__(self, count: int, result_type: Attribute) -> None:
+        super().__init__(result_types=[result_type], properties={"input": number(count)})
+
+    @property
+    def count(self) -> int:
+        """How many elements."""
+        return value_of(self.input)
+
+    def verify_(self) -> None:
+        if self.result.type.space is not AddressSpace.SMEM:
+            raise op_error(self, f"gives a pointer to smem, not {self.result.type}")
+        if self.count < 1:
+            raise op_error(self, f"takes 1 element or more, not {self.count}")
+
+
+@irdl_op_definition
+class AllocRmemOp(IRDLOperation):
+    """Registers for as many elements as the tuple, which is known, says."""
+
+    name = "cute_nvgpu.arch.alloc_rmem"
+
+    input = operand_def(IntTupleType)
+    result = result_def(PtrType)
+
+    traits = traits_def(MemoryAllocEffect())
+    assembly_format = "$input attr-dict `:` type($input) `->` type($result)"
+
+    def __init__(self, count: Value, result_type: Attribute) -> None:
+        super().__init__(operands=[count], result_types=[result_type])
+
+    @property
+    def count(self) -> int:
+        """How many elements."""
+        type_ = SSAValue.get(self.input).type
+        known = type_.data if isinstance(type_, IntTupleType) else None
+        if not isinstance(known, int) or known < 1:
+            raise op_error(self, f"takes a known number of registers, at least 1, not {type_}")
+        return known
+
+    def verify_(self) -> None:
+        if self.result.type.space is not AddressSpace.RMEM:
+            raise op_error(self, f"gives a pointer to rmem, not {self.result.type}")
+        _ = self.count
+
+
+OPERATIONS = (AllocRmemOp, AllocSmemOp)
