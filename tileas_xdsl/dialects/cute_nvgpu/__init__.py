@@ -38,6 +38,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     barriers,
     canonical_descriptors,
     ids,
+    number_types,
     tcgen05,
     tcgen05_scaled,
     tcgen05_sparse,
@@ -279,5 +280,6 @@ CuteNvgpu = Dialect(
         TmaDescriptorIm2colType,
         TmaDescriptorTiledType,
         *atoms.TYPES,
+        *number_types.TYPES,
     ],
 )
