@@ -22,7 +22,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value) PrefetchAtomDescOp(atom)`; `cute_nvgpu.atom.make_tmem_copy(atom, view)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
 | addresses | `MakeTmaDescTiledOp(gmem, smem_layout, cta_v_map, num_multicast=None) GetTmaDescAddrOp(desc) GetGridConstantPointerOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
-| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...)` |
+| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...) MmaSm80SparseOp((a, b, c), metadata, shape=, a_type=, b_type=, selector=0, ordered=False)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     addresses,
     allocations,
     ampere,
+    ampere_sparse,
     atom_fields,
     atomics,
     atoms,
@@ -64,6 +65,7 @@ from tileas_xdsl.dialects.cute_nvgpu.ampere import (
     MmaSm80Op,
     MmaSm89Op,
 )
+from tileas_xdsl.dialects.cute_nvgpu.ampere_sparse import MmaSm80SparseOp
 from tileas_xdsl.dialects.cute_nvgpu.atom_fields import (
     AtomGetValueOp,
     AtomSetValueOp,
@@ -161,6 +163,7 @@ FAMILIES = (
     addresses,
     allocations,
     ampere,
+    ampere_sparse,
     atom_fields,
     atomics,
     barriers,
@@ -229,6 +232,7 @@ __all__ = [
     "MbarrierTryWaitOp",
     "MbarrierWaitOp",
     "MmaSm80Op",
+    "MmaSm80SparseOp",
     "MmaSm89Op",
     "MmaSm90Op",
     "PairTmaLoadOp",
