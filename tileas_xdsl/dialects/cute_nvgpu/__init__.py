@@ -16,6 +16,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | tensor memory | `AllocTmemOp(ptr, columns, num_cta=1) RelinquishTmemOp(num_cta=1) RetrieveTmemPtrOp(ptr) DeallocTmemOp(address, columns, num_cta=1) TmemLoadOp(address, element, shape, repeat) TmemStoreOp(address, value, shape, repeat) TmemWaitOp(access, values=()) TmemFenceOp(side)` |
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
+| sm_120 | `MmaSm120BlockScaledOp((a, b, c), (sf_a, sf_b), shape=, elements=, sf_type=, vec_size=, thread_ids=(0, 0))` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
 | operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |
 | partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)`; `cute_nvgpu.atom.tma_partition(atom, block, blocks, smem, gmem)` |
@@ -37,6 +38,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     atomics,
     atoms,
     barriers,
+    blackwell_warp,
     canonical_descriptors,
     ids,
     number_types,
@@ -86,6 +88,7 @@ from tileas_xdsl.dialects.cute_nvgpu.barriers import (
     MbarrierWaitOp,
     SyncWarpOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.blackwell_warp import MmaSm120BlockScaledOp
 from tileas_xdsl.dialects.cute_nvgpu.canonical_descriptors import (
     GmmaDescriptorOfOp,
     UmmaDescriptorOfOp,
@@ -167,6 +170,7 @@ FAMILIES = (
     atom_fields,
     atomics,
     barriers,
+    blackwell_warp,
     canonical_descriptors,
     ids,
     tcgen05,
@@ -235,6 +239,7 @@ __all__ = [
     "MmaSm80SparseOp",
     "MmaSm89Op",
     "MmaSm90Op",
+    "MmaSm120BlockScaledOp",
     "PairTmaLoadOp",
     "PrefetchAtomDescOp",
     "PrefetchTmaDescOp",
