@@ -195,15 +195,22 @@ def symbol(value: SSAValue) -> Any:
             return type_.data
         case PtrType():
             return _pointer(type_, value)
-        case MemRefType() | HandleViewType():
-            return View(_iterator(type_, value), _layout(found, type_.layout))
+        case MemRefType():
+            return View(_pointer(type_, value), _layout(found, type_.layout))
         case DescIterType():
             return Descriptor(_pointer(type_, value), _layout(found, type_.layout))
         case CoordTensorType():
             origin = Tree(ArithTupleIterType, map_tree(found, type_.origin))
             return View(origin, _layout(found, type_.layout))
         case _:
-            return _number(value)
+            return _foreign(found, value)
+
+
+def _foreign(found: _Leaves, value: SSAValue) -> View | Number | Opaque:
+    """A view of another dialect, an integer, or what the algebra does not look into."""
+    if isinstance(value.type, HandleViewType):
+        return View(Handle(value.type, value), _layout(found, value.type.layout))
+    return _number(value)
 
 
 def _number(value: SSAValue) -> Number | Opaque:
@@ -230,10 +237,6 @@ def _layout(found: _Leaves, layout: Any) -> Any:
 
 def _pointer(type_: PtrType | PointedType, value: SSAValue) -> Pointer:
     return Pointer(type_.element_type, type_.space, type_.align, type_.swizzle, value)
-
-
-def _iterator(type_: MemRefType | HandleViewType, value: SSAValue) -> Pointer | Handle:
-    return _pointer(type_, value) if isinstance(type_, MemRefType) else Handle(type_, value)
 
 
 def _anonymous_layout(layout: Any) -> Any:
