@@ -16,7 +16,7 @@ from tileas_xdsl.pipelines import PIPELINES
 KERNELS = (TiledGemm(), TiledGemm(instruction="tcgen05", element="bf16"))
 MORE = (
     TiledGemm(element="e4m3", bn=128, stages=2),
-    TiledGemm(element="bf16", bn=256),
+    TiledGemm(element="bf16", bn=256, stages=2),
     TiledGemm(instruction="tcgen05", element="e4m3", bn=128, stages=4),
     TiledGemm(instruction="tcgen05", bn=32),
 )
