@@ -10,6 +10,7 @@
 | `ProduceOp(pipe, state, body)`, `ConsumeOp(pipe, state, body)` | `cutlass.pipeline.{produce, consume}` | a stage with a body |
 | `SwitchByExecutorOp(warp, executors, masks, arms)` | `cutlass.pipeline.switch_by_executor` | roles of warps |
 | `NamedBarrierArriveOp(id, threads)`, `NamedBarrierArriveAndWaitOp` | `cutlass.named_barrier.*` | barriers of a block |
+| `GenericBarrier...Op(counter, value, thread, id=, threads=)` | `cutlass.generic_barrier.*` | counters of a grid |
 | `SeqBar...Op` | `cutlass.seq_bar.*` | groups take turns |
 | `Create...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
 | `AsyncExecOp(body)` | `cutlass.async.exec` | work beside the main one |
@@ -18,6 +19,7 @@
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cutlass import (
+    generic_barriers,
     named_barriers,
     regions,
     seq_bar,
@@ -25,6 +27,12 @@ from tileas_xdsl.dialects.cutlass import (
     state,
     steps,
     tile_scheduler,
+)
+from tileas_xdsl.dialects.cutlass.generic_barriers import (
+    GenericBarrierArriveIncrementOp,
+    GenericBarrierSyncOp,
+    GenericBarrierWaitEqOp,
+    GenericBarrierWaitLessThanOp,
 )
 from tileas_xdsl.dialects.cutlass.named_barriers import (
     NamedBarrierArriveAndWaitOp,
@@ -91,7 +99,16 @@ from tileas_xdsl.dialects.cutlass.types import (
     WorkTileInfoType,
 )
 
-FAMILIES = (named_barriers, regions, seq_bar, setup, state, steps, tile_scheduler)
+FAMILIES = (
+    generic_barriers,
+    named_barriers,
+    regions,
+    seq_bar,
+    setup,
+    state,
+    steps,
+    tile_scheduler,
+)
 
 __all__ = [
     "FIRST_PHASE",
@@ -104,6 +121,10 @@ __all__ = [
     "CreateDpParamsOp",
     "CreateStaticPersistentParamsOp",
     "Cutlass",
+    "GenericBarrierArriveIncrementOp",
+    "GenericBarrierSyncOp",
+    "GenericBarrierWaitEqOp",
+    "GenericBarrierWaitLessThanOp",
     "GetGridShapeOp",
     "GetProducerBarrierOp",
     "GetProducerMaskOp",

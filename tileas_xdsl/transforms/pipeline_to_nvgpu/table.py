@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.transforms.pipeline_to_nvgpu import (
     bodies,
+    counters,
     handshake,
     schedulers,
     setup,
@@ -19,6 +20,7 @@ from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Handler
 
 _TABLE: Any = {
     **bodies.HANDLERS,
+    **counters.HANDLERS,
     **handshake.HANDLERS,
     **schedulers.HANDLERS,
     **setup.HANDLERS,

@@ -145,9 +145,9 @@ class Writer:
 
     def when(self, condition: SSAValue, body: Sequence[Operation]) -> None:
         """Operations that are done where a condition holds."""
-        for op in body:
-            assert self._at is not None
-            op.location = self._at.location
+        assert self._at is not None
+        for inner in (inner for op in body for inner in op.walk()):
+            inner.location = self._at.location
         self.insert(scf.IfOp(condition, [], [Block([*body, scf.YieldOp()])]))
 
     # Numbers
