@@ -6,6 +6,8 @@
 | commit | the bytes arrive by themselves | an arrival of each warp | `tcgen05.commit` at full |
 | wait | wait full | wait full | wait full, fence |
 
+Where threads fill a stage by cp.async, each of them arrives when its copies do.
+
 Who reads releases by an arrival of each warp at empty, or by `tcgen05.commit` there.
 """
 
@@ -20,6 +22,7 @@ from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute_nvgpu import (
+    CpAsyncMbarrierArriveOp,
     FenceProxyAsyncOp,
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
@@ -87,6 +90,8 @@ def commit(
     facts = _type(pipe).facts
     if facts.producer == "umma":
         w.insert(UmmaCommitOp(full_of(w, pipe, state), None, elected))
+    elif facts.producer == "cp_async":
+        w.insert(CpAsyncMbarrierArriveOp(full_of(w, pipe, state)))
     elif facts.producer == "threads":
         if facts.consumer == "umma":
             # Products read shared memory by the asynchronous proxy.
