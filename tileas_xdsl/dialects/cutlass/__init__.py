@@ -11,6 +11,7 @@
 | `SwitchByExecutorOp(warp, executors, masks, arms)` | `cutlass.pipeline.switch_by_executor` | roles of warps |
 | `NamedBarrierArriveOp(id, threads)`, `NamedBarrierArriveAndWaitOp` | `cutlass.named_barrier.*` | barriers of a block |
 | `GenericBarrier...Op(counter, value, thread, id=, threads=)` | `cutlass.generic_barrier.*` | counters of a grid |
+| `BlockStriped...Op(data, array, thread, threads=, width=1)` | `cutlass.block_striped.*` | an array in turns |
 | `SeqBar...Op` | `cutlass.seq_bar.*` | groups take turns |
 | `Create...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
 | `AsyncExecOp(body)` | `cutlass.async.exec` | work beside the main one |
@@ -19,6 +20,7 @@
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cutlass import (
+    block_striped,
     generic_barriers,
     named_barriers,
     regions,
@@ -27,6 +29,13 @@ from tileas_xdsl.dialects.cutlass import (
     state,
     steps,
     tile_scheduler,
+)
+from tileas_xdsl.dialects.cutlass.block_striped import (
+    BlockStripedLoadAddOp,
+    BlockStripedLoadOp,
+    BlockStripedOp,
+    BlockStripedReduceOp,
+    BlockStripedStoreOp,
 )
 from tileas_xdsl.dialects.cutlass.generic_barriers import (
     GenericBarrierArriveIncrementOp,
@@ -100,6 +109,7 @@ from tileas_xdsl.dialects.cutlass.types import (
 )
 
 FAMILIES = (
+    block_striped,
     generic_barriers,
     named_barriers,
     regions,
@@ -114,6 +124,11 @@ __all__ = [
     "FIRST_PHASE",
     "AdvanceToNextWorkOp",
     "AsyncExecOp",
+    "BlockStripedLoadAddOp",
+    "BlockStripedLoadOp",
+    "BlockStripedOp",
+    "BlockStripedReduceOp",
+    "BlockStripedStoreOp",
     "ConsumeOp",
     "ConsumerReleaseOp",
     "ConsumerTryWaitOp",

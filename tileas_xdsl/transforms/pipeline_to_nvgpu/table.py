@@ -14,6 +14,7 @@ from tileas_xdsl.transforms.pipeline_to_nvgpu import (
     schedulers,
     setup,
     states,
+    stripes,
     turns,
 )
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Handler
@@ -25,6 +26,7 @@ _TABLE: Any = {
     **schedulers.HANDLERS,
     **setup.HANDLERS,
     **states.HANDLERS,
+    **stripes.HANDLERS,
     **turns.HANDLERS,
 }
 
