@@ -13,7 +13,8 @@
 | `GenericBarrier...Op(counter, value, thread, id=, threads=)` | `cutlass.generic_barrier.*` | counters of a grid |
 | `BlockStriped...Op(data, array, thread, threads=, width=1)` | `cutlass.block_striped.*` | an array in turns |
 | `SeqBar...Op` | `cutlass.seq_bar.*` | groups take turns |
-| `Create...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
+| `{Create,Make}...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
+| `Fixup...Op(params, work, ...)` | `cutlass.tile_scheduler.fixup*` | blocks that share a tile |
 | `AsyncExecOp(body)` | `cutlass.async.exec` | work beside the main one |
 """  # noqa: E501
 
@@ -24,10 +25,12 @@ from tileas_xdsl.dialects.cutlass import (
     generic_barriers,
     named_barriers,
     regions,
+    scheduler_params,
     seq_bar,
     setup,
     state,
     steps,
+    streamk,
     tile_scheduler,
 )
 from tileas_xdsl.dialects.cutlass.block_striped import (
@@ -38,6 +41,7 @@ from tileas_xdsl.dialects.cutlass.block_striped import (
     BlockStripedStoreOp,
 )
 from tileas_xdsl.dialects.cutlass.generic_barriers import (
+    COUNTER_BYTES,
     GenericBarrierArriveIncrementOp,
     GenericBarrierSyncOp,
     GenericBarrierWaitEqOp,
@@ -53,6 +57,20 @@ from tileas_xdsl.dialects.cutlass.regions import (
     ProduceOp,
     SwitchByExecutorOp,
     YieldOp,
+)
+from tileas_xdsl.dialects.cutlass.scheduler_params import (
+    CreateDpParamsOp,
+    CreateParamsOp,
+    CreateStaticPersistentParamsOp,
+    CreateStreamkParamsOp,
+    GetGridShapeOp,
+    GetWorkspaceSizesOp,
+    MakeDpParamsOp,
+    MakeParamsOp,
+    MakeStaticPersistentParamsOp,
+    MakeStreamkParamsOp,
+    ParamsGetValueOp,
+    StreamkParamsOp,
 )
 from tileas_xdsl.dialects.cutlass.seq_bar import (
     SeqBarArriveOp,
@@ -85,17 +103,29 @@ from tileas_xdsl.dialects.cutlass.steps import (
     ProducerTailOp,
     ProducerTryAcquireOp,
 )
+from tileas_xdsl.dialects.cutlass.streamk import (
+    ComputeEpilogueOp,
+    FixupIncrementOp,
+    FixupOp,
+    FixupWaitOp,
+    GetWorkKTileCountOp,
+    GetWorkKTileStartOp,
+    InitializeWorkspaceOp,
+)
 from tileas_xdsl.dialects.cutlass.tile_scheduler import (
     AdvanceToNextWorkOp,
-    CreateDpParamsOp,
-    CreateStaticPersistentParamsOp,
-    GetGridShapeOp,
-    GetWorkspaceSizesOp,
+    CreateDpWorkTileInfoOp,
+    CreateStaticPersistentWorkTileInfoOp,
+    CreateStreamkWorkTileInfoOp,
+    FetchNextWorkOp,
+    GetCurrentWorkOp,
     InitialWorkTileInfoOp,
-    ParamsGetValueOp,
+    OfWorkOp,
     StaticFetchNextWorkOp,
     WorkTileInfoGetValueOp,
+    WorkTileInfoSetValueOp,
     WorkTileInfoToCoordMnklOp,
+    WorkTileInfoToCtaCoordOp,
 )
 from tileas_xdsl.dialects.cutlass.types import (
     TYPES,
@@ -113,14 +143,17 @@ FAMILIES = (
     generic_barriers,
     named_barriers,
     regions,
+    scheduler_params,
     seq_bar,
     setup,
     state,
     steps,
+    streamk,
     tile_scheduler,
 )
 
 __all__ = [
+    "COUNTER_BYTES",
     "FIRST_PHASE",
     "AdvanceToNextWorkOp",
     "AsyncExecOp",
@@ -129,25 +162,44 @@ __all__ = [
     "BlockStripedOp",
     "BlockStripedReduceOp",
     "BlockStripedStoreOp",
+    "ComputeEpilogueOp",
     "ConsumeOp",
     "ConsumerReleaseOp",
     "ConsumerTryWaitOp",
     "ConsumerWaitOp",
     "CreateDpParamsOp",
+    "CreateDpWorkTileInfoOp",
+    "CreateParamsOp",
     "CreateStaticPersistentParamsOp",
+    "CreateStaticPersistentWorkTileInfoOp",
+    "CreateStreamkParamsOp",
+    "CreateStreamkWorkTileInfoOp",
     "Cutlass",
+    "FetchNextWorkOp",
+    "FixupIncrementOp",
+    "FixupOp",
+    "FixupWaitOp",
     "GenericBarrierArriveIncrementOp",
     "GenericBarrierSyncOp",
     "GenericBarrierWaitEqOp",
     "GenericBarrierWaitLessThanOp",
+    "GetCurrentWorkOp",
     "GetGridShapeOp",
     "GetProducerBarrierOp",
     "GetProducerMaskOp",
+    "GetWorkKTileCountOp",
+    "GetWorkKTileStartOp",
     "GetWorkspaceSizesOp",
     "InitialWorkTileInfoOp",
+    "InitializeWorkspaceOp",
+    "MakeDpParamsOp",
+    "MakeParamsOp",
     "MakeParticipantsOp",
+    "MakeStaticPersistentParamsOp",
+    "MakeStreamkParamsOp",
     "NamedBarrierArriveAndWaitOp",
     "NamedBarrierArriveOp",
+    "OfWorkOp",
     "ParamsGetValueOp",
     "ParticipantsType",
     "PipelineCreateOp",
@@ -173,9 +225,12 @@ __all__ = [
     "StateGetPhaseOp",
     "StateIncrementOp",
     "StaticFetchNextWorkOp",
+    "StreamkParamsOp",
     "SwitchByExecutorOp",
     "WorkTileInfoGetValueOp",
+    "WorkTileInfoSetValueOp",
     "WorkTileInfoToCoordMnklOp",
+    "WorkTileInfoToCtaCoordOp",
     "WorkTileInfoType",
     "YieldOp",
 ]

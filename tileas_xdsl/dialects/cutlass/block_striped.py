@@ -51,6 +51,20 @@ def registers_of(op: Operation, data: SSAValue) -> MemRefType:
     return type_
 
 
+def check_pieces(op: Operation, data: MemRefType, array: SSAValue, width: int) -> None:
+    """Registers are whole pieces of an array, each of which one access moves."""
+    elements, bits = int(data.layout.size()), element_bits(data.element_type)
+    assert bits is not None
+    if width < 1 or elements % width:
+        raise op_error(op, f"moves {elements} elements in pieces of {width}")
+    size = width * bits // 8
+    if size > WIDEST or size & (size - 1):
+        raise op_error(op, f"moves 2, 4, 8 or {WIDEST} bytes at once, not {size}")
+    type_ = pointer_to(op, array, "array", AddressSpace.GMEM, size)
+    if type_.element_type != data.element_type:
+        raise op_error(op, f"moves {data.element_type}, but the array is {type_}")
+
+
 class BlockStripedOp(IRDLOperation):
     """Base: all of `threads` threads execute it, each with its own number."""
 
@@ -84,20 +98,7 @@ class BlockStripedOp(IRDLOperation):
         data = registers_of(self, self.data)
         if value_of(self.threads) < 1:
             raise op_error(self, f"is of 1 thread or more, not {value_of(self.threads)}")
-        width = value_of(self.width)
-        if width < 1 or self.elements % width:
-            raise op_error(self, f"moves {self.elements} elements in pieces of {width}")
-        self._check_array(data, width)
-
-    def _check_array(self, data: MemRefType, width: int) -> None:
-        bits = element_bits(data.element_type)
-        assert bits is not None
-        size = width * bits // 8
-        if size > WIDEST or size & (size - 1):
-            raise op_error(self, f"moves 2, 4, 8 or {WIDEST} bytes at once, not {size}")
-        array = pointer_to(self, self.array, "array", AddressSpace.GMEM, size)
-        if array.element_type != data.element_type:
-            raise op_error(self, f"moves {data.element_type}, but the array is {array}")
+        check_pieces(self, data, self.array, value_of(self.width))
 
 
 @irdl_op_definition

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import i1, i16
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import i16
 from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.dialects import cutlass
@@ -57,8 +57,7 @@ def _wait(w: Writer, barrier: SSAValue, parity: SSAValue, probe: SSAValue | None
     if probe is None:
         w.insert(wait)
         return
-    missing = w.insert(arith.XOrIOp(probe, w.number(1, i1))).result
-    w.insert(scf.IfOp(missing, [], [Block([wait, scf.YieldOp()])]))
+    w.insert(scf.IfOp(w.negated(probe), [], [Block([wait, scf.YieldOp()])]))
 
 
 def acquire(

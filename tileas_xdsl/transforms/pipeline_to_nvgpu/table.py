@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.transforms.pipeline_to_nvgpu import (
     bodies,
     counters,
+    fixups,
     handshake,
     schedulers,
     setup,
@@ -22,6 +23,7 @@ from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Handler
 _TABLE: Any = {
     **bodies.HANDLERS,
     **counters.HANDLERS,
+    **fixups.HANDLERS,
     **handshake.HANDLERS,
     **schedulers.HANDLERS,
     **setup.HANDLERS,

@@ -57,8 +57,8 @@ func.func private @state(!cutlass.pipeline_state<0>)
 
 // -----
 
-// expected-error@+1 {{tiles are given dp or static_persistent, not streamk}}
-func.func private @streamk(!cutlass.scheduler_params<streamk, m>)
+// expected-error@+1 {{tiles are given dp or static_persistent or streamk, not guided}}
+func.func private @guided(!cutlass.scheduler_params<guided, m>)
 
 // -----
 
