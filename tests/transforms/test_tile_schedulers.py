@@ -78,7 +78,7 @@ class Visit(NamedTuple):
     n: int
     l: int
     start: int
-    count: int
+    length: int
     ends: int
 
 
@@ -136,10 +136,10 @@ def check_covered(found: list[list[Visit]], problem: Problem) -> None:
     assert set(parts) == set(np.ndindex(problem.m, problem.n, problem.l))
     for mine in parts.values():
         mine.sort(key=lambda visit: visit.start)
-        ends = [visit.start + visit.count for visit in mine]
+        ends = [visit.start + visit.length for visit in mine]
         assert [visit.start for visit in mine] == [0, *ends[:-1]]
         assert ends[-1] == problem.k
-        assert all(visit.count > 0 for visit in mine)
+        assert all(visit.length > 0 for visit in mine)
         assert [visit.ends for visit in mine] == [0] * (len(mine) - 1) + [1]
 
 
@@ -331,19 +331,19 @@ def test_tiles_are_split_where_the_last_wave_is_not_full() -> None:
     """9 tiles for 4 blocks: one wave of whole tiles, the K of the other 5 is shared evenly."""
     made = kernel("streamk", "m", 1, "fetch_next_work")
     found = visits(made, Problem(3, 3, 10, 1, 4, 4))
-    shares = [sum(visit.count for visit in block) for block in found]
+    shares = [sum(visit.length for visit in block) for block in found]
     assert shares == [23, 23, 22, 22]
-    assert sum(visit.count < 10 for block in found for visit in block) == 6
+    assert sum(visit.length < 10 for block in found for visit in block) == 6
     whole = visits(made, Problem(4, 2, 10, 1, 4, 4))
-    assert all(visit.count == 10 for block in whole for visit in block)
+    assert all(visit.length == 10 for block in whole for visit in block)
     short = visits(kernel("streamk", "m", 4, "fetch_next_work"), Problem(3, 3, 4, 1, 4, 4))
-    assert all(visit.count == 4 for block in short for visit in block)
+    assert all(visit.length == 4 for block in short for visit in block)
 
 
 def test_a_unit_begins_with_what_others_wait_for() -> None:
     """The parts of a unit go from its last tile to its first, as CUTLASS has them."""
     found = visits(kernel("streamk", "m", 1, "fetch_next_work"), Problem(5, 1, 4, 1, 2, 2))
-    assert [[(visit.m, visit.start, visit.count) for visit in block] for block in found] == [
+    assert [[(visit.m, visit.start, visit.length) for visit in block] for block in found] == [
         [(1, 0, 2), (0, 0, 4), (3, 0, 4)],
         [(2, 0, 4), (1, 2, 2), (4, 0, 4)],
     ]
