@@ -55,6 +55,7 @@ from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.layout.symbols import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
 from tileas_xdsl.transforms.cute_to_nvgpu.copies import convert_copy
+from tileas_xdsl.transforms.cute_to_nvgpu.division import DIVISIONS
 from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
     is_registers,
     read,
@@ -241,6 +242,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     PtrAddOp: _add_offset,
     StaticOp: _static,
     UnpackTupleOp: _several,
+    **DIVISIONS,
 }
 """Operations that are no plain algebra."""
 
