@@ -123,6 +123,77 @@ func.func @handover(%x: !cell) attributes {$INTERFACE} {
 }
 """)
 
+COPIES = Template("""
+!pipe = !cutlass.pipeline<$KIND, $STAGES>
+!state = !cutlass.pipeline_state<$STAGES>
+!two = !cutlass.participants<[0, 1]>
+!one = !cutlass.participants<[2]>
+!cell = !cute.ptr<i32, gmem, align<16>>
+!slot = !cute.ptr<i32, smem, align<16>>
+func.func @copies(%x: !cell) attributes {$INTERFACE} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rounds = arith.constant 5 : index
+  %warp = cute_nvgpu.arch.warp_idx
+  %lane = cute_nvgpu.arch.lane_idx
+  %thread = cute_nvgpu.arch.thread_idx "x"
+  %four = arith.constant 4 : i32
+  %row = arith.constant 256 : i32
+  %m = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i64, smem>
+  %room = cute_nvgpu.arch.get_dyn_smem 256 -> !slot
+  %pipe = cutlass.pipeline.create %m : !cute.ptr<i64, smem> -> !pipe
+  %a = cutlass.pipeline.make_participants : !two
+  %b = cutlass.pipeline.make_participants : !one
+  cutlass.pipeline.init %pipe, %a, %b {numStages = $STAGES : i32, numProducers = 2 : i32,
+    numConsumers = 1 : i32, producer_group_id = 0 : i32, consumer_group_id = 1 : i32}
+    : !pipe, !two, !one
+  %elected = cute_nvgpu.arch.elect_one
+  cutlass.pipeline.switch_by_executor %warp of 3 masks [3, 4] {
+    %place = arith.muli %thread, %four : i32
+    %s0 = cutlass.pipeline.state.create "producer" : !state
+    %sn = scf.for %i = %c0 to %rounds step %c1 iter_args(%s = %s0) -> (!state) {
+      %t = cutlass.pipeline.produce %pipe, %s $WHO : !pipe, !state -> !state {
+      ^bb0(%stage: i32, %full: !cute.ptr<i64, smem>):
+        %n = cutlass.pipeline.state.get_count %s : !state
+        %first = arith.muli %n, %row : i32
+        %at = arith.addi %first, %place : i32
+        %from = cute.add_offset %x, %at : !cell, i32 -> !cell
+        %begin = arith.muli %stage, %row : i32
+        %there = arith.addi %begin, %place : i32
+        %to = cute.add_offset %room, %there : !slot, i32 -> !slot
+        cute_nvgpu.arch.copy.SM80.cp_async %from to %to bytes 16 cache "global" : !cell, !slot
+        cutlass.yield
+      }
+      scf.yield %t : !state
+    }
+  } {
+    %zero = arith.constant 0 : i32
+    %three = arith.constant 3 : i32
+    %s0 = cutlass.pipeline.state.create "consumer" : !state
+    %sn, %sum = scf.for %i = %c0 to %rounds step %c1
+        iter_args(%s = %s0, %so_far = %zero) -> (!state, i32) {
+      %t, %read = cutlass.pipeline.consume %pipe, %s if %elected : !pipe, !state -> !state, i32 {
+      ^bb0(%stage: i32):
+        %begin = arith.muli %stage, %row : i32
+        %last = arith.constant 252 : i32
+        %back = arith.muli %lane, %four : i32
+        %turned = arith.subi %last, %back : i32
+        %at = arith.addi %begin, %turned : i32
+        %from = cute.add_offset %room, %at : !slot, i32 -> !slot
+        %value = cute.ptr.load %from : !slot -> i32
+        cutlass.yield %value : i32
+      }
+      %weighed = arith.muli %so_far, %three : i32
+      %added = arith.addi %weighed, %read : i32
+      scf.yield %t, %added : !state, i32
+    }
+    %out = cute.add_offset %x, %lane : !cell, i32 -> !cute.ptr<i32, gmem>
+    cute.ptr.store %sum, %out : i32, !cute.ptr<i32, gmem>
+  }
+  func.return
+}
+""")
+
 
 def emulated(text: str, array: np.ndarray, order: tuple[str, int]) -> Emulation:
     kernel = compile(text, passes=PIPELINES["cute-to-ptx"].passes)
@@ -158,6 +229,32 @@ def test_threads_hand_over(stages: int, order: tuple[str, int]) -> None:
         sums = sums * 32 + n * 32 + lanes
     expected = np.stack([np.full(32, -1), sums, sums]).astype(np.int32)
     np.testing.assert_array_equal(found.arrays[0].reshape(3, 32), expected)
+
+
+def copies(stages: int, order: tuple[str, int], **words: str) -> tuple[Emulation, np.ndarray]:
+    """A run, and what it has to give."""
+    facts = {"KIND": "cp_async", "WHO": "", "INTERFACE": INTERFACE, "STAGES": str(stages)} | words
+    cells = np.random.default_rng(stages).integers(-1000, 1000, (5, 64, 4), np.int32)
+    sums = np.zeros(32, np.int32)
+    for row in cells:
+        sums = 3 * sums + row[:31:-1, 0]
+    text = COPIES.substitute(facts).replace("smem_bytes = 1024", "smem_bytes = 4096")
+    return emulated(text, cells.flatten(), order), sums
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+@pytest.mark.parametrize("stages", [1, 3])
+def test_threads_copy_asynchronously(stages: int, order: tuple[str, int]) -> None:
+    """A stage is full when the copies of all threads of two warps are there."""
+    found, sums = copies(stages, order)
+    assert [str(finding) for finding in found.findings] == []
+    np.testing.assert_array_equal(found.arrays[0][:32], sums)
+
+
+def test_arrivals_of_threads_do_not_cover_their_copies() -> None:
+    """In a pipeline of threads a stage is told to be full before the copies are there."""
+    found, sums = copies(3, ("lazy", 0), KIND="async", WHO="if %elected")
+    assert found.findings or not np.array_equal(found.arrays[0][:32], sums)
 
 
 def test_without_a_release_nobody_goes_on() -> None:

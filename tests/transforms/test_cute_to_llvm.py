@@ -444,32 +444,6 @@ def test_descriptors_are_one_struct_that_is_moved_and_followed() -> None:
     assert run(address(data), 6, 9, 11, 4, 3) == data[11 + 4 * 9 + 3]
 
 
-def test_division_by_a_prepared_divisor_is_division() -> None:
-    code = compiled(
-        """
-    func.func @f(%n: i32, %d: i32) -> i32 {
-      %p = cute.fast_divmod.create_divisor(%d) : (i32) -> !cute.fast_divmod_divisor<32>
-      %q, %r = cute.fast_divmod.divide(%n, %p)
-        : (i32, !cute.fast_divmod_divisor<32>) -> (i32, i32)
-      %same = cute.fast_divmod.get_divisor(%p) : (!cute.fast_divmod_divisor<32>) -> i32
-      %a = arith.muli %q, %same : i32
-      %b = arith.addi %a, %r : i32
-      %c = arith.subi %b, %n : i32
-      %k = arith.constant 7 : i32
-      %x = arith.muli %c, %k : i32
-      %y = arith.addi %q, %x : i32
-      func.return %y : i32
-    }"""
-    )
-    run = function(code, "f", I32, I32)
-    rng = np.random.default_rng(11)
-    divisors = [1, 2, 3, 7, 641, 2**16, 2**31 - 1, *rng.integers(1, 2**31 - 1, 40).tolist()]
-    numbers = [0, 1, 2**31 - 1, *rng.integers(0, 2**31 - 1, 40).tolist()]
-    for divisor in divisors:
-        for number in numbers:
-            assert run(number, divisor) == number // divisor
-
-
 def test_values_go_through_loops_and_branches() -> None:
     code = compiled(
         """

@@ -94,3 +94,14 @@ func.func @elsewhere() {
   "test.op"(%s) : (!s) -> ()
   func.return
 }
+
+// -----
+
+!params = !cutlass.scheduler_params<dp, m>
+func.func @together(%m: i32) attributes {nvvm.cluster_dim = array<i32: 2, 1, 1>} {
+  %p = cutlass.tile_scheduler.create_dp_params %m, %m, %m : !params
+  %w = cutlass.tile_scheduler.initial_work_tile_info %p : !params
+  // expected-error@+1 {{'cutlass.tile_scheduler.work_tile_info_to_cta_coord' op tells the tiles of blocks without a cluster; this one has 2}}
+  %a, %b, %c = cutlass.tile_scheduler.work_tile_info_to_cta_coord %p, %w : !params
+  func.return
+}

@@ -108,6 +108,29 @@ func.func @products(%m: !cute.ptr<i64, smem>, %n: !cute.ptr<i64, smem>, %elected
 // CHECK-NEXT:    cute_nvgpu.arch.sync_warp
 // CHECK-NEXT:    cute_nvgpu.arch.mbarrier_arrive {{%[^ ]*}} if %elected
 
+// By cp.async each thread of two warps arrives when its own copies do; a warp releases once.
+
+!c = !cutlass.pipeline<cp_async, 1>
+func.func @copies(%m: !cute.ptr<i64, smem>, %elected: i1) {
+  %pipe = cutlass.pipeline.create %m : !cute.ptr<i64, smem> -> !c
+  %a = cutlass.pipeline.make_participants : !one
+  %b = cutlass.pipeline.make_participants : !two
+  cutlass.pipeline.init %pipe, %b, %a {numStages = 1 : i32, numProducers = 2 : i32, numConsumers = 1 : i32, producer_group_id = 0 : i32, consumer_group_id = 1 : i32} : !c, !two, !one
+  %s = cutlass.pipeline.state.create "producer" : !t
+  cutlass.pipeline.producer_acquire %pipe, %s : !c, !t
+  cutlass.pipeline.producer_commit %pipe, %s : !c, !t
+  cutlass.pipeline.consumer_release %pipe, %s if %elected : !c, !t
+  func.return
+}
+
+// CHECK-LABEL: func.func @copies
+// CHECK:           cute_nvgpu.arch.mbarrier_init %m, 64
+// CHECK:           cute_nvgpu.arch.mbarrier_init {{%[^ ]*}}, 1
+// CHECK:         cute_nvgpu.arch.mbarrier_wait
+// CHECK:         cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive
+// CHECK:         cute_nvgpu.arch.sync_warp
+// CHECK-NEXT:    cute_nvgpu.arch.mbarrier_arrive {{%[^ ]*}} if %elected
+
 // A state has its count with it where somebody asks for one; roles are conditions on the warp.
 
 func.func @count(%warp: i32, %p: !cute.ptr<i32, gmem>) {

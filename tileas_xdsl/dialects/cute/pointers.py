@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from math import gcd
 
 from xdsl.dialects.arith import ConstantOp
@@ -24,7 +25,13 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import (
+    EffectInstance,
+    MemoryEffect,
+    MemoryEffectKind,
+    MemoryWriteEffect,
+    Pure,
+)
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import one_of, pointer
@@ -264,6 +271,18 @@ def _word(mode: str | None) -> StringAttr | None:
     return None if mode is None else StringAttr(mode)
 
 
+_READ = frozenset((EffectInstance(MemoryEffectKind.READ),))
+_READ_AND_ORDER = _READ | {EffectInstance(MemoryEffectKind.WRITE)}
+
+
+class OrderedLoadEffect(MemoryEffect):
+    """The operation reads; one with an order sees what others write, again and again."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        return _READ_AND_ORDER if "order" in op.properties else _READ
+
+
 @irdl_op_definition
 class LoadOp(IRDLOperation):
     """Reads an element, or the N elements of a fragment from N consecutive places.
@@ -282,7 +301,7 @@ class LoadOp(IRDLOperation):
     order = opt_prop_def(StringAttr)
     scope = opt_prop_def(StringAttr)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = traits_def(OrderedLoadEffect())
     assembly_format = (
         "$ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)?"
         " (`order` $order^)? (`scope` $scope^)? attr-dict"

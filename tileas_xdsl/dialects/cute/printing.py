@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def, var_operand_def
+from xdsl.dialects.builtin import BoolAttr, StringAttr
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, traits_def, var_operand_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.operation import FixedResults
 from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.views import check_element
 
 
 @irdl_op_definition
@@ -37,4 +38,25 @@ class PrintOp(FixedResults):
             raise op_error(self, "prints something")
 
 
-OPERATIONS = (PrintOp,)
+@irdl_op_definition
+class PrintViewOp(FixedResults):
+    """Prints the elements of a view, with the coordinate of each if it is `verbose`.
+
+    `cute-desugar` makes a loop over the coordinates of it.
+    """
+
+    name = "cute.print_view"
+    source = operand_def()
+    verbose = opt_prop_def(BoolAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @property
+    def shows_places(self) -> bool:
+        """Whether coordinates are printed."""
+        return self.verbose is not None and bool(self.verbose.value.data)
+
+    def verify_(self) -> None:
+        check_element(self, self.source)
+
+
+OPERATIONS = (PrintOp, PrintViewOp)

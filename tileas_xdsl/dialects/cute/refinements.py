@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -107,10 +107,57 @@ class GetDivisorOp(InferredOp):
 
 
 @irdl_op_definition
-class DivideOp(FixedResults, InferredOp):
-    """Quotient and remainder of a number that is not negative."""
+class GetAuxOp(FixedResults, InferredOp):
+    """What the division by a divisor is made of: the multiplier and two shifts."""
+
+    name = "cute.fast_divmod.get_aux"
+    RESULTS: ClassVar[int] = 3
+    prepared = operand_def(FastDivisorType)
+    multiplier = result_def(i32)
+    shift1 = result_def(i8)
+    shift2 = result_def(i8)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        return (i32, i8, i8)
+
+
+@irdl_op_definition
+class MakeDivisorOp(InferredOp):
+    """A divisor with the multiplier and the shifts that `get_aux` has given of it."""
+
+    name = "cute.fast_divmod.make_divisor"
+    divisor = operand_def(i32)
+    multiplier = operand_def(i32)
+    shift1 = operand_def(i8)
+    shift2 = operand_def(i8)
+    result = result_def(FastDivisorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        return (FastDivisorType(32),)
+
+
+@irdl_op_definition
+class DivideOp(InferredOp):
+    """The quotient of a number that is not negative."""
 
     name = "cute.fast_divmod.divide"
+    dividend = operand_def(i32)
+    prepared = operand_def(FastDivisorType)
+    quotient = result_def(i32)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        return (i32,)
+
+
+@irdl_op_definition
+class ComputeOp(FixedResults, InferredOp):
+    """Quotient and remainder of a number that is not negative."""
+
+    name = "cute.fast_divmod.compute"
+    RESULTS: ClassVar[int] = 2
     dividend = operand_def(i32)
     prepared = operand_def(FastDivisorType)
     quotient = result_def(i32)
@@ -121,4 +168,7 @@ class DivideOp(FixedResults, InferredOp):
         return (i32, i32)
 
 
-OPERATIONS = (AssumeOp, DerefineOp, CreateDivisorOp, GetDivisorOp, DivideOp)
+OPERATIONS = (
+    AssumeOp, DerefineOp, CreateDivisorOp, MakeDivisorOp, GetDivisorOp, GetAuxOp, DivideOp,
+    ComputeOp,
+)  # fmt: skip

@@ -23,7 +23,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value) PrefetchAtomDescOp(atom)`; `cute_nvgpu.atom.make_tmem_copy(atom, view)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
 | addresses | `MakeTmaDescTiledOp(gmem, smem_layout, cta_v_map, num_multicast=None) GetTmaDescAddrOp(desc) GetGridConstantPointerOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
-| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...) MmaSm80SparseOp((a, b, c), metadata, shape=, a_type=, b_type=, selector=0, ordered=False)` |
+| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) CpAsyncMbarrierArriveOp(ptr) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...) MmaSm80SparseOp((a, b, c), metadata, shape=, a_type=, b_type=, selector=0, ordered=False)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add")` |
 """  # noqa: E501
 
@@ -62,6 +62,7 @@ from tileas_xdsl.dialects.cute_nvgpu.addresses import (
 from tileas_xdsl.dialects.cute_nvgpu.allocations import AllocRmemOp, AllocSmemOp
 from tileas_xdsl.dialects.cute_nvgpu.ampere import (
     CpAsyncCommitOp,
+    CpAsyncMbarrierArriveOp,
     CpAsyncOp,
     CpAsyncWaitOp,
     MmaSm80Op,
@@ -206,6 +207,7 @@ __all__ = [
     "CopyTmaDescOp",
     "CopyToTmemOp",
     "CpAsyncCommitOp",
+    "CpAsyncMbarrierArriveOp",
     "CpAsyncOp",
     "CpAsyncWaitOp",
     "CuteNvgpu",

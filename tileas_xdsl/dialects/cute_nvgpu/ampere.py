@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.cute.checks import fragment, pointer_to
 from tileas_xdsl.dialects.cute.elements import stored_bytes
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
+from tileas_xdsl.dialects.cute_nvgpu.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.target.ptx_isa.tensor_cores import MMA, Fragments
@@ -112,6 +113,26 @@ class CpAsyncWaitOp(IRDLOperation):
     def verify_(self) -> None:
         if value_of(self.count) < 0:
             raise op_error(self, f"leaves 0 groups or more under way, not {value_of(self.count)}")
+
+
+@irdl_op_definition
+class CpAsyncMbarrierArriveOp(IRDLOperation):
+    """Arrives at an mbarrier when all copies that this thread has started are there.
+
+    The arrival is one of those that the mbarrier was initialised with (PTX ISA, `.noinc`).
+    """
+
+    name = "cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive"
+
+    ptr = operand_def()
+
+    assembly_format = "$ptr attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value) -> None:
+        super().__init__(operands=[ptr])
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
 
 
 class WarpProductOp(IRDLOperation):
@@ -211,4 +232,11 @@ class MmaSm89Op(WarpProductOp):
     IS_FP8: ClassVar[bool] = True
 
 
-OPERATIONS = (CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp, MmaSm80Op, MmaSm89Op)
+OPERATIONS = (
+    CpAsyncCommitOp,
+    CpAsyncMbarrierArriveOp,
+    CpAsyncOp,
+    CpAsyncWaitOp,
+    MmaSm80Op,
+    MmaSm89Op,
+)

@@ -10,21 +10,42 @@
 | `ProduceOp(pipe, state, body)`, `ConsumeOp(pipe, state, body)` | `cutlass.pipeline.{produce, consume}` | a stage with a body |
 | `SwitchByExecutorOp(warp, executors, masks, arms)` | `cutlass.pipeline.switch_by_executor` | roles of warps |
 | `NamedBarrierArriveOp(id, threads)`, `NamedBarrierArriveAndWaitOp` | `cutlass.named_barrier.*` | barriers of a block |
+| `GenericBarrier...Op(counter, value, thread, id=, threads=)` | `cutlass.generic_barrier.*` | counters of a grid |
+| `BlockStriped...Op(data, array, thread, threads=, width=1)` | `cutlass.block_striped.*` | an array in turns |
 | `SeqBar...Op` | `cutlass.seq_bar.*` | groups take turns |
-| `Create...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
+| `{Create,Make}...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
+| `Fixup...Op(params, work, ...)` | `cutlass.tile_scheduler.fixup*` | blocks that share a tile |
 | `AsyncExecOp(body)` | `cutlass.async.exec` | work beside the main one |
 """  # noqa: E501
 
 from xdsl.ir import Dialect
 
 from tileas_xdsl.dialects.cutlass import (
+    block_striped,
+    generic_barriers,
     named_barriers,
     regions,
+    scheduler_params,
     seq_bar,
     setup,
     state,
     steps,
+    streamk,
     tile_scheduler,
+)
+from tileas_xdsl.dialects.cutlass.block_striped import (
+    BlockStripedLoadAddOp,
+    BlockStripedLoadOp,
+    BlockStripedOp,
+    BlockStripedReduceOp,
+    BlockStripedStoreOp,
+)
+from tileas_xdsl.dialects.cutlass.generic_barriers import (
+    COUNTER_BYTES,
+    GenericBarrierArriveIncrementOp,
+    GenericBarrierSyncOp,
+    GenericBarrierWaitEqOp,
+    GenericBarrierWaitLessThanOp,
 )
 from tileas_xdsl.dialects.cutlass.named_barriers import (
     NamedBarrierArriveAndWaitOp,
@@ -36,6 +57,20 @@ from tileas_xdsl.dialects.cutlass.regions import (
     ProduceOp,
     SwitchByExecutorOp,
     YieldOp,
+)
+from tileas_xdsl.dialects.cutlass.scheduler_params import (
+    CreateDpParamsOp,
+    CreateParamsOp,
+    CreateStaticPersistentParamsOp,
+    CreateStreamkParamsOp,
+    GetGridShapeOp,
+    GetWorkspaceSizesOp,
+    MakeDpParamsOp,
+    MakeParamsOp,
+    MakeStaticPersistentParamsOp,
+    MakeStreamkParamsOp,
+    ParamsGetValueOp,
+    StreamkParamsOp,
 )
 from tileas_xdsl.dialects.cutlass.seq_bar import (
     SeqBarArriveOp,
@@ -68,17 +103,29 @@ from tileas_xdsl.dialects.cutlass.steps import (
     ProducerTailOp,
     ProducerTryAcquireOp,
 )
+from tileas_xdsl.dialects.cutlass.streamk import (
+    ComputeEpilogueOp,
+    FixupIncrementOp,
+    FixupOp,
+    FixupWaitOp,
+    GetWorkKTileCountOp,
+    GetWorkKTileStartOp,
+    InitializeWorkspaceOp,
+)
 from tileas_xdsl.dialects.cutlass.tile_scheduler import (
     AdvanceToNextWorkOp,
-    CreateDpParamsOp,
-    CreateStaticPersistentParamsOp,
-    GetGridShapeOp,
-    GetWorkspaceSizesOp,
+    CreateDpWorkTileInfoOp,
+    CreateStaticPersistentWorkTileInfoOp,
+    CreateStreamkWorkTileInfoOp,
+    FetchNextWorkOp,
+    GetCurrentWorkOp,
     InitialWorkTileInfoOp,
-    ParamsGetValueOp,
+    OfWorkOp,
     StaticFetchNextWorkOp,
     WorkTileInfoGetValueOp,
+    WorkTileInfoSetValueOp,
     WorkTileInfoToCoordMnklOp,
+    WorkTileInfoToCtaCoordOp,
 )
 from tileas_xdsl.dialects.cutlass.types import (
     TYPES,
@@ -91,27 +138,68 @@ from tileas_xdsl.dialects.cutlass.types import (
     WorkTileInfoType,
 )
 
-FAMILIES = (named_barriers, regions, seq_bar, setup, state, steps, tile_scheduler)
+FAMILIES = (
+    block_striped,
+    generic_barriers,
+    named_barriers,
+    regions,
+    scheduler_params,
+    seq_bar,
+    setup,
+    state,
+    steps,
+    streamk,
+    tile_scheduler,
+)
 
 __all__ = [
+    "COUNTER_BYTES",
     "FIRST_PHASE",
     "AdvanceToNextWorkOp",
     "AsyncExecOp",
+    "BlockStripedLoadAddOp",
+    "BlockStripedLoadOp",
+    "BlockStripedOp",
+    "BlockStripedReduceOp",
+    "BlockStripedStoreOp",
+    "ComputeEpilogueOp",
     "ConsumeOp",
     "ConsumerReleaseOp",
     "ConsumerTryWaitOp",
     "ConsumerWaitOp",
     "CreateDpParamsOp",
+    "CreateDpWorkTileInfoOp",
+    "CreateParamsOp",
     "CreateStaticPersistentParamsOp",
+    "CreateStaticPersistentWorkTileInfoOp",
+    "CreateStreamkParamsOp",
+    "CreateStreamkWorkTileInfoOp",
     "Cutlass",
+    "FetchNextWorkOp",
+    "FixupIncrementOp",
+    "FixupOp",
+    "FixupWaitOp",
+    "GenericBarrierArriveIncrementOp",
+    "GenericBarrierSyncOp",
+    "GenericBarrierWaitEqOp",
+    "GenericBarrierWaitLessThanOp",
+    "GetCurrentWorkOp",
     "GetGridShapeOp",
     "GetProducerBarrierOp",
     "GetProducerMaskOp",
+    "GetWorkKTileCountOp",
+    "GetWorkKTileStartOp",
     "GetWorkspaceSizesOp",
     "InitialWorkTileInfoOp",
+    "InitializeWorkspaceOp",
+    "MakeDpParamsOp",
+    "MakeParamsOp",
     "MakeParticipantsOp",
+    "MakeStaticPersistentParamsOp",
+    "MakeStreamkParamsOp",
     "NamedBarrierArriveAndWaitOp",
     "NamedBarrierArriveOp",
+    "OfWorkOp",
     "ParamsGetValueOp",
     "ParticipantsType",
     "PipelineCreateOp",
@@ -137,9 +225,12 @@ __all__ = [
     "StateGetPhaseOp",
     "StateIncrementOp",
     "StaticFetchNextWorkOp",
+    "StreamkParamsOp",
     "SwitchByExecutorOp",
     "WorkTileInfoGetValueOp",
+    "WorkTileInfoSetValueOp",
     "WorkTileInfoToCoordMnklOp",
+    "WorkTileInfoToCtaCoordOp",
     "WorkTileInfoType",
     "YieldOp",
 ]

@@ -1,6 +1,7 @@
 """The kinds of pipelines: who fills a stage, who reads it, and how each tells the other.
 
-Source: CUTLASS include/cutlass/pipeline, sm90_pipeline.hpp (PipelineTmaAsync, PipelineAsync) and
+Source: CUTLASS include/cutlass/pipeline, sm90_pipeline.hpp (PipelineTmaAsync, PipelineAsync, which
+`cpasync_barrier_arrive_noinc` commits for cp.async) and
 sm100_pipeline.hpp (PipelineTmaUmmaAsync, PipelineUmmaAsync, PipelineUmmaConsumerAsync).
 """
 
@@ -10,8 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Agent = Literal["tma", "umma", "threads"]
-"""TMA completes bytes, `tcgen05.commit` arrives for products, threads arrive themselves."""
+Agent = Literal["tma", "umma", "cp_async", "threads"]
+"""TMA completes bytes, `tcgen05.commit` arrives for products, threads arrive themselves.
+
+`cp.async` arrives for each thread when the copies of that thread are there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ KINDS: Mapping[str, PipelineKind] = {
         PipelineKind("tma_async", "tma", "threads"),
         PipelineKind("tma_umma", "tma", "umma"),
         PipelineKind("async", "threads", "threads"),
+        PipelineKind("cp_async", "cp_async", "threads"),
         PipelineKind("async_umma", "threads", "umma"),
         PipelineKind("umma_async", "umma", "threads"),
     )

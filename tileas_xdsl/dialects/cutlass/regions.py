@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.cutlass.steps import (
     ProducerAcquireOp,
     ProducerCommitOp,
     check_bytes,
+    check_elected,
     check_stage,
 )
 from tileas_xdsl.dialects.cutlass.types import (
@@ -111,6 +112,7 @@ class ProduceOp(IRDLOperation):
     def verify_(self) -> None:
         type_ = check_stage(self, self.pipe, self.state)
         check_bytes(self, type_, self.bytes)
+        check_elected(self, type_, self.elected)
         if type_.facts.producer == "tma" and self.bytes is None:
             raise op_error(self, "announces the bytes that TMA brings to a stage")
         _check_body(self, self.body, (i32, BARRIER))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.irdl import (
@@ -19,12 +19,16 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.barriers import check_barrier
+from tileas_xdsl.dialects.cute_nvgpu.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, optional_number, value_of
+from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
 
 BARRIER_IDS = range(32)
 """What `barrier_id_base` may be.  mbarriers have no numbers, so that it says nothing more."""
+
+ARRIVALS: Mapping[Agent, int] = {"threads": 1, "cp_async": WARP}
+"""How often each warp arrives that fills a stage; the others arrive once in all."""
 
 _NUMBER = IntegerAttr.constr(i32)
 
@@ -68,7 +72,8 @@ class PipelineInitOp(IRDLOperation):
     """Initialises the barriers of every stage; all threads of the block execute it.
 
     `numProducers` and `numConsumers` are the warps at the two ends.  Where threads fill a stage or
-    read it, one of each such warp arrives; where TMA or the tensor core does, one arrival is all.
+    read it, one of each such warp arrives, by cp.async each of its threads; where TMA or the tensor
+    core does, one arrival is all.
     """
 
     name = "cutlass.pipeline.init"
@@ -116,8 +121,7 @@ class PipelineInitOp(IRDLOperation):
     @property
     def producer_arrivals(self) -> int:
         """How many arrivals fill a stage."""
-        facts = self._type.facts
-        return value_of(self.num_producers) if facts.producer == "threads" else 1
+        return ARRIVALS.get(self._type.facts.producer, 0) * value_of(self.num_producers) or 1
 
     @property
     def consumer_arrivals(self) -> int:

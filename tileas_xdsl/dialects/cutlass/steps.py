@@ -53,6 +53,12 @@ def check_bytes(op: Operation, type_: PipelineType, bytes_: IntegerAttr | None) 
         raise op_error(op, f"announces 1 to {LARGEST_COUNT} bytes, not {value_of(bytes_)}")
 
 
+def check_elected(op: Operation, type_: PipelineType, elected: SSAValue | None) -> None:
+    """Refuse one thread that acts for its warp where each has copies of its own."""
+    if elected is not None and type_.facts.producer == "cp_async":
+        raise op_error(op, f"is done by every thread that copies by cp.async, as {type_} has it")
+
+
 class _StepOp(IRDLOperation):
     """Something that is done at a stage."""
 
@@ -134,7 +140,9 @@ class ProducerCommitOp(_StepOp):
         )
 
     def verify_(self) -> None:
-        check_bytes(self, check_stage(self, self.pipe, self.state), self.bytes)
+        type_ = check_stage(self, self.pipe, self.state)
+        check_bytes(self, type_, self.bytes)
+        check_elected(self, type_, self.elected)
 
 
 @irdl_op_definition

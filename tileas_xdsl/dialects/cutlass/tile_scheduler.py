@@ -1,18 +1,26 @@
 """Tile schedulers: which tiles of a problem a block computes.
 
 `dp` gives each block one tile; `static_persistent` gives it every so many, as many as there are
-blocks.  Tiles are numbered along m, then n, then l, or along n first.
-Source: CUTLASS include/cutlass/gemm/kernel/static_tile_scheduler.hpp.
+blocks.  `streamk` numbers units: the first ones share the K of some tiles, others have a tile each.
+Tiles are numbered along m, then n, then l, or along n first.
+Source: CUTLASS include/cutlass/gemm/kernel, static_tile_scheduler.hpp and
+sm90_tile_scheduler_stream_k.hpp.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
+    AttrConstraint,
+    BaseAttr,
     IRDLOperation,
+    VarConstraint,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -24,149 +32,111 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
 from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
-from tileas_xdsl.dialects.cutlass.types import SchedulerParamsType, WorkTileInfoType
+from tileas_xdsl.dialects.cutlass.scheduler_params import check_field, params_type
+from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
 
-PARAMS_FIELDS = ("num_tiles_m", "num_tiles_n", "num_tiles_l")
 WORK_FIELDS = ("m_idx", "n_idx", "l_idx", "is_valid")
 
-_PARAMS = SchedulerParamsType
-_WORK = WorkTileInfoType()
+PART_FIELDS = (*WORK_FIELDS, "k_idx", "k_tile_count", "k_tile_remaining")
+"""Of a part of a tile also where it is along K, and the tiles along K that are left of the unit."""
 
 
-class _CreateParamsOp(IRDLOperation):
-    """The tiles of a problem along m, n and l."""
-
-    m = operand_def(i32)
-    n = operand_def(i32)
-    l = operand_def(i32)
-    result = result_def(SchedulerParamsType)
-
-    assembly_format = "$m `,` $n `,` $l attr-dict `:` type($result)"
-    SCHEDULER: ClassVar[str]
-
-    def __init__(self, m: Value, n: Value, l: Value, raster: str = "m") -> None:
-        super().__init__(
-            operands=[m, n, l],
-            result_types=[SchedulerParamsType(self.SCHEDULER, raster)],
-        )
-
-    def verify_(self) -> None:
-        kind = _kind(self.result)
-        if kind != self.SCHEDULER:
-            raise op_error(self, f"makes parameters of {self.SCHEDULER}, not of {kind}")
+def work_of(params: Attribute) -> WorkTileInfoType:
+    """What a scheduler hands out."""
+    assert isinstance(params, SchedulerParamsType)
+    return WorkTileInfoType(params.splits)
 
 
-@irdl_op_definition
-class CreateDpParamsOp(_CreateParamsOp):
-    """Each block computes one tile."""
+@dataclass(frozen=True)
+class _WorkOf(AttrConstraint[WorkTileInfoType]):
+    """What the scheduler of the parameters hands out; `check_work` says where it is not."""
 
-    name = "cutlass.tile_scheduler.create_dp_params"
-    SCHEDULER: ClassVar[str] = "dp"
-    traits = traits_def(Pure())
+    def verify(self, attr: Attribute, constraint_context: Any) -> None:
+        BaseAttr(WorkTileInfoType).verify(attr, constraint_context)
 
+    def can_infer(self, var_constraint_names: AbstractSet[str]) -> bool:
+        return _PARAMS.name in var_constraint_names
 
-@irdl_op_definition
-class CreateStaticPersistentParamsOp(_CreateParamsOp):
-    """Blocks stay, and go on to tiles further on."""
+    def infer(self, context: Any) -> WorkTileInfoType:
+        return work_of(context.get_variable(_PARAMS.name))
 
-    name = "cutlass.tile_scheduler.create_static_persistent_params"
-    SCHEDULER: ClassVar[str] = "static_persistent"
-    traits = traits_def(Pure())
-
-
-def _kind(value: SSAValue) -> str:
-    type_ = value.type
-    assert isinstance(type_, SchedulerParamsType)
-    return type_.kind.data
+    def mapping_type_vars(self, type_var_mapping: Mapping[Any, Any]) -> _WorkOf:
+        return self
 
 
-class _OfParamsOp(IRDLOperation):
-    """Something that parameters say."""
+_PARAMS = VarConstraint("PARAMS", BaseAttr(SchedulerParamsType))
+_WORK = _WorkOf()
+
+
+def check_work(op: Operation, params: SSAValue, work: SSAValue) -> None:
+    """Refuse a part of a tile of a scheduler that splits none, and the other way round."""
+    wanted = work_of(params.type)
+    if work.type != wanted:
+        raise op_error(op, f"has {wanted} of {params.type}, not {work.type}")
+
+
+class MadeWorkOp(IRDLOperation):
+    """Base: a tile of the scheduler."""
 
     params = operand_def(_PARAMS)
-
-    assembly_format = "$params attr-dict `:` type($params)"
-
-
-@irdl_op_definition
-class ParamsGetValueOp(_OfParamsOp):
-    """A field of the parameters."""
-
-    name = "cutlass.tile_scheduler.params_get_value"
-
-    field = prop_def(StringAttr)
-    result = result_def(i32)
-
-    traits = traits_def(Pure())
-    assembly_format = "$params `[` $field `]` attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, field: str) -> None:
-        super().__init__(operands=[params], result_types=[i32], properties={"field": word(field)})
+    result = result_def(_WORK)
 
     def verify_(self) -> None:
-        _check_field(self, self.field, PARAMS_FIELDS)
+        check_work(self, self.params, self.result)
 
 
-def _check_field(op: Operation, field: StringAttr, known: tuple[str, ...]) -> None:
-    if field.data not in known:
-        raise op_error(op, f"has the fields {', '.join(known)}, not {field.data}")
+class OfWorkOp(IRDLOperation):
+    """Base: something about a tile of the scheduler."""
 
+    params = operand_def(_PARAMS)
+    work = operand_def(_WORK)
 
-@irdl_op_definition
-class GetGridShapeOp(_OfParamsOp):
-    """The blocks to launch along x, y, z: one for each tile, or for as many as are resident.
-
-    Of `static_persistent` it is what the launch has said, for that number is the launch's choice.
-    """
-
-    name = "cutlass.tile_scheduler.get_grid_shape"
-
-    x = result_def(i32)
-    y = result_def(i32)
-    z = result_def(i32)
-    traits = traits_def(Pure())
-
-    def __init__(self, params: Value) -> None:
-        super().__init__(operands=[params], result_types=[i32] * 3)
+    def verify_(self) -> None:
+        check_work(self, self.params, self.work)
 
 
 @irdl_op_definition
-class GetWorkspaceSizesOp(_OfParamsOp):
-    """The bytes of global memory that the scheduler needs: none."""
-
-    name = "cutlass.tile_scheduler.get_workspace_sizes"
-
-    result = result_def(i32)
-    traits = traits_def(Pure())
-
-    def __init__(self, params: Value) -> None:
-        super().__init__(operands=[params], result_types=[i32])
-
-
-@irdl_op_definition
-class InitialWorkTileInfoOp(_OfParamsOp):
+class InitialWorkTileInfoOp(MadeWorkOp):
     """The first tile of this block."""
 
     name = "cutlass.tile_scheduler.initial_work_tile_info"
 
-    result = result_def(_WORK)
     traits = traits_def(Pure())
+    assembly_format = "$params attr-dict `:` type($params)"
 
     def __init__(self, params: Value) -> None:
-        super().__init__(operands=[params], result_types=[_WORK])
+        super().__init__(operands=[params], result_types=[work_of(SSAValue.get(params).type)])
 
 
-class _NextWorkOp(IRDLOperation):
-    """The tile after another one."""
+@irdl_op_definition
+class GetCurrentWorkOp(MadeWorkOp):
+    """The tile, or the first part of the unit, that has a number."""
 
-    params = operand_def(_PARAMS)
-    work = operand_def(_WORK)
+    name = "cutlass.tile_scheduler.get_current_work"
+
+    number = operand_def(i32)
+
+    traits = traits_def(Pure())
+    assembly_format = "$params `,` $number attr-dict `:` type($params)"
+
+    def __init__(self, params: Value, number: Value) -> None:
+        type_ = work_of(SSAValue.get(params).type)
+        super().__init__(operands=[params, number], result_types=[type_])
+
+
+class _NextWorkOp(OfWorkOp):
+    """The tile after another one; of a unit first its other parts, from the last to the first."""
+
     result = result_def(_WORK)
 
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
     def __init__(self, params: Value, work: Value) -> None:
-        super().__init__(operands=[params, work], result_types=[_WORK])
+        super().__init__(operands=[params, work], result_types=[SSAValue.get(work).type])
+
+    def verify_(self) -> None:
+        super().verify_()
+        check_work(self, self.params, self.result)
 
 
 @irdl_op_definition
@@ -177,11 +147,20 @@ class AdvanceToNextWorkOp(_NextWorkOp):
     traits = traits_def(Pure())
 
     def verify_(self) -> None:
+        super().verify_()
         parent: Operation | None = self.parent_op()
         while parent is not None and not isinstance(parent, AsyncExecOp):
             parent = parent.parent_op()
         if parent is None:
             raise op_error(self, "is inside cutlass.async.exec")
+
+
+@irdl_op_definition
+class FetchNextWorkOp(_NextWorkOp):
+    """The next tile of this block, however its scheduler finds it."""
+
+    name = "cutlass.tile_scheduler.fetch_next_work"
+    traits = traits_def(Pure())
 
 
 @irdl_op_definition
@@ -192,14 +171,86 @@ class StaticFetchNextWorkOp(_NextWorkOp):
     traits = traits_def(Pure())
 
 
+class _CreateWorkOp(MadeWorkOp):
+    """A tile by its indices."""
+
+    m = operand_def(i32)
+    n = operand_def(i32)
+    l = operand_def(i32)
+    valid = operand_def(i1)
+
+    assembly_format = "$params `,` $m `,` $n `,` $l `if` $valid attr-dict `:` type($params)"
+    SCHEDULER: ClassVar[str]
+
+    def __init__(self, params: Value, m: Value, n: Value, l: Value, valid: Value) -> None:
+        type_ = work_of(SSAValue.get(params).type)
+        super().__init__(operands=[params, m, n, l, valid], result_types=[type_])
+
+    def verify_(self) -> None:
+        super().verify_()
+        _check_scheduler(self, self.params, self.SCHEDULER)
+
+
+def _check_scheduler(op: Operation, params: SSAValue, scheduler: str) -> None:
+    kind = params_type(params).kind.data
+    if kind != scheduler:
+        raise op_error(op, f"makes tiles of {scheduler}, not of {kind}")
+
+
 @irdl_op_definition
-class WorkTileInfoGetValueOp(IRDLOperation):
+class CreateDpWorkTileInfoOp(_CreateWorkOp):
+    """A tile of which there is one for each block."""
+
+    name = "cutlass.tile_scheduler.create_dp_work_tile_info"
+    SCHEDULER: ClassVar[str] = "dp"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class CreateStaticPersistentWorkTileInfoOp(_CreateWorkOp):
+    """A tile from which a block goes on to others."""
+
+    name = "cutlass.tile_scheduler.create_static_persistent_work_tile_info"
+    SCHEDULER: ClassVar[str] = "static_persistent"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class CreateStreamkWorkTileInfoOp(MadeWorkOp):
+    """A part of a tile: `count` tiles along K from `k` on, of the unit with a number."""
+
+    name = "cutlass.tile_scheduler.create_streamk_work_tile_info"
+
+    m = operand_def(i32)
+    n = operand_def(i32)
+    k = operand_def(i32)
+    l = operand_def(i32)
+    count = operand_def(i32)
+    unit = operand_def(i32)
+    valid = operand_def(i1)
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$params `,` $m `,` $n `,` $k `,` $l `count` $count `unit` $unit `if` $valid attr-dict"
+        " `:` type($params)"
+    )
+
+    def __init__(self, params: Value, numbers: tuple[Value, ...], valid: Value) -> None:
+        """`numbers` are m, n, k, l, the count and the unit."""
+        type_ = work_of(SSAValue.get(params).type)
+        super().__init__(operands=[params, *numbers, valid], result_types=[type_])
+
+    def verify_(self) -> None:
+        super().verify_()
+        _check_scheduler(self, self.params, STREAMK)
+
+
+@irdl_op_definition
+class WorkTileInfoGetValueOp(OfWorkOp):
     """A field of a tile: an index, or whether there is such a tile."""
 
     name = "cutlass.tile_scheduler.work_tile_info_get_value"
 
-    params = operand_def(_PARAMS)
-    work = operand_def(_WORK)
     field = prop_def(StringAttr)
     result = result_def()
 
@@ -216,7 +267,9 @@ class WorkTileInfoGetValueOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        _check_field(self, self.field, WORK_FIELDS)
+        super().verify_()
+        splits = params_type(self.params).splits
+        check_field(self, self.field, PART_FIELDS if splits else WORK_FIELDS)
         if self.result.type != field_type(self.field.data):
             raise op_error(self, f"gives {field_type(self.field.data)}, not {self.result.type}")
 
@@ -227,13 +280,45 @@ def field_type(field: str) -> Attribute:
 
 
 @irdl_op_definition
-class WorkTileInfoToCoordMnklOp(IRDLOperation):
-    """The tile by its indices along m, n, k and l; k is 0, for no tile is split."""
+class WorkTileInfoSetValueOp(OfWorkOp):
+    """The tile with another index, or another word on whether there is one.
+
+    Of a part of a tile only that word is set: the numbers of a unit depend on one another.
+    """
+
+    name = "cutlass.tile_scheduler.work_tile_info_set_value"
+
+    value = operand_def()
+    field = prop_def(StringAttr)
+    result = result_def(_WORK)
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$params `,` $work `[` $field `]` `=` $value attr-dict `:` type($params) `,` type($value)"
+    )
+
+    def __init__(self, params: Value, work: Value, field: str, value: Value) -> None:
+        super().__init__(
+            operands=[params, work, value],
+            result_types=[SSAValue.get(work).type],
+            properties={"field": word(field)},
+        )
+
+    def verify_(self) -> None:
+        super().verify_()
+        check_work(self, self.params, self.result)
+        splits = params_type(self.params).splits
+        check_field(self, self.field, WORK_FIELDS[-1:] if splits else WORK_FIELDS)
+        if self.value.type != field_type(self.field.data):
+            raise op_error(self, f"sets {field_type(self.field.data)}, not {self.value.type}")
+
+
+@irdl_op_definition
+class WorkTileInfoToCoordMnklOp(OfWorkOp):
+    """The tile by its indices along m, n, k and l; k is 0 where no tile is split."""
 
     name = "cutlass.tile_scheduler.work_tile_info_to_coord_mnkl"
 
-    params = operand_def(_PARAMS)
-    work = operand_def(_WORK)
     m = result_def(i32)
     n = result_def(i32)
     k = result_def(i32)
@@ -246,15 +331,38 @@ class WorkTileInfoToCoordMnklOp(IRDLOperation):
         super().__init__(operands=[params, work], result_types=[i32] * 4)
 
 
+@irdl_op_definition
+class WorkTileInfoToCtaCoordOp(OfWorkOp):
+    """The tile of this block by its indices along m, n and l.
+
+    A tile of a scheduler is one of a block, so that these are its own; in a cluster, whose blocks
+    CUTLASS gives the tiles of one larger tile, it is refused where it is lowered.
+    """
+
+    name = "cutlass.tile_scheduler.work_tile_info_to_cta_coord"
+
+    m = result_def(i32)
+    n = result_def(i32)
+    l = result_def(i32)
+
+    traits = traits_def(Pure())
+    assembly_format = "$params `,` $work attr-dict `:` type($params)"
+
+    def __init__(self, params: Value, work: Value) -> None:
+        super().__init__(operands=[params, work], result_types=[i32] * 3)
+
+
 OPERATIONS = (
     AdvanceToNextWorkOp,
-    CreateDpParamsOp,
-    CreateStaticPersistentParamsOp,
-    GetGridShapeOp,
-    GetWorkspaceSizesOp,
+    CreateDpWorkTileInfoOp,
+    CreateStaticPersistentWorkTileInfoOp,
+    CreateStreamkWorkTileInfoOp,
+    FetchNextWorkOp,
+    GetCurrentWorkOp,
     InitialWorkTileInfoOp,
-    ParamsGetValueOp,
     StaticFetchNextWorkOp,
     WorkTileInfoGetValueOp,
+    WorkTileInfoSetValueOp,
     WorkTileInfoToCoordMnklOp,
+    WorkTileInfoToCtaCoordOp,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -16,8 +16,10 @@ from tileas_xdsl.dialects.cutlass.kinds import KINDS, PipelineKind
 MULTICASTS = (1, 2, 4, 8)
 """Blocks of a cluster that share stages."""
 
-SCHEDULERS = ("dp", "static_persistent")
-"""How tiles are given to blocks: one for each, or every so many of them."""
+STREAMK = "streamk"
+
+SCHEDULERS = ("dp", "static_persistent", STREAMK)
+"""How tiles are given to blocks: one for each, every so many of them, or parts of them."""
 
 RASTERS = ("m", "n")
 """Along which axis neighbours in the order of tiles are."""
@@ -157,6 +159,11 @@ class SchedulerParamsType(ParametrizedAttribute, TypeAttribute):
             StringAttr(raster) if isinstance(raster, str) else raster,
         )
 
+    @property
+    def splits(self) -> bool:
+        """Whether several blocks may share a tile."""
+        return self.kind.data == STREAMK
+
     def verify(self) -> None:
         for known, given in ((SCHEDULERS, self.kind.data), (RASTERS, self.raster.data)):
             if given not in known:
@@ -175,9 +182,28 @@ class SchedulerParamsType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class WorkTileInfoType(ParametrizedAttribute, TypeAttribute):
-    """`!cutlass.work_tile_info`: the tile that a block works on, if there is one."""
+    """`!cutlass.work_tile_info`: the tile that a block works on, if there is one.
+
+    `!cutlass.work_tile_info<streamk>`: a part of a tile along K, and what is left of a unit.
+    """
 
     name = "cutlass.work_tile_info"
+    is_part: BoolAttr
+
+    def __init__(self, is_part: bool | BoolAttr = False) -> None:
+        super().__init__(BoolAttr.from_bool(is_part) if isinstance(is_part, bool) else is_part)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if parser.parse_optional_punctuation("<") is None:
+            return (BoolAttr.from_bool(False),)
+        parser.parse_keyword(STREAMK)
+        parser.parse_punctuation(">")
+        return (BoolAttr.from_bool(True),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        if self.is_part.value.data:
+            printer.print_string(f"<{STREAMK}>")
 
 
 @irdl_attr_definition

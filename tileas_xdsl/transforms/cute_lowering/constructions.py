@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.cute.number_types import DIVISIBLE, width_and_divisor
 from tileas_xdsl.dialects.cute.operands import layout_of
 from tileas_xdsl.dialects.cute.operation import built
 from tileas_xdsl.dialects.cute.parts import GetScalarsOp
-from tileas_xdsl.dialects.cute.printing import PrintOp
+from tileas_xdsl.dialects.cute.printing import PrintOp, PrintViewOp
 from tileas_xdsl.dialects.cute.queries import (
     EqualOp,
     GetIterOp,
@@ -147,7 +147,12 @@ def _make_atom(op: MakeAtomOp, builder: Builder) -> list[SSAValue] | None:
 def _print(op: PrintOp, builder: Builder) -> list[SSAValue] | None:
     if op.view is None:
         return None
-    print_view(op, builder)
+    print_view(op.values[0], builder, fmt=op.fmt)
+    return []
+
+
+def _print_view(op: PrintViewOp, builder: Builder) -> list[SSAValue]:
+    print_view(op.source, builder, fmt=None, places=op.shows_places)
     return []
 
 
@@ -158,6 +163,7 @@ CONSTRUCTIONS: Mapping[type[Operation], Rewrite] = {
     TensorOp: _view,
     EqualOp: _equal,
     PrintOp: _print,
+    PrintViewOp: _print_view,
     MakeAtomOp: _make_atom,
 }
 """The third phase: its operands are primitive by then."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -21,13 +20,7 @@ from tileas_xdsl.dialects.cute.parts import (
     GetScalarsOp,
     UnpackTupleOp,
 )
-from tileas_xdsl.dialects.cute.refinements import (
-    AssumeOp,
-    CreateDivisorOp,
-    DerefineOp,
-    DivideOp,
-    GetDivisorOp,
-)
+from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
@@ -43,8 +36,8 @@ from tileas_xdsl.dialects.cute.views import (
 )
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.transforms.cute_lowering.division import DIVISIONS
 from tileas_xdsl.transforms.cute_lowering.function import Lowering, bits_of
-from tileas_xdsl.transforms.cute_lowering.numbers import LLVM
 
 Handler = Callable[[Any, Lowering], None]
 
@@ -266,71 +259,6 @@ def _allocate(op: Operation, result: SSAValue, low: Lowering) -> None:
     low.values[result] = low.insert(made)
 
 
-# Division
-
-HALF = 32
-
-
-def create_divisor(op: CreateDivisorOp, low: Lowering) -> None:
-    """`l = ceil(log2 d)`, `m = 2^32 * (2^l - d) / d + 1`, the shifts min(l, 1) and max(l - 1, 0).
-
-    Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1.
-    """
-    divisor = low.of(op.divisor)
-    wide = low.numbers.resized(divisor, 64)
-    log = _ceil_log(wide, low)
-    one = low.number(1)
-    power = low.insert(llvm.ShlOp(one, log))
-    gap = low.insert(llvm.SubOp(power, wide))
-    scaled = low.insert(llvm.ShlOp(gap, low.number(HALF)))
-    quotient = low.insert(llvm.UDivOp(scaled, wide))
-    multiplier = low.insert(llvm.TruncOp(low.insert(llvm.AddOp(quotient, one)), i32))
-    zero = low.number(0)
-    is_one = low.insert(_compare(log, zero, "eq"))
-    first = low.insert(llvm.SelectOp(is_one, zero, one))
-    second = low.insert(llvm.SubOp(log, first))
-    shifts = [low.insert(llvm.TruncOp(shift, i8)) for shift in (first, second)]
-    carrier = low.carrier(op.result)
-    assert carrier is not None
-    parts = [((0,), divisor), ((1,), multiplier), ((2,), shifts[0]), ((3,), shifts[1])]
-    low.values[op.result] = low.pack(carrier.type, parts)
-
-
-def _ceil_log(wide: SSAValue, low: Lowering) -> SSAValue:
-    """How many powers of two below 2^31 are less than the divisor."""
-    total = low.number(0)
-    for bit in range(31):
-        less = low.insert(_compare(low.number(1 << bit), wide, "slt"))
-        total = low.insert(llvm.AddOp(total, low.insert(llvm.ZExtOp(less, i64))))
-    return total
-
-
-def _compare(lhs: SSAValue, rhs: SSAValue, predicate: str) -> Operation:
-    """A comparison of LLVM."""
-    return LLVM.compare(lhs, rhs, predicate)
-
-
-def get_divisor(op: GetDivisorOp, low: Lowering) -> None:
-    """The divisor itself."""
-    low.values[op.result] = low.extract(low.of(op.prepared), (0,))
-
-
-def divide(op: DivideOp, low: Lowering) -> None:
-    """`t = mulhi(m, n)`, `q = (t + ((n - t) >> s1)) >> s2`, `r = n - q * d`."""
-    prepared, dividend = low.of(op.prepared), low.of(op.dividend)
-    divisor, multiplier = (low.extract(prepared, (n,)) for n in (0, 1))
-    shifts = [low.insert(llvm.ZExtOp(low.extract(prepared, (n,)), i32)) for n in (2, 3)]
-    factor, number = (low.insert(llvm.ZExtOp(x, i64)) for x in (multiplier, dividend))
-    product = low.insert(llvm.MulOp(factor, number))
-    high = low.insert(llvm.LShrOp(product, low.number(HALF)))
-    upper = low.insert(llvm.TruncOp(high, i32))
-    rest = low.insert(llvm.LShrOp(low.insert(llvm.SubOp(dividend, upper)), shifts[0]))
-    quotient = low.insert(llvm.LShrOp(low.insert(llvm.AddOp(upper, rest)), shifts[1]))
-    low.values[op.quotient] = quotient
-    taken = low.insert(llvm.MulOp(quotient, divisor))
-    low.values[op.remainder] = low.insert(llvm.SubOp(dividend, taken))
-
-
 HANDLERS: Mapping[type[Operation], Handler] = {
     StaticOp: nothing,
     MakeSwizzleOp: nothing,
@@ -354,9 +282,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     AllocaOp: alloca,
     MakeFragmentLikeOp: make_fragment,
     MmaMakeFragmentOp: make_fragment,
-    CreateDivisorOp: create_divisor,
-    GetDivisorOp: get_divisor,
-    DivideOp: divide,
+    **DIVISIONS,
 }
 """Operations that are no plain algebra."""
 

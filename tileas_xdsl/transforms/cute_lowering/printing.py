@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl.builder import Builder
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -21,9 +21,10 @@ from tileas_xdsl.layout.symbols import Unknown
 from tileas_xdsl.transforms.cute_lowering.numbers import ARITH, NumberEmitter
 
 
-def print_view(op: PrintOp, builder: Builder) -> None:
-    """`for index in range(size(view)): print(coordinate, element)`."""
-    (view,) = op.values
+def print_view(
+    view: SSAValue, builder: Builder, *, fmt: StringAttr | None, places: bool = True
+) -> None:
+    """`for index in range(size(view)): print(coordinate, element)`, or elements alone."""
     shape = builder.insert(built(GetShapeOp, [view])).result
     size = builder.insert(built(SizeOp, [shape])).result
     total = builder.insert(built(GetScalarsOp, [size])).scalars[0]
@@ -35,8 +36,10 @@ def print_view(op: PrintOp, builder: Builder) -> None:
     index = inside.insert(MakeIntTupleOp([body.args[0]], IntTupleType(Unknown()))).result
     coord = inside.insert(built(Idx2CrdOp, [index, shape])).result
     element = inside.insert(built(MemRefLoadOp, [view, coord])).result
-    place: list[SSAValue] = list(inside.insert(built(GetScalarsOp, [coord])).scalars)
-    properties: dict[str, Any] = {} if op.fmt is None else {"fmt": op.fmt}
+    place: list[SSAValue] = []
+    if places:
+        place += inside.insert(built(GetScalarsOp, [coord])).scalars
+    properties: dict[str, Any] = {} if fmt is None else {"fmt": fmt}
     inside.insert(PrintOp.create(operands=[*place, element], properties=properties))
     inside.insert(scf.YieldOp())
 

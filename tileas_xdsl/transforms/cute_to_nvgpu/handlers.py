@@ -61,6 +61,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
 from tileas_xdsl.transforms.cute_to_nvgpu.copies import convert_copy
+from tileas_xdsl.transforms.cute_to_nvgpu.division import DIVISIONS
 from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
     is_registers,
     read,
@@ -258,6 +259,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.TmemWaitOp: convert_wait,
     UnpackTupleOp: _several,
     nvgpu.WgmmaWaitOp: convert_wait,
+    **DIVISIONS,
 }
 """Operations that are no plain algebra."""
 

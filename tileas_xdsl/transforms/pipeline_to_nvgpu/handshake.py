@@ -6,6 +6,8 @@
 | commit | the bytes arrive by themselves | an arrival of each warp | `tcgen05.commit` at full |
 | wait | wait full | wait full | wait full, fence |
 
+Where threads fill a stage by cp.async, each of them arrives when its copies do.
+
 Who reads releases by an arrival of each warp at empty, or by `tcgen05.commit` there.
 """
 
@@ -14,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import i1, i16
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import i16
 from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute_nvgpu import (
+    CpAsyncMbarrierArriveOp,
     FenceProxyAsyncOp,
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
@@ -54,8 +57,7 @@ def _wait(w: Writer, barrier: SSAValue, parity: SSAValue, probe: SSAValue | None
     if probe is None:
         w.insert(wait)
         return
-    missing = w.insert(arith.XOrIOp(probe, w.number(1, i1))).result
-    w.insert(scf.IfOp(missing, [], [Block([wait, scf.YieldOp()])]))
+    w.insert(scf.IfOp(w.negated(probe), [], [Block([wait, scf.YieldOp()])]))
 
 
 def acquire(
@@ -87,6 +89,8 @@ def commit(
     facts = _type(pipe).facts
     if facts.producer == "umma":
         w.insert(UmmaCommitOp(full_of(w, pipe, state), None, elected))
+    elif facts.producer == "cp_async":
+        w.insert(CpAsyncMbarrierArriveOp(full_of(w, pipe, state)))
     elif facts.producer == "threads":
         if facts.consumer == "umma":
             # Products read shared memory by the asynchronous proxy.

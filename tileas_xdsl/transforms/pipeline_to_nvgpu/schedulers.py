@@ -2,41 +2,93 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import i1
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import DenseArrayBase, i1
+from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
-from tileas_xdsl.dialects.cutlass.tile_scheduler import PARAMS_FIELDS
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
+from tileas_xdsl.dialects.cutlass.scheduler_params import STREAMK_FIELDS, params_type
+from tileas_xdsl.dialects.cutlass.types import STREAMK
+from tileas_xdsl.transforms.pipeline_to_nvgpu import units
+from tileas_xdsl.transforms.pipeline_to_nvgpu.checks import CLUSTER
+from tileas_xdsl.transforms.pipeline_to_nvgpu.units import Part, Units
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
 
+INDICES = ("m_idx", "n_idx", "l_idx")
 
-def _params(
-    w: Writer, op: cutlass.CreateDpParamsOp | cutlass.CreateStaticPersistentParamsOp
-) -> list[Values]:
+ALIGNMENT = 128
+"""Bytes that each region of a workspace is a multiple of (CUTLASS, round_up_to_l2_alignment)."""
+
+# Parameters
+
+
+def _params(w: Writer, op: cutlass.CreateParamsOp) -> list[Values]:
     return [(op.m, op.n, op.l)]
 
 
-def _type(params: SSAValue) -> cutlass.SchedulerParamsType:
-    type_ = params.type
-    assert isinstance(type_, cutlass.SchedulerParamsType)
-    return type_
+def _tiles(w: Writer, extent: SSAValue, tile: int) -> SSAValue:
+    return w.divide(w.add(extent, tile - 1), tile)
 
 
-def _is_persistent(params: SSAValue) -> bool:
-    return _type(params).kind.data == "static_persistent"
+def _make_params(w: Writer, op: cutlass.MakeParamsOp) -> list[Values]:
+    m, n = op.tile.get_values()
+    return [(_tiles(w, op.m, int(m)), _tiles(w, op.n, int(n)), op.l)]
+
+
+def _streamk(w: Writer, op: cutlass.CreateStreamkParamsOp) -> list[Values]:
+    return [units.shared_by(w, (op.m, op.n, op.l), op.k, op.units, value_of(op.least))]
+
+
+def _make_streamk(w: Writer, op: cutlass.MakeStreamkParamsOp) -> list[Values]:
+    extents = map(int, op.tile.get_values())
+    m, n, k = (_tiles(w, x, y) for x, y in zip((op.m, op.n, op.k), extents, strict=True))
+    return [units.shared_by(w, (m, n, op.l), k, op.units, value_of(op.least))]
 
 
 def _get_param(w: Writer, op: cutlass.ParamsGetValueOp) -> list[Values]:
-    return [[w.parts[op.params][PARAMS_FIELDS.index(op.field.data)]]]
+    return [[w.parts[op.params][STREAMK_FIELDS.index(op.field.data)]]]
 
 
-def _total(w: Writer, params: SSAValue) -> SSAValue:
-    m, n, l = w.parts[params]
-    return w.multiply(w.multiply(m, n), l)
+def _grid(w: Writer, op: cutlass.GetGridShapeOp) -> list[Values]:
+    if params_type(op.params).kind.data != "dp":
+        return [[w.insert(GridDimOp(axis)).result] for axis in "xyz"]
+    return [[units.total(w, w.parts[op.params])], [w.number(1)], [w.number(1)]]
+
+
+def region(w: Writer, params: SSAValue, bytes_: int) -> SSAValue:
+    """The bytes that something of each tile takes which may be split."""
+    above = w.add(w.multiply(units_of(w, params).shared, bytes_), ALIGNMENT - 1)
+    return w.multiply(w.divide(above, ALIGNMENT), ALIGNMENT)
+
+
+def _workspace(w: Writer, op: cutlass.GetWorkspaceSizesOp) -> list[Values]:
+    if op.tile_bytes is None:
+        return [[w.number(0)]]
+    sums = region(w, op.params, value_of(op.tile_bytes))
+    return [[w.add(sums, region(w, op.params, cutlass.COUNTER_BYTES))]]
+
+
+def units_of(w: Writer, params: SSAValue) -> Units:
+    """Parameters of stream-K by their names."""
+    return Units(*w.parts[params])
+
+
+def part_of(w: Writer, op: cutlass.OfWorkOp) -> Part:
+    """The part of a tile that an operation is about."""
+    return units.part(w, units_of(w, op.params), w.parts[op.work])
+
+
+# Tiles
+
+
+def _splits(params: SSAValue) -> bool:
+    return params_type(params).splits
 
 
 def _blocks(w: Writer) -> SSAValue:
@@ -44,69 +96,159 @@ def _blocks(w: Writer) -> SSAValue:
     return w.multiply(w.multiply(x, y), z)
 
 
+def _numbered(w: Writer, params: SSAValue, number: SSAValue) -> Values:
+    if _splits(params):
+        return units.unit(w, units_of(w, params), number)
+    return (number, w.compare("ult", number, units.total(w, w.parts[params])))
+
+
 def _initial(w: Writer, op: cutlass.InitialWorkTileInfoOp) -> list[Values]:
     """Blocks are numbered along x, then y, then z."""
     x, y, z = (w.insert(BlockIdxOp(axis)).result for axis in "xyz")
     width, height = (w.insert(GridDimOp(axis)).result for axis in "xy")
     number = w.add(w.multiply(w.add(w.multiply(z, height), y), width), x)
-    return [(number, w.compare("ult", number, _total(w, op.params)))]
+    return [_numbered(w, op.params, number)]
+
+
+def _current(w: Writer, op: cutlass.GetCurrentWorkOp) -> list[Values]:
+    return [_numbered(w, op.params, op.number)]
 
 
 def _next(
-    w: Writer, op: cutlass.AdvanceToNextWorkOp | cutlass.StaticFetchNextWorkOp
+    w: Writer,
+    op: cutlass.AdvanceToNextWorkOp | cutlass.FetchNextWorkOp | cutlass.StaticFetchNextWorkOp,
 ) -> list[Values]:
-    number, _ = w.parts[op.work]
-    if not _is_persistent(op.params):
+    number, *_ = w.parts[op.work]
+    kind = params_type(op.params).kind.data
+    if kind == "dp":
         return [(number, w.number(0, i1))]
-    number = w.add(number, _blocks(w))
-    return [(number, w.compare("ult", number, _total(w, op.params)))]
+    if kind == STREAMK:
+        u = units_of(w, op.params)
+        return [units.following(w, u, w.parts[op.work], _blocks(w))]
+    return [_numbered(w, op.params, w.add(number, _blocks(w)))]
 
 
-def _grid(w: Writer, op: cutlass.GetGridShapeOp) -> list[Values]:
-    if _is_persistent(op.params):
-        return [[w.insert(GridDimOp(axis)).result] for axis in "xyz"]
-    return [[_total(w, op.params)], [w.number(1)], [w.number(1)]]
+def _tile(w: Writer, op: cutlass.OfWorkOp) -> SSAValue:
+    """The number of a tile."""
+    return part_of(w, op).tile if _splits(op.params) else w.parts[op.work][0]
 
 
-def _workspace(w: Writer, op: cutlass.GetWorkspaceSizesOp) -> list[Values]:
-    return [[w.number(0)]]
-
-
-def _coordinates(w: Writer, params: SSAValue, work: SSAValue) -> tuple[SSAValue, ...]:
+def _coordinates(w: Writer, op: cutlass.OfWorkOp) -> tuple[SSAValue, ...]:
     """The indices of a tile along m, n and l; neighbours are along the axis of the raster."""
-    m, n, _ = w.parts[params]
-    number, _ = w.parts[work]
-    along_m = _type(params).raster.data == "m"
+    m, n = w.parts[op.params][:2]
+    along_m = params_type(op.params).raster.data == "m"
     first, second = (m, n) if along_m else (n, m)
+    number = _tile(w, op)
     inner = w.insert(arith.RemUIOp(number, first)).result
-    rest = w.insert(arith.DivUIOp(number, first)).result
+    rest = w.divide(number, first)
     outer = w.insert(arith.RemUIOp(rest, second)).result
-    batch = w.insert(arith.DivUIOp(rest, second)).result
+    batch = w.divide(rest, second)
     return (inner, outer, batch) if along_m else (outer, inner, batch)
+
+
+def _number(w: Writer, params: SSAValue, indices: Values) -> SSAValue:
+    """The number of the tile that has some indices along m, n and l."""
+    m, n = w.parts[params][:2]
+    row, column, batch = indices
+    if params_type(params).raster.data == "m":
+        return w.add(w.multiply(w.add(w.multiply(batch, n), column), m), row)
+    return w.add(w.multiply(w.add(w.multiply(batch, m), row), n), column)
+
+
+def _create(
+    w: Writer,
+    op: cutlass.CreateDpWorkTileInfoOp | cutlass.CreateStaticPersistentWorkTileInfoOp,
+) -> list[Values]:
+    return [(_number(w, op.params, (op.m, op.n, op.l)), op.valid)]
+
+
+def _create_part(w: Writer, op: cutlass.CreateStreamkWorkTileInfoOp) -> list[Values]:
+    tile = _number(w, op.params, (op.m, op.n, op.l))
+    start = w.add(w.multiply(tile, units_of(w, op.params).k), op.k)
+    return [(op.unit, op.valid, start, op.count)]
+
+
+# What there is to know of a tile
 
 
 def _get_work(w: Writer, op: cutlass.WorkTileInfoGetValueOp) -> list[Values]:
     field = op.field.data
     if field == "is_valid":
-        return [w.parts[op.work][1:]]
-    place = ("m_idx", "n_idx", "l_idx").index(field)
-    return [[_coordinates(w, op.params, op.work)[place]]]
+        return [w.parts[op.work][1:2]]
+    if field == "k_tile_remaining":
+        return [w.parts[op.work][3:]]
+    if field in INDICES:
+        return [[_coordinates(w, op)[INDICES.index(field)]]]
+    part = part_of(w, op)
+    return [[part.start if field == "k_idx" else part.count]]
+
+
+def _set_work(w: Writer, op: cutlass.WorkTileInfoSetValueOp) -> list[Values]:
+    number, valid, *rest = w.parts[op.work]
+    if op.field.data == "is_valid":
+        return [(number, op.value, *rest)]
+    indices = list(_coordinates(w, op))
+    indices[INDICES.index(op.field.data)] = op.value
+    return [(_number(w, op.params, indices), valid)]
 
 
 def _mnkl(w: Writer, op: cutlass.WorkTileInfoToCoordMnklOp) -> list[Values]:
-    m, n, l = _coordinates(w, op.params, op.work)
-    return [[m], [n], [w.number(0)], [l]]
+    m, n, l = _coordinates(w, op)
+    return [[m], [n], [_start(w, op)], [l]]
+
+
+def _start(w: Writer, op: cutlass.OfWorkOp) -> SSAValue:
+    return part_of(w, op).start if _splits(op.params) else w.number(0)
+
+
+def _cta(w: Writer, op: cutlass.WorkTileInfoToCtaCoordOp) -> list[Values]:
+    function: Operation | None = op
+    while function is not None and not isinstance(function, func.FuncOp):
+        function = function.parent_op()
+    extents = None if function is None else function.attributes.get(CLUSTER)
+    if isinstance(extents, DenseArrayBase) and (size := prod(extents.get_values())) > 1:
+        raise op_error(op, f"tells the tiles of blocks without a cluster; this one has {size}")
+    return [[index] for index in _coordinates(w, op)]
+
+
+def _k_start(w: Writer, op: cutlass.GetWorkKTileStartOp) -> list[Values]:
+    return [[_start(w, op)]]
+
+
+def _k_count(w: Writer, op: cutlass.GetWorkKTileCountOp) -> list[Values]:
+    return [[part_of(w, op).count]]
+
+
+def _epilogue(w: Writer, op: cutlass.ComputeEpilogueOp) -> list[Values]:
+    valid = w.parts[op.work][1]
+    if not _splits(op.params):
+        return [[valid]]
+    return [[w.both(valid, units.is_last(w, units_of(w, op.params), part_of(w, op)))]]
 
 
 HANDLERS: Any = {
     cutlass.AdvanceToNextWorkOp: _next,
+    cutlass.ComputeEpilogueOp: _epilogue,
     cutlass.CreateDpParamsOp: _params,
+    cutlass.CreateDpWorkTileInfoOp: _create,
     cutlass.CreateStaticPersistentParamsOp: _params,
+    cutlass.CreateStaticPersistentWorkTileInfoOp: _create,
+    cutlass.CreateStreamkParamsOp: _streamk,
+    cutlass.CreateStreamkWorkTileInfoOp: _create_part,
+    cutlass.FetchNextWorkOp: _next,
+    cutlass.GetCurrentWorkOp: _current,
     cutlass.GetGridShapeOp: _grid,
+    cutlass.GetWorkKTileCountOp: _k_count,
+    cutlass.GetWorkKTileStartOp: _k_start,
     cutlass.GetWorkspaceSizesOp: _workspace,
     cutlass.InitialWorkTileInfoOp: _initial,
+    cutlass.MakeDpParamsOp: _make_params,
+    cutlass.MakeStaticPersistentParamsOp: _make_params,
+    cutlass.MakeStreamkParamsOp: _make_streamk,
     cutlass.ParamsGetValueOp: _get_param,
     cutlass.StaticFetchNextWorkOp: _next,
     cutlass.WorkTileInfoGetValueOp: _get_work,
+    cutlass.WorkTileInfoSetValueOp: _set_work,
     cutlass.WorkTileInfoToCoordMnklOp: _mnkl,
+    cutlass.WorkTileInfoToCtaCoordOp: _cta,
 }

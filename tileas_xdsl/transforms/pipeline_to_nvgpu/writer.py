@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -145,10 +146,21 @@ class Writer:
 
     def when(self, condition: SSAValue, body: Sequence[Operation]) -> None:
         """Operations that are done where a condition holds."""
-        for op in body:
-            assert self._at is not None
-            op.location = self._at.location
+        assert self._at is not None
+        for inner in (inner for op in body for inner in op.walk()):
+            inner.location = self._at.location
         self.insert(scf.IfOp(condition, [], [Block([*body, scf.YieldOp()])]))
+
+    @contextmanager
+    def inside(self, condition: SSAValue) -> Generator[None]:
+        """Write what is done where a condition holds."""
+        assert self._at is not None
+        outer, end = self._at, scf.YieldOp()
+        end.location = outer.location
+        self.insert(scf.IfOp(condition, [], [Block([end])]))
+        self._at = end
+        yield
+        self._at = outer
 
     # Numbers
 
@@ -165,6 +177,28 @@ class Writer:
         """A product."""
         rhs = self.number(rhs) if isinstance(rhs, int) else rhs
         return self.insert(arith.MuliOp(lhs, rhs)).result
+
+    def subtract(self, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
+        """A difference."""
+        rhs = self.number(rhs) if isinstance(rhs, int) else rhs
+        return self.insert(arith.SubiOp(lhs, rhs)).result
+
+    def divide(self, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
+        """The quotient of natural numbers, rounded down."""
+        rhs = self.number(rhs) if isinstance(rhs, int) else rhs
+        return self.insert(arith.DivUIOp(lhs, rhs)).result
+
+    def least(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """The smaller one of natural numbers."""
+        return self.pick(self.compare("ult", lhs, rhs), lhs, rhs)
+
+    def both(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """Whether two conditions hold."""
+        return self.insert(arith.AndIOp(lhs, rhs)).result
+
+    def negated(self, condition: SSAValue) -> SSAValue:
+        """Whether a condition does not hold."""
+        return self.insert(arith.XOrIOp(condition, self.number(1, i1))).result
 
     def compare(self, how: str, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
         """A comparison, as `arith.cmpi` calls it."""

@@ -4,11 +4,13 @@
 // RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s
 
 // CHECK-LABEL: func.func @copies
-func.func @copies(%g: !cute.ptr<f16, gmem, align<16>>, %s: !cute.ptr<f16, smem, align<16>>, %y: i1) {
+func.func @copies(%g: !cute.ptr<f16, gmem, align<16>>, %s: !cute.ptr<f16, smem, align<16>>, %m: !cute.ptr<i64, smem>, %y: i1) {
   // CHECK: cute_nvgpu.arch.copy.SM80.cp_async %g to %s bytes 16 cache "global" if %y : !cute.ptr<f16, gmem, align<16>>, !cute.ptr<f16, smem, align<16>>
   cute_nvgpu.arch.copy.SM80.cp_async %g to %s bytes 16 cache "global" if %y : !cute.ptr<f16, gmem, align<16>>, !cute.ptr<f16, smem, align<16>>
   // CHECK: cute_nvgpu.arch.copy.SM80.cp_async_commit_group
   cute_nvgpu.arch.copy.SM80.cp_async_commit_group
+  // CHECK: cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive %m : !cute.ptr<i64, smem>
+  cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive %m : !cute.ptr<i64, smem>
   // CHECK: cute_nvgpu.arch.copy.SM80.cp_async_wait_group 1
   cute_nvgpu.arch.copy.SM80.cp_async_wait_group 1
   func.return

@@ -13,6 +13,8 @@ func.func @wrong_copies(%g: !cute.ptr<f16, gmem, align<16>>, %s: !cute.ptr<f16, 
   cute_nvgpu.arch.copy.SM80.cp_async %g to %t bytes 16 cache "always" : !cute.ptr<f16, gmem, align<16>>, !cute.ptr<f16, smem, align<8>>
   // expected-error@+1 {{'cute_nvgpu.arch.copy.SM80.cp_async_wait_group' op leaves 0 groups or more under way, not -1}}
   cute_nvgpu.arch.copy.SM80.cp_async_wait_group -1
+  // expected-error@+1 {{'cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive' op expects a pointer to i64 as the mbarrier, but got !cute.ptr<f16, smem, align<16>>}}
+  cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive %s : !cute.ptr<f16, smem, align<16>>
   func.return
 }
 

@@ -27,7 +27,7 @@ func.func @init(%pipe: !p, %one: !one, %two: !two, %none: !cutlass.participants<
 
 // -----
 
-// expected-error@+1 {{no pipeline is tma; known: tma_async, tma_umma, async, async_umma, umma_async}}
+// expected-error@+1 {{no pipeline is tma; known: tma_async, tma_umma, async, cp_async, async_umma, umma_async}}
 func.func private @kind(!cutlass.pipeline<tma, 3>)
 
 // -----
@@ -57,8 +57,8 @@ func.func private @state(!cutlass.pipeline_state<0>)
 
 // -----
 
-// expected-error@+1 {{tiles are given dp or static_persistent, not streamk}}
-func.func private @streamk(!cutlass.scheduler_params<streamk, m>)
+// expected-error@+1 {{tiles are given dp or static_persistent or streamk, not guided}}
+func.func private @guided(!cutlass.scheduler_params<guided, m>)
 
 // -----
 
@@ -69,15 +69,23 @@ func.func private @groups(!cutlass.seq_bar<1, 0>)
 
 !p = !cutlass.pipeline<tma_async, 3>
 !u = !cutlass.pipeline<umma_async, 2>
+!c = !cutlass.pipeline<cp_async, 2>
 !s = !cutlass.pipeline_state<3>
 !t = !cutlass.pipeline_state<2>
-func.func @steps(%pipe: !p, %s: !s, %t: !t, %sums: !u, %x: f32) {
+func.func @steps(%pipe: !p, %s: !s, %t: !t, %sums: !u, %copies: !c, %one: i1, %x: f32) {
   // expected-error@+1 {{'cutlass.pipeline.consumer_wait' op is at a stage of !cutlass.pipeline<tma_async, 3>, but the state is !cutlass.pipeline_state<2>}}
   cutlass.pipeline.consumer_wait %pipe, %t : !p, !t
   // expected-error@+1 {{'cutlass.pipeline.producer_acquire' op announces 1 to 1048575 bytes, not 0}}
   cutlass.pipeline.producer_acquire %pipe, %s bytes 0 : !p, !s
   // expected-error@+1 {{'cutlass.pipeline.producer_commit' op announces bytes of TMA, which does not fill the stages of !cutlass.pipeline<umma_async, 2>}}
   cutlass.pipeline.producer_commit %sums, %t bytes 64 : !u, !t
+  // expected-error@+1 {{'cutlass.pipeline.producer_commit' op is done by every thread that copies by cp.async, as !cutlass.pipeline<cp_async, 2> has it}}
+  cutlass.pipeline.producer_commit %copies, %t if %one : !c, !t
+  // expected-error@+1 {{'cutlass.pipeline.produce' op is done by every thread that copies by cp.async, as !cutlass.pipeline<cp_async, 2> has it}}
+  %d = cutlass.pipeline.produce %copies, %t if %one : !c, !t -> !t {
+  ^bb0(%stage: i32, %barrier: !cute.ptr<i64, smem>):
+    cutlass.yield
+  }
   // expected-error@+1 {{'cutlass.pipeline.state.create' op is for a producer or a consumer, not a reader}}
   %r = cutlass.pipeline.state.create "reader" : !s
   // expected-error@+1 {{'cutlass.pipeline.state.increment' op goes on from !cutlass.pipeline_state<3>, not to !cutlass.pipeline_state<2>}}

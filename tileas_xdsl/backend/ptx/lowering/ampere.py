@@ -29,6 +29,11 @@ def _wait(op: nvgpu.CpAsyncWaitOp, low: Lowering) -> None:
     low.act(ptx.CpAsyncWaitOp(op.count.value.data))
 
 
+def _arrive(op: nvgpu.CpAsyncMbarrierArriveOp, low: Lowering) -> None:
+    place = low.place(op.ptr)
+    low.act(ptx.CpAsyncMbarrierArriveOp(place.base, offset=place.offset))
+
+
 def _product(op: nvgpu.MmaSm80Op | nvgpu.MmaSm89Op, low: Lowering) -> None:
     found = op.fragments()
     assert found is not None
@@ -52,6 +57,7 @@ def _as(low: Lowering, value: SSAValue, kind: str) -> SSAValue:
 
 HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.CpAsyncCommitOp: _commit,
+    nvgpu.CpAsyncMbarrierArriveOp: _arrive,
     nvgpu.CpAsyncOp: _copy,
     nvgpu.CpAsyncWaitOp: _wait,
     nvgpu.MmaSm80Op: _product,

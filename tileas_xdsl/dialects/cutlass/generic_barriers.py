@@ -1,0 +1,106 @@
+"""Generic barriers: counters in global memory, by which groups of threads of any blocks meet.
+
+A group is the threads that meet at a named barrier of their block; the one whose `thread` is 0
+acts for all of them.  Source: CUTLASS include/cutlass/barrier.h, GenericBarrier.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.checks import pointer_to
+from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute_nvgpu.barriers import NAMED_BARRIERS, WARP
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+
+COUNTER_BYTES = 4
+
+_NUMBER = IntegerAttr.constr(i32)
+
+
+def check_group(op: Operation, id: IntegerAttr, threads: IntegerAttr) -> None:
+    """A group is whole warps that meet at a barrier of the block; 0 is the one of all threads."""
+    id_, count = value_of(id), value_of(threads)
+    if not 0 <= id_ < NAMED_BARRIERS:
+        raise op_error(op, f"meets at barrier 0 to {NAMED_BARRIERS - 1} of a block, not {id_}")
+    if not 0 < count <= 1024 or count % WARP:
+        raise op_error(op, f"is of whole warps, 32 to 1024 threads, not {count}")
+
+
+@irdl_op_definition
+class GenericBarrierSyncOp(IRDLOperation):
+    """The threads of a group wait for one another."""
+
+    name = "cutlass.generic_barrier_sync"
+
+    id = prop_def(_NUMBER)
+    threads = prop_def(_NUMBER)
+
+    assembly_format = "$id `threads` $threads attr-dict"
+
+    def __init__(self, id: int, threads: int) -> None:
+        super().__init__(properties={"id": number(id), "threads": number(threads)})
+
+    def verify_(self) -> None:
+        check_group(self, self.id, self.threads)
+
+
+class _CounterOp(IRDLOperation):
+    """What a group does at a counter; all its threads execute it."""
+
+    counter = operand_def()
+    thread = operand_def(i32)
+    value = operand_def(i32)
+    id = prop_def(_NUMBER)
+    threads = prop_def(_NUMBER)
+
+    assembly_format = (
+        "$counter `,` $value `thread` $thread `at` $id `threads` $threads attr-dict"
+        " `:` type($counter)"
+    )
+
+    def __init__(
+        self, counter: Value, value: Value, thread: Value, *, id: int, threads: int
+    ) -> None:
+        super().__init__(
+            operands=[counter, thread, value],
+            properties={"id": number(id), "threads": number(threads)},
+        )
+
+    def verify_(self) -> None:
+        type_ = pointer_to(self, self.counter, "counter", AddressSpace.GMEM, COUNTER_BYTES)
+        if type_.element_type != i32:
+            raise op_error(self, f"counts in i32, not in {type_.element_type}")
+        check_group(self, self.id, self.threads)
+
+
+@irdl_op_definition
+class GenericBarrierArriveIncrementOp(_CounterOp):
+    """Adds to the counter when all threads of the group have come; releases what they wrote."""
+
+    name = "cutlass.generic_barrier.arrive_increment"
+
+
+@irdl_op_definition
+class GenericBarrierWaitEqOp(_CounterOp):
+    """Waits until the counter is a number; acquires what was released there."""
+
+    name = "cutlass.generic_barrier.wait_eq"
+
+
+@irdl_op_definition
+class GenericBarrierWaitLessThanOp(_CounterOp):
+    """Waits while the counter is less than a number; acquires what was released there."""
+
+    name = "cutlass.generic_barrier.wait_less_than"
+
+
+OPERATIONS = (
+    GenericBarrierArriveIncrementOp,
+    GenericBarrierSyncOp,
+    GenericBarrierWaitEqOp,
+    GenericBarrierWaitLessThanOp,
+)
