@@ -47,9 +47,9 @@ mutate: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/layouts.py
-	@$(BIN)/python benchmarks/ir.py
-	@$(BIN)/python benchmarks/simulator.py
-	@$(BIN)/python benchmarks/compiler.py
+	@$(BIN)/python benchmarks/compile.py
+	@$(BIN)/python benchmarks/sass.py
+	@$(BIN)/python benchmarks/emulator.py
 	@$(BIN)/python benchmarks/assignment.py
 	@$(BIN)/python benchmarks/bytecode.py
 
