@@ -45,6 +45,8 @@ class Case:
     """By argument, what it holds afterwards where numpy knows."""
     near: Sequence[Near] = ()
     """How near the floats of each row must be; without it all is equal bit for bit."""
+    allowed: Sequence[str] = ()
+    """Kinds of findings that the emulator may have: it does what is wrong as a GPU does."""
 
     def __str__(self) -> str:
         """Family and name."""
