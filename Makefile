@@ -41,6 +41,7 @@ sweep: $(VENV)/.installed-dev
 hardware: $(VENV)/.installed-dev
 	@$(BIN)/python tests/hardware/check.py
 	@$(BIN)/python tests/hardware/launch_cutile.py
+	@$(BIN)/python tests/hardware/launch_threads.py
 
 mutate: $(VENV)/.installed-dev
 	@$(BIN)/python tests/mutate_messages.py
