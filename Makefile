@@ -41,15 +41,16 @@ sweep: $(VENV)/.installed-dev
 hardware: $(VENV)/.installed-dev
 	@$(BIN)/python tests/hardware/check.py
 	@$(BIN)/python tests/hardware/launch_cutile.py
+	@$(BIN)/python tests/hardware/launch_threads.py
 
 mutate: $(VENV)/.installed-dev
 	@$(BIN)/python tests/mutate_messages.py
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/layouts.py
-	@$(BIN)/python benchmarks/ir.py
-	@$(BIN)/python benchmarks/simulator.py
-	@$(BIN)/python benchmarks/compiler.py
+	@$(BIN)/python benchmarks/compile.py
+	@$(BIN)/python benchmarks/sass.py
+	@$(BIN)/python benchmarks/emulator.py
 	@$(BIN)/python benchmarks/assignment.py
 	@$(BIN)/python benchmarks/bytecode.py
 

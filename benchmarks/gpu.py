@@ -1,145 +1,143 @@
-"""How fast kernels run on the GPU that is there, beside what its libraries do.
+"""How fast our kernels run on the GPU that is there, beside torch and Triton.
 
-    python benchmarks/gpu.py [--size 8192] [--launches 30] [--json FILE]
+    python benchmarks/gpu.py [--only TEXT]... [--rounds 15] [--json FILE] [--compare OLD.json]
 
-Random data, single launches timed by events with the cache cold, medians, and ratios within one
-run.  Needs a GPU of Hopper or Blackwell and torch (for cuBLAS); each result is checked against it.
+Random data; each result is compared with torch's.  Launches are recorded in graphs that rotate
+through so much data that the level-2 cache is cold, and timed by events, one after another in every
+round; medians count.  Of every kernel, ours and others', the fastest of a few tile sizes is taken.
+Needs a GPU of Hopper or Blackwell and torch, for cuBLAS, cuDNN and its own kernels; Triton's are
+measured where it is installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from kernels import Gemm
-from kernels.compiled import compiled
-from tileas_xdsl.compiler import compile
-from tileas_xdsl.runtime.device import Device, gpu
+from benchmarks.gpu_cases import Case, Data, attentions, matmuls
+from benchmarks.gpu_rows import norms, others, softmaxes
+from benchmarks.gpu_timing import Launch, medians, sets_for
+from benchmarks.results import Row
+from benchmarks.running import end, run_benchmark
+from tileas_xdsl.runtime.device import gpu
+from tileas_xdsl.runtime.driver import DriverError
 from tileas_xdsl.runtime.launching import target_of
-from tileas_xdsl.runtime.timing import timed
-from tileas_xdsl.tools.failures import ends_with_its_reader
+
+TUNING_ROUNDS = 3
+MAKERS = (matmuls, attentions, softmaxes, norms, others)
 
 
-@dataclass(frozen=True)
-class Result:
-    """A kernel and what it is compared with; milliseconds."""
-
-    name: str
-    ours: float
-    theirs: float
-    rate: float
-    """TFLOP/s of ours."""
-    error: float
-    """The largest difference from theirs, as a part of the largest number."""
-
-    @property
-    def ratio(self) -> float:
-        """How many times as fast ours is."""
-        return self.theirs / self.ours
+class WrongResultError(Exception):
+    """A kernel that computes something else."""
 
 
-GEMMS: Mapping[str, Mapping[str, Gemm]] = {
-    "sm_90a": {
-        "bf16, f32 out, TMA": Gemm(bm=128, bn=256, bk=64, element="bf16", epilogue="tma"),
-        "bf16, bf16 out, TMA": Gemm(
-            bm=128, bn=256, bk=64, element="bf16", output="bf16", epilogue="tma"
-        ),
-        "bf16, bf16 out, TMA, persistent": Gemm(
-            bm=128, bn=256, bk=64, element="bf16", output="bf16", epilogue="tma", persistent=132,
-            group=8, cluster=2,
-        ),
-        "f16, f16 out, TMA": Gemm(bm=128, bn=256, bk=64, output="f16", epilogue="tma"),
-    },
-    "sm_100a": {
-        "bf16, bf16 out, TMA": Gemm(
-            bm=128, bn=256, bk=64, element="bf16", output="bf16", epilogue="tma", consumers=1,
-            instruction="tcgen05",
-        ),
-    },
-}  # fmt: skip
+def cases(target: str, only: Sequence[str]) -> Iterator[Case]:
+    """All, or those whose names have one of these texts."""
+    for maker in MAKERS:
+        for case in maker(target):
+            if not only or any(text in f"{case.group} {case.name}" for text in only):
+                yield case
 
 
-def gemms(device: Device, size: int, launches: int) -> Iterator[Result]:
-    """Square products beside those of cuBLAS."""
+def measured(case: Case, rounds: int) -> Row:
+    """Everybody's rate in the fastest variant; `WrongResultError` where a result is wrong."""
+    sets = [case.data() for _ in range(sets_for(case.size))]
+    reference = _reference(case, sets[0])
+    names: dict[str, str] = {}
+    launches: dict[str, Launch] = {}
+    for who, variants in {"ours": case.ours, **case.others}.items():
+        right = {
+            name: launch
+            for name, launch in variants.items()
+            if _is_usable(case, f"{who} {name}", launch, sets[0], reference)
+        }
+        if right:
+            names[who] = _fastest(right, sets)
+            launches[who] = right[names[who]]
+    if "ours" not in launches:
+        raise WrongResultError(f"{case.name}: no variant of ours runs")
+    found = medians(launches, sets, rounds)
+    facts: dict[str, float | str] = {"ms": found["ours"], "our tiles": names["ours"]}
+    if names.get("Triton"):
+        facts["Triton's"] = names["Triton"]
+    rates = {who: case.rate(ms) for who, ms in found.items()}
+    return Row(case.group, case.name, rates.pop("ours"), case.unit, rates, facts=facts)
+
+
+def _reference(case: Case, data: Data) -> Any:
+    """What torch makes of the first data."""
+    variants = next(iter(case.others.values()))
+    return _result(next(iter(variants.values())), data).clone()
+
+
+def _result(launch: Launch, data: Data) -> Any:
+    made = launch(data)
+    return data["out"] if made is None else made
+
+
+def _is_usable(case: Case, name: str, launch: Launch, data: Data, reference: Any) -> bool:
+    """Whether a variant runs; raises `WrongResultError` if its result is wrong."""
+    data["out"].fill_(float("nan"))
+    try:
+        found = _result(launch, data)
+    except Exception as error:
+        print(f"{case.name}: {name}: {type(error).__name__}: {error}".splitlines()[0], flush=True)
+        return False
+    error = float((found.float() - reference.float()).norm() / reference.float().norm())
+    if not error <= case.tolerance:
+        raise WrongResultError(f"{case.name}: {name}: an error of {error:.2e} of the norm")
+    return True
+
+
+def _fastest(variants: Mapping[str, Launch], sets: Sequence[Data]) -> str:
+    if len(variants) == 1:
+        return next(iter(variants))
+    found = medians(variants, sets, TUNING_ROUNDS)
+    return min(found, key=found.__getitem__)
+
+
+def measure(options: argparse.Namespace) -> Iterator[Row]:
+    """A row for each case, told when it is known."""
     import torch
 
-    dtypes = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
-    for name, gemm in GEMMS[target_of(device)].items():
-        element, output = dtypes[gemm.element], dtypes[gemm.output or "f32"]
-        a, b = (torch.randn(size, size, device="cuda").to(element) for _ in range(2))
-        c = torch.full((size, size), float("nan"), device="cuda", dtype=output)
-        grid = gemm.grid({"m": size, "n": size, "k": size})
-        kernel = compiled(gemm)
-        kernel.launch(a, b, c, grid=grid)
-        exact = a @ b
-        error = float((c.float() - exact.float()).abs().max() / exact.float().abs().max())
-        ours = _median(partial(kernel.launch, a, b, c, grid=grid), device, launches)
-        theirs = _median(partial(torch.matmul, a, b, out=exact), device, launches)
-        yield Result(f"GEMM {size}^3 {name}", ours, theirs, 2e-9 * size**3 / ours, error)
+    torch.manual_seed(0)
+    for case in cases(target_of(gpu()), options.only):
+        row = measured(case, options.rounds)
+        rates = ", ".join(f"{who} {rate:.0f}" for who, rate in row.others.items())
+        print(f"{row.group}, {row.name}: {row.value:.0f} {row.unit}; {rates}", flush=True)
+        yield row
+        torch.cuda.empty_cache()
 
 
-SIGNATURE = "a: bf16[?, ?%8], b: bf16[?, ?%8], c: bf16[?, ?%8], tm=128, tn={columns}, tk=64"
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT")
+    parser.add_argument("--rounds", type=int, default=15)
 
 
-def cutile_products(device: Device, size: int, launches: int) -> Iterator[Result]:
-    """A product of cuTile Python, beside that of cuBLAS."""
-    import torch
-
-    from kernels.cutile.matmul import matmul
-
-    for columns in (128, 256):
-        text = SIGNATURE.format(columns=columns)
-        kernel = compile(matmul, signature=text, target=target_of(device))
-        a, b = (torch.randn(size, size, device="cuda").to(torch.bfloat16) for _ in range(2))
-        c = torch.full((size, size), float("nan"), device="cuda", dtype=torch.bfloat16)
-        grid = (size // 128, size // columns)
-        args = (a, b, c, 128, columns, 64)
-        kernel.launch(*args, grid=grid)
-        exact = a @ b
-        error = float((c.float() - exact.float()).abs().max() / exact.float().abs().max())
-        ours = _median(partial(kernel.launch, *args, grid=grid), device, launches)
-        theirs = _median(partial(torch.matmul, a, b, out=exact), device, launches)
-        name = f"cuTile {size}^3 bf16, tiles 128x{columns}x64"
-        yield Result(name, ours, theirs, 2e-9 * size**3 / ours, error)
-
-
-def _median(launch: Callable[[], Any], device: Device, launches: int) -> float:
-    return timed(launch, device, launches=launches).median
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=8192)
-    parser.add_argument("--launches", type=int, default=30)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    device = gpu()
-    print(f"{device.name}, {target_of(device)}, Python {platform.python_version()}")
-    results = [
-        *gemms(device, options.size, options.launches),
-        *cutile_products(device, options.size, options.launches),
-    ]
-    width = max(len(result.name) for result in results)
-    for result in results:
-        print(
-            f"{result.name:{width}}  {result.ours:8.3f} ms  {result.rate:6.0f} TFLOP/s  "
-            f"cuBLAS {result.theirs:8.3f} ms  ratio {result.ratio:.3f}  error {result.error:.1e}"
-        )
-    if options.json:
-        options.json.write_text(json.dumps([asdict(result) for result in results], indent=2))
-    return 0 if all(result.error < 1e-2 for result in results) else 1
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure; 1 without a GPU or torch, or where a result is wrong."""
+    try:
+        name = gpu().name
+        target_of(gpu())
+    except DriverError as error:
+        print(f"benchmarks/gpu.py: {error}", file=sys.stderr)
+        return 1
+    if find_spec("torch") is None:
+        print("benchmarks/gpu.py: needs torch, to compare with: pip install torch", file=sys.stderr)
+        return 1
+    try:
+        return run_benchmark(__doc__, measure, add_options, words, lambda: {"GPU": name})
+    except WrongResultError as error:
+        print(f"benchmarks/gpu.py: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
-    with ends_with_its_reader():
-        code = main()
-    sys.exit(code)
+    end(main)

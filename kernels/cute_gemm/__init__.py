@@ -14,6 +14,7 @@ import numpy as np
 
 from kernels.elements import ELEMENTS, Array, accumulated
 from kernels.kernel import Grid, Kernel, Reference, Sizes, fill, tiles_of
+from kernels.products import FP8_SUM_UNIT
 
 TARGETS: Mapping[str, str] = {"wgmma": "sm_90a", "tcgen05": "sm_100a"}
 PRODUCES = ("steps", "region")
@@ -231,9 +232,11 @@ class CuteGemm(Kernel):
         return (a, b, ELEMENTS["f32"].unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that only sums round."""
+        """Products of two elements are exact in f32, so that only sums round, of bytes more."""
         a, b = inputs[0].astype(np.float64), inputs[1].astype(np.float64).T
-        return {2: Reference(a @ b, accumulated(a.shape[1], np.abs(a) @ np.abs(b)))}
+        sizes = np.abs(a) @ np.abs(b)
+        of_bytes = FP8_SUM_UNIT * sizes if inputs[0].dtype.itemsize == 1 else 0.0
+        return {2: Reference(a @ b, accumulated(a.shape[1], sizes) + of_bytes)}
 
     def grid(self, sizes: Sizes) -> Grid:
         if self.scheduler == "static_persistent":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -26,6 +26,7 @@ from hardware.report import table, write
 
 from tileas_xdsl.runtime.device import gpu
 from tileas_xdsl.runtime.driver import DriverError
+from tileas_xdsl.runtime.launching import target_of
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -40,14 +41,11 @@ def main(words: Sequence[str] | None = None) -> int:
     emulated = list(run_on_emulator(cases, given.jobs))
     middle = time.perf_counter()
     print(f"{len(cases)} cases emulated in {middle - start:.1f} s", file=sys.stderr, flush=True)
-    facts = {"GPU": _gpu_name(), "emulator": f"{middle - start:.1f} s"}
-    if facts["GPU"].startswith("none"):
-        found = [_against_numpy(*pair) for pair in zip(cases, emulated, strict=True)]
-    else:
-        runs = zip(cases, emulated, run_on_gpu(cases), strict=True)
-        found = [compared(*run) for run in runs]
+    name, target = _gpu()
+    facts = {"GPU": name, "emulator": f"{middle - start:.1f} s"}
+    done = [check for of_case in all_checks(cases, emulated, target) for check in of_case]
+    if target:
         facts["on the GPU"] = f"{time.perf_counter() - middle:.1f} s"
-    done = [check for of_case in found for check in of_case]
     print(*(f"{name}: {value}" for name, value in facts.items()), sep="\n")
     print(table(done))
     for path in given.report:
@@ -55,14 +53,27 @@ def main(words: Sequence[str] | None = None) -> int:
     return int(any(check.difference for check in done))
 
 
-def _gpu_name() -> str:
+def _gpu() -> tuple[str, str]:
+    """What the GPU is called, and the target that it runs; the latter is empty without one."""
     try:
-        return gpu().name
+        return gpu().name, target_of(gpu())
     except DriverError as error:
-        return f"none: {error}"
+        return f"none: {error}", ""
 
 
 Found = Sequence[Array | None] | str
+
+
+def all_checks(
+    cases: Sequence[Case], emulated: Sequence[Found], target: str
+) -> Iterator[Sequence[Check]]:
+    """The checks of each case; those of other targets than the GPU's are compared with numpy."""
+    on_gpu = run_on_gpu([case for case in cases if case.target == target])
+    for case, found in zip(cases, emulated, strict=True):
+        if case.target == target:
+            yield compared(case, found, next(on_gpu))
+        else:
+            yield _against_numpy(case, found)
 
 
 def _against_numpy(case: Case, emulated: Found) -> Sequence[Check]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
@@ -26,7 +26,7 @@ MOST_DEATHS = 6
 """So many processes may die or hang before the rest is left out."""
 
 
-def run_on_gpu(cases: Sequence[Case]) -> Iterator[Found]:
+def run_on_gpu(cases: Iterable[Case]) -> Iterator[Found]:
     """Run one case after the other; what follows one that broke the GPU runs in a new process."""
     worker: _Worker | None = None
     deaths = 0

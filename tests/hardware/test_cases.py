@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
+from hardware.cases.blackwell import blackwell_cases
 from hardware.cases.case import Case, Near
 from hardware.cases.table import FAMILIES
-from hardware.check import compared
+from hardware.check import all_checks
 from hardware.comparing import difference, distance
 from hardware.on_emulator import emulate
-from hardware.on_gpu import run_on_gpu
 
+from tileas_xdsl.runtime.device import gpu
 from tileas_xdsl.runtime.driver import MissingDriverError, installed_driver
+from tileas_xdsl.runtime.launching import target_of
 
 EVERY = 24
 """Of this many cases one is run by every test run."""
@@ -51,8 +54,20 @@ def test_the_gpu_leaves_the_same() -> None:
     except MissingDriverError as error:
         pytest.skip(f"needs a GPU: {error}")
     cases = list(some(EVERY))
-    runs = zip(cases, map(emulate, cases), run_on_gpu(cases), strict=True)
-    assert not [check for run in runs for check in compared(*run) if check.difference]
+    found = all_checks(cases, [*map(emulate, cases)], target_of(gpu()))
+    assert not [check for of_case in found for check in of_case if check.difference]
+
+
+def test_cases_of_other_targets_are_compared_with_numpy() -> None:
+    """Without a GPU all are; one whose numpy differs is told."""
+    cases = [*blackwell_cases()]
+    emulated = [*map(emulate, cases)]
+    found = [check for of_case in all_checks(cases, emulated, "") for check in of_case]
+    assert cases
+    assert [check.difference for check in found] == [""] * len(found)
+    wrong = replace(cases[0], wanted={n: a ^ 1 for n, a in cases[0].wanted.items()})
+    ((first, *_),) = all_checks([wrong], emulated[:1], "")
+    assert first.difference
 
 
 def test_differences_are_told_with_their_places() -> None:

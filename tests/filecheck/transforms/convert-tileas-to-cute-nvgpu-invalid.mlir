@@ -46,7 +46,7 @@ func.func @warps() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<nu
 // -----
 
 func.func @registers() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 12>} {
-  // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op its agents want 73728 registers; a multiprocessor has 65536}}
+  // expected-error@+1 {{'nv_tileas.async.pipeline.agent_switch' op its agents want 73728 registers; 384 threads begin with 64512}}
   nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 96, 240, 240>, isolated = false} agent 0 {
   }, agent 1 {
   }, agent 2 {

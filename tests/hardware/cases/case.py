@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-HEADER = ".version {version}\n.target sm_90a\n.address_size 64\n"
+HEADER = ".version {version}\n.target {target}\n.address_size 64\n"
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,32 @@ class Case:
     cluster: Any = None
     shared: int = 0
     """Bytes of dynamic shared memory."""
+    target: str = "sm_90a"
+    """Of the text; on GPUs that run another target, only the emulator runs it."""
     rows: Sequence[str] = ()
     """What each row of the last argument is, if each is a check of its own."""
     wanted: Mapping[int, Array] = field(default_factory=dict[int, Array])
     """By argument, what it holds afterwards where numpy knows."""
     near: Sequence[Near] = ()
     """How near the floats of each row must be; without it all is equal bit for bit."""
+    allowed: Sequence[str] = ()
+    """Kinds of findings that the emulator may have: it does what is wrong as a GPU does."""
 
     def __str__(self) -> str:
         """Family and name."""
         return f"{self.family}: {self.name}"
 
 
-def kernel_text(body: str, parameters: str, version: str = "8.6") -> str:
-    """A module with one kernel `k`, whose body this is."""
-    return f"{HEADER.format(version=version)}.visible .entry k({parameters})\n{{\n{body}\n}}\n"
+def kernel_text(
+    body: str,
+    parameters: str,
+    version: str = "8.6",
+    target: str = "sm_90a",
+    directives: str = "",
+) -> str:
+    """A module with one kernel `k`, whose body this is; directives stand before it."""
+    header = HEADER.format(version=version, target=target)
+    return f"{header}.visible .entry k({parameters}) {directives}\n{{\n{body}\n}}\n"
 
 
 def pointers(names: Sequence[str]) -> str:

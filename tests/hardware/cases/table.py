@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 
 from hardware.cases.atomics import atomic_cases
 from hardware.cases.barriers import barrier_cases
+from hardware.cases.blackwell import blackwell_cases
 from hardware.cases.boxes import box_cases, pixel_cases, reduction_cases
+from hardware.cases.budgets import budget_cases, packing_cases
 from hardware.cases.case import Case
 from hardware.cases.clusters import cluster_cases
+from hardware.cases.copies import bulk_reduction_cases, copy_cases
 from hardware.cases.elementwise import arithmetic_cases, comparison_cases, conversion_cases
 from hardware.cases.maps import map_cases
 from hardware.cases.matrices import descriptor_cases, matrix_cases, printed_cases, wgmma_cases
@@ -30,6 +33,11 @@ FAMILIES: tuple[Callable[[], Iterator[Case]], ...] = (
     pixel_cases,
     reduction_cases,
     cluster_cases,
+    copy_cases,
+    bulk_reduction_cases,
+    budget_cases,
+    packing_cases,
+    blackwell_cases,
 )
 """What makes the cases, a function for each kind of kernel."""
 

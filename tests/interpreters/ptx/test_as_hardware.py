@@ -29,6 +29,14 @@ def test_of_one_operand(text: str, a: list[int], wanted: list[int]) -> None:
     assert found[: len(wanted)].tolist() == wanted
 
 
+def test_fast_roots_of_doubles_see_their_upper_halves() -> None:
+    given = [0x7FF0000000000001, 0xFFF0000000000001, 0x4010000012345678, 0x0000000000000001]
+    a = np.resize(np.array(given, np.uint64), 32)
+    (found,) = apply("rsqrt.approx.ftz.f64 {x}, {a};", [a], ["u8"])
+    wanted = [0, 0x7FFFFFFF00000000, 0x3FE0000000000000, 0x7FF0000000000000]
+    assert found[:4].tolist() == wanted
+
+
 def test_integers_saturate_to_doubles() -> None:
     a = np.resize(np.array([-5, 0, 1, 9], np.int32).view(np.uint32), 32)
     (found,) = apply("cvt.rn.sat.f64.s32 {x}, {a};", [a], ["f8"])
@@ -72,3 +80,37 @@ def test_the_first_coordinate_is_a_multiple_of_16_bytes() -> None:
     report = execute(body, parameters, [tensor], block=1, clean=False)
     assert report.findings[0].kind == "misaligned-address"
     assert "is byte 8: that is no multiple of 16" in report.findings[0].message
+
+
+STORE = """
+.shared .align 128 .b8 box[256]; .reg .b64 %m; .reg .b32 %s; mov.u32 %s, box;
+mov.b64 %m, T; cvta.param.u64 %m, %m; st.shared.v4.b32 [%s], {{7, 7, 7, 7}};
+st.shared.v4.b32 [%s+16], {{8, 8, 8, 8}}; fence.proxy.async.shared::cta;
+{copy}.global.shared::cta{how}.tile.bulk_group [%m, {{0, 0}}], [%s];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;
+"""
+
+
+@pytest.mark.parametrize(("copy", "how"), [("cp", ""), ("cp.reduce", ".add")])
+def test_rows_are_stored_in_whole_granules(copy: str, how: str) -> None:
+    """Three words of eight are a row of the tensor; the fourth is written too, which is told."""
+    body = STORE.format(copy=f"{copy}.async.bulk.tensor.2d", how=how)
+    parameters = ".param .align 64 .b8 T[128]"
+    words = np.zeros((2, 8), np.int32)
+    tensor = TensorMapArg(TensorMap("s32", 0, (3, 2), (32,), (4, 2)), words)
+    report = execute(body, parameters, [tensor], block=1, clean=False)
+    assert report.arrays[0] is not None
+    assert report.arrays[0][:, :5].tolist() == [[7, 7, 7, 7, 0], [8, 8, 8, 8, 0]]
+    (finding,) = report.findings
+    assert finding.kind == "row-end"
+    assert finding.message.startswith("writes 4 bytes beyond the end of rows of 12: ")
+
+
+def test_what_follows_an_array_is_told_too() -> None:
+    """The array ends with its only row; what lies behind belongs to somebody else."""
+    body = STORE.format(copy="cp.async.bulk.tensor.1d", how="").replace("{0, 0}", "{0}")
+    tensor = TensorMapArg(TensorMap("s32", 0, (3,), (), (4,)), np.zeros(3, np.int32))
+    report = execute(body, ".param .align 64 .b8 T[128]", [tensor], block=1, clean=False)
+    assert report.arrays[0] is not None
+    assert report.arrays[0].tolist() == [7, 7, 7]
+    assert [finding.kind for finding in report.findings] == ["row-end"]

@@ -221,6 +221,18 @@ def test_register_budgets() -> None:
     assert wrong.findings
 
 
+def test_registers_come_from_the_block_alone() -> None:
+    """640 threads begin with 96 each: what the multiprocessor has left is nobody's."""
+    body = """
+    setp.ge.u32 %p0, %t, 128; @%p0 bra MORE; setmaxnreg.dec.sync.aligned.u32 40; bra END;
+    MORE: setmaxnreg.inc.sync.aligned.u32 MANY; END:
+    """
+    assert run_block(body.replace("MANY", "104"), 640).finished
+    wrong = run_block(body.replace("MANY", "112"), 640, clean=False)
+    assert kinds(wrong) == ["deadlock"]
+    assert "free of those that the block began with" in "\n".join(wrong.findings[0].story)
+
+
 @pytest.mark.parametrize("order", ["eager", "lazy", "random"])
 def test_lanes_wait_for_barriers_of_their_own(order: str) -> None:
     """Even lanes of a warp for one, odd lanes for another."""

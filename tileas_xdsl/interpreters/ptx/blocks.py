@@ -103,7 +103,7 @@ class ClusterWait:
 
 @dataclass(slots=True)
 class RegisterWait:
-    """In `setmaxnreg.inc`, until the multiprocessor has registers left."""
+    """In `setmaxnreg.inc`, until other warps of the block have given registers away."""
 
     cta: Cta
     needed: int
@@ -116,8 +116,8 @@ class RegisterWait:
     def why(self) -> str:
         """How many are missing."""
         return (
-            f"for {self.needed} registers; {self.cta.register_pool} are free of the 65536 that "
-            "the multiprocessor has"
+            f"for {self.needed} registers; {self.cta.register_pool} are free of those that the "
+            "block began with"
         )
 
 

@@ -108,14 +108,19 @@ class Box:
 
     def write(
         self, memory: GlobalMemory, at: Sequence[int], data: Array, combine: object = None
-    ) -> None:
-        """Put the bytes of the box there; what is out of bounds is dropped."""
+    ) -> int:
+        """Put the bytes of the box there; what is out of bounds is dropped.
+
+        Rows are written in whole granules: returns how many bytes behind the end of each row.
+        """
         if self.gather:
+            behind = 0
             for i, row in enumerate(at[1:]):
                 part = data[i * self.row_bytes : (i + 1) * self.row_bytes]
-                self._write(memory, (at[0], row), (1, self.counts[-1]), part, combine)
-            return
-        self._write(memory, at, self.counts, data, combine)
+                found = self._write(memory, (at[0], row), (1, self.counts[-1]), part, combine)
+                behind = max(behind, found)
+            return behind
+        return self._write(memory, at, self.counts, data, combine)
 
     def _write(
         self,
@@ -124,11 +129,11 @@ class Box:
         counts: tuple[int, ...],
         data: Array,
         combine: object,
-    ) -> None:
+    ) -> int:
         window = self._window(memory, at, counts, write=True)
         memory.writes += 1
         if window is None:
-            return
+            return 0
         view, ranges = window
         box = data.reshape(*counts, self.unit)
         part = np.ascontiguousarray(box if ranges is None else box[ranges])
@@ -137,6 +142,8 @@ class Box:
             new = np.asarray(combine(old.reshape(-1), part.reshape(-1)))
             part = new.reshape(view.shape)
         view[...] = part
+        last = at[0] // self.pack + (self.counts[-1] if ranges is None else ranges[-1].stop)
+        return max(0, last - self.map.dims[0] // self.pack) * self.unit
 
     def _window(
         self,
@@ -146,14 +153,18 @@ class Box:
         *,
         write: bool = False,
     ) -> tuple[Array, tuple[slice, ...] | None] | None:
-        """What lies within bounds, as a view of global memory, and where in the box it is."""
+        """What lies within bounds, as a view of global memory, and where in the box it is.
+
+        What is written ends with a granule, as on an H200: buffers have room for that.
+        """
         m = self.map
         shape: list[int] = []
         strides: list[int] = []
         ranges: list[slice] = []
         low = m.address
         steps = (1, *m.element_strides[1:]) if self.pack == 2 else m.element_strides
-        dims = (m.dims[0] // self.pack, *m.dims[1:])
+        row = m.dims[0] // self.pack
+        dims = (self._whole_granules(row) if write else row, *m.dims[1:])
         for i in range(m.rank - 1, -1, -1):
             stride = self.unit if i == 0 else m.strides[i - 1]
             start = at[i] // self.pack if i == 0 else at[i]
@@ -168,11 +179,16 @@ class Box:
             ranges.append(slice(first, last))
         whole = all(r.stop - r.start == c for r, c in zip(ranges, counts, strict=True))
         extent = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + self.unit
+        extent -= max(0, at[0] // self.pack + ranges[-1].stop - row) * self.unit
         buffer = memory.writable(low, extent) if write else memory.find(low, extent)
         view = np.lib.stride_tricks.as_strided(
             buffer.data[low - buffer.base :], (*shape, self.unit), (*strides, 1)
         )
         return view, None if whole else tuple(ranges)
+
+    def _whole_granules(self, elements: int) -> int:
+        """As many elements as fill the granules that these begin."""
+        return -(-elements * self.unit // GRANULE) * GRANULE // self.unit
 
 
 def refuse_unsupported(m: TensorMap) -> None:

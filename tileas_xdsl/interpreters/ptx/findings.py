@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
     "diverged": "a warp or warpgroup that does not come together where it must",
     "named-barrier": "participants of a named barrier that disagree",
     "registers": "register budgets that do not fit",
+    "row-end": "a tensor store that also writes what follows the rows of its tensor",
     "tma": "a tensor copy against the rules of its map",
     "issue": "an instruction issued by too many threads or the wrong block",
     "illegal-address": "an access outside of all arrays",

@@ -129,8 +129,6 @@ class Launch:
         cta.threads = threads
         cta.warp_count = -(-threads // WARP)
         registers = _registers_at_entry(self.kernel, threads)
-        blocks = max(self.kernel.min_blocks or 1, 1)
-        cta.register_pool = REGISTERS // blocks - registers * cta.warp_count * WARP
         for first in range(0, cta.warp_count, WARPGROUP):
             count = min(WARPGROUP, cta.warp_count - first)
             lanes = min(count * WARP, threads - first * WARP)

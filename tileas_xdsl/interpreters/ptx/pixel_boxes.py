@@ -47,14 +47,14 @@ class ColumnBox(Box):
 
     def write(
         self, memory: GlobalMemory, at: Sequence[int], data: Array, combine: object = None
-    ) -> None:
+    ) -> int:
         """Put the bytes of a column there; what is out of bounds is dropped."""
         self._check_pixels_exist()
         exists, addresses, channels = self._places_in_memory(at)
         width: int = (channels.stop - channels.start) * self.unit
         memory.writes += 1
         if width <= 0 or not exists.any():
-            return
+            return 0
         low, high = int(addresses[exists].min()), int(addresses[exists].max()) + width
         buffer = memory.writable(low, high - low)
         places: Array = np.add.outer(addresses[exists] - buffer.base, np.arange(width))
@@ -63,6 +63,7 @@ class ColumnBox(Box):
         for place, row in zip(places, part, strict=True):
             new = combine(buffer.data[place], row) if callable(combine) else row
             buffer.data[place] = np.asarray(new)
+        return 0
 
     def _places_in_memory(self, at: Sequence[int]) -> tuple[Array, Array, slice]:
         """Whether each pixel exists, the address of its first channel, and which channels do."""

@@ -187,7 +187,7 @@ class Cta:
         self.threads = 0
         self.alive = True
         self.register_pool = 0
-        """Registers of the multiprocessor that no warp of the CTA holds."""
+        """Registers that its warps have given away: there are no others (PTX ISA, setmaxnreg)."""
         self.operands: dict[Any, Any] = {}
         """Operands of matrix instructions already decoded, until shared memory changes."""
         self.operand_version = -1

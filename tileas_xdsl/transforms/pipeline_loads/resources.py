@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.pipeline_loads.loops import LoadLoop
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import blocks_together
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import blocks_together, registers_at_entry
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""
@@ -116,7 +116,8 @@ def _sums(found: LoadLoop) -> int:
 
 def _registers(warps: int, occupancy: int, target: Target) -> int:
     """The most registers of a thread that multiplies, a multiple of 8 (PTX ISA, setmaxnreg)."""
-    left = target.registers_per_multiprocessor // occupancy
+    threads = (PRODUCER_WARPS + warps) * WARP
+    left = threads * registers_at_entry(threads, target, occupancy)
     left -= PRODUCER_WARPS * WARP * PRODUCER_REGISTERS
     return min(MOST_REGISTERS, left // (warps * WARP) // 8 * 8)
 

@@ -36,7 +36,9 @@ def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
         raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
     if e.agent.number:
         raise op_error(op, f"splits {e.agent.name} again, which is not lowered to threads yet")
-    agents, split = agents_of(op, e.agent, e.plan.target), issuers(e.plan, op)
+    plan = e.plan
+    agents = agents_of(op, e.agent, plan.target, plan.blocks_together)
+    split = issuers(plan, op)
     for position, (agent, body) in enumerate(zip(agents, op.agent_bodies, strict=True)):
         _check_captures(e, agent, body)
         block = Block()

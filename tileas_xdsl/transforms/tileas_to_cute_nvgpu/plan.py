@@ -83,7 +83,8 @@ class KernelPlan:
             if isinstance(parent, AgentSwitchOp):
                 region = inner.parent_region()
                 position = next(k for k, body in enumerate(parent.bodies) if body is region)
-                return agents_of(parent, self.block, self.target)[position]
+                agents = agents_of(parent, self.block, self.target, self.blocks_together)
+                return agents[position]
             inner = parent
         return self.block
 

@@ -90,7 +90,7 @@ def _is_known_outside(value: SSAValue) -> bool:
 
 def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
     """By the positions of agents whose products another warp issues: that warp."""
-    agents = agents_of(switch, plan.block, plan.target)
+    agents = agents_of(switch, plan.block, plan.target, plan.blocks_together)
     spare = _spare_warps(agents, switch.agent_bodies)
     found: dict[int, Issuer] = {}
     for position, (agent, body) in enumerate(zip(agents, switch.agent_bodies, strict=True)):

@@ -45,8 +45,11 @@ class Agent:
         return self.warps // GROUP if whole else 0
 
 
-def agents_of(op: AgentSwitchOp, block: Agent, target: Target) -> Sequence[Agent]:
-    """The agents of a switch, by its attributes or else in equal parts of the block's warps."""
+def agents_of(op: AgentSwitchOp, block: Agent, target: Target, blocks: int = 1) -> Sequence[Agent]:
+    """The agents of a switch, by its attributes or else in equal parts of the block's warps.
+
+    `blocks` share a multiprocessor.
+    """
     bodies = len(op.agent_bodies)
     warps = int_values(op, "num_warps") or _equal_parts(op, block, bodies)
     first = int_values(op, "warp_id") or [sum(warps[:k]) for k in range(bodies)]
@@ -54,7 +57,8 @@ def agents_of(op: AgentSwitchOp, block: Agent, target: Target) -> Sequence[Agent
     agents = [
         Agent(f"agent {k}", first[k], warps[k], _budget(budgets[k]), k + 1) for k in range(bodies)
     ]
-    _check_budget(op, agents, target)
+    threads = max(block.threads, *((agent.first_warp + agent.warps) * WARP for agent in agents))
+    _check_budget(op, agents, threads, registers_at_entry(threads, target, blocks))
     return agents
 
 
@@ -73,11 +77,18 @@ def _budget(registers: int) -> int:
     return min(max(rounded, LEAST_REGISTERS), MOST_REGISTERS)
 
 
-def _check_budget(op: Operation, agents: Sequence[Agent], target: Target) -> None:
-    wanted = sum(agent.threads * agent.registers for agent in agents)
-    most = target.registers_per_multiprocessor
-    if wanted > most:
-        raise op_error(op, f"its agents want {wanted} registers; a multiprocessor has {most}")
+def _check_budget(op: Operation, agents: Sequence[Agent], threads: int, entry: int) -> None:
+    """Who takes more gets it from others of the block: an H200 waits forever for what nobody gives.
+
+    Agents without a budget, or without whole warpgroups, keep what they begin with.
+    """
+    kept = [agent.registers if agent.groups and agent.registers else entry for agent in agents]
+    wanted = sum(agent.threads * count for agent, count in zip(agents, kept, strict=True))
+    if wanted > threads * entry:
+        raise op_error(
+            op,
+            f"its agents want {wanted} registers; {threads} threads begin with {threads * entry}",
+        )
 
 
 ENOUGH_REGISTERS = 128

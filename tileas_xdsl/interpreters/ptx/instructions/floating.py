@@ -171,7 +171,19 @@ def build_approximation(site: Site) -> Step:
             values = flush(values, name)
         return _finish(encode(exact(values), name), name, mode)
 
-    return elementwise_floats(site, type_, 1, function)
+    of_words = partial(_on_upper_words, function) if name == "f64" and mode.ftz else function
+    return elementwise_floats(site, type_, 1, of_words)
+
+
+UPPER_WORD = np.uint64(0xFFFFFFFF_00000000)
+NAN_OF_UPPER_WORD = np.uint64(0x7FFFFFFF_00000000)
+
+
+def _on_upper_words(function: Bits, bits: Array) -> Array:
+    """Of doubles the upper half is read and made, so that some NaN are infinities (H200)."""
+    found = np.asarray(function(bits & UPPER_WORD)) & UPPER_WORD
+    is_nan = np.isnan(found.view(np.float64))
+    return np.where(is_nan, NAN_OF_UPPER_WORD, found)
 
 
 def _element(type_: ScalarType) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx import bulk
 from tileas_xdsl.interpreters.ptx.boxes import Box, map_of
+from tileas_xdsl.interpreters.ptx.checker import Checker
 from tileas_xdsl.interpreters.ptx.clocks import Started
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
@@ -306,10 +307,23 @@ def _store(f: Fragment, lane: int, box: Box, at: list[int], offset: int, operati
 
     def run() -> None:
         data = cta.shared.granules[granules].view(np.uint8).reshape(-1)
-        box.write(cluster.memory, at, data, combine)
+        behind = box.write(cluster.memory, at, data, combine)
+        if behind and cluster.checker is not None:
+            _tell_of_row_ends(cluster.checker, pc, box, behind)
 
     operation_ = cluster.queue.add(run, pc, lane=("bulk", f.gang.agent(lane)))
     bulk.add(f, lane, bulk.BulkCopy(operation_, started))
+
+
+def _tell_of_row_ends(checker: Checker, pc: int, box: Box, behind: int) -> None:
+    size = box.map.dims[0] // box.pack * box.unit
+    checker.findings.add(
+        "row-end",
+        pc,
+        f"writes {behind} bytes beyond the end of rows of {size}: TMA writes whole granules of "
+        f"{GRANULE} bytes",
+        ["hint: make rows multiples of 16 bytes, or leave what follows them to nobody else"],
+    )
 
 
 def _combine(operation: str, box: Box) -> Callable[[Array, Array], Array] | None:

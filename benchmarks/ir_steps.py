@@ -1,18 +1,16 @@
-"""How fast `nv_tileas` text is parsed, verified and printed (`make bench`); medians of five runs."""
+"""How fast `nv_tileas` text is parsed, verified, printed and cloned: a part of `compile.py`."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
 
 from xdsl.context import Context
 
+from benchmarks.results import Row
+from benchmarks.running import median_seconds
 from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.verify import verify_errors
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.tools.failures import ends_with_its_reader
 
 OPERATIONS = 5000
 
@@ -40,17 +38,9 @@ def context() -> Context:
     return ctx
 
 
-def median_of_five(run: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def main() -> None:
-    count = OPERATIONS // 4
+def ir_rows(repeat: int, operations: int = OPERATIONS) -> Iterator[Row]:
+    """Operations in a second, of a module that has so many."""
+    count = operations // 4
     text = HEAD + "".join(BODY.format(n=n) for n in range(count)) + "  func.return\n}\n"
     ctx = context()
     module = parse_module(ctx, text, "bench.mlir")
@@ -61,13 +51,7 @@ def main() -> None:
         "print": lambda: module_text(module, {}),
         "clone": lambda: module.clone(),
     }
-    operations = sum(1 for _ in module.walk())
-    print(f"{operations} operations, {len(text) / 1e6:.2f} MB")
+    made = sum(1 for _ in module.walk())
     for name, run in steps.items():
-        seconds = median_of_five(run)
-        print(f"{name:28} {seconds * 1000:8.1f} ms {operations / seconds:10.0f} op/s")
-
-
-if __name__ == "__main__":
-    with ends_with_its_reader():
-        main()
+        seconds = median_seconds(repeat, run)
+        yield Row("IR", f"{name}, {made} operations", made / seconds, "operations/s")

@@ -1,0 +1,176 @@
+"""How long compiling takes: IR, passes, kernels to PTX and machine code, warm and cold.
+
+    python benchmarks/compile.py [--repeat 5] [--only TEXT]... [--passes] [--json FILE]
+
+Medians in one process, after a run that warms up; cold is a new process, with its imports.  Bars:
+150 ms from the IR of a GEMM of 128x256x64 to PTX, 500 ms for the import of the package.  Triton's
+kernels are compiled to machine code without its cache, where it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from xdsl.context import Context
+from xdsl.universe import Universe
+
+from benchmarks.compiled_kernels import SUBJECTS, Subject, tile_kernels
+from benchmarks.ir_steps import ir_rows
+from benchmarks.results import Row
+from benchmarks.running import end, median_seconds, run_benchmark
+from kernels.kernel import Kernel
+from kernels.simulating import parse
+from tileas_xdsl.backend.nvidia_tools import find_tool
+from tileas_xdsl.compiler import CompiledKernel, compile_module
+
+COMPILE_BAR, IMPORT_BAR = 150.0, 500.0
+"""Milliseconds."""
+
+SLOWEST = 3
+"""So many passes are named."""
+
+Times = Counter[str]
+"""Milliseconds by pass."""
+
+
+def _context() -> Context:
+    ctx = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(name, factory)
+    return ctx
+
+
+def times_of(made: Sequence[CompiledKernel]) -> Times:
+    """Of several compilations of one kernel, the medians of what its passes took."""
+    found: Times = Counter()
+    for stages in zip(*(kernel.stages for kernel in made), strict=True):
+        found[stages[0].name] += 1000 * statistics.median(stage.seconds for stage in stages)
+    return found
+
+
+def tile_row(kernel: Kernel, repeat: int) -> tuple[Row, Times]:
+    """From the IR of tiles, parsed, to PTX."""
+    ctx, module, made = _context(), parse(kernel.text()), list[CompiledKernel]()
+
+    def once() -> None:
+        made.append(compile_module(module, ctx, kernel.target))
+        assert made[-1].ptx
+
+    seconds, times = median_seconds(repeat, once), times_of(made)
+    bar = COMPILE_BAR if kernel.name == "gemm" and "bn=256" in str(kernel) else None
+    facts = {"slowest passes": _slowest(times)}
+    return Row("tiles to PTX, warm", str(kernel), 1000 * seconds, "ms", bar=bar, facts=facts), times
+
+
+def cutile_rows(subject: Subject, repeat: int) -> tuple[Sequence[Row], Times]:
+    """From Python to PTX; and to machine code, beside Triton."""
+    made = list[CompiledKernel]()
+    seconds = median_seconds(repeat, lambda: made.append(subject.compile()))
+    times = times_of(made)
+    facts = {"slowest passes": _slowest(times)}
+    rows = [Row("cuTile to PTX, warm", subject.name, 1000 * seconds, "ms", facts=facts)]
+    if find_tool("ptxas") is not None:
+        assembling = 1000 * median_seconds(repeat, made[-1].assemble)
+        others: dict[str, float] = {}
+        if subject.triton is not None and find_spec("triton") is not None:
+            others["Triton"] = 1000 * median_seconds(repeat, subject.triton.compile)
+        total = 1000 * seconds + assembling
+        shown = {"of it ptxas": assembling}
+        rows.append(
+            Row("cuTile to machine code, warm", subject.name, total, "ms", others, facts=shown)
+        )
+    return rows, times
+
+
+def _slowest(times: Times) -> str:
+    return ", ".join(f"{name} {ms:.1f}" for name, ms in times.most_common(SLOWEST))
+
+
+def _passes(kernel: str, times: Times) -> Iterator[Row]:
+    for name, milliseconds in times.most_common():
+        yield Row(f"passes of {kernel}", name, milliseconds, "ms")
+
+
+COLD = {
+    "import tileas_xdsl": ("import tileas_xdsl", ""),
+    "vector_add to PTX": (
+        "from kernels import make; from kernels.compiled import compiled;"
+        "assert compiled(make('vector_add')).ptx",
+        "from benchmarks.compiled_kernels import SUBJECTS; SUBJECTS[0].triton.compile()",
+    ),
+    "gemm 128x256x64 to PTX": (
+        "from kernels import make; from kernels.compiled import compiled;"
+        "assert compiled(make('gemm', bm=128, bn=256, bk=64)).ptx",
+        "from benchmarks.compiled_kernels import SUBJECTS; SUBJECTS[5].triton.compile()",
+    ),
+}
+"""What a new process does: ours, and Triton's, to machine code."""
+
+
+def cold_rows(repeat: int) -> Iterator[Row]:
+    """New processes, from their start to their end."""
+    nothing = 1000 * median_seconds(repeat, partial(_process, "pass"))
+    yield Row("new processes", "nothing", nothing, "ms")
+    for name, (ours, theirs) in COLD.items():
+        taken = 1000 * median_seconds(repeat, partial(_process, ours))
+        others: dict[str, float] = {}
+        if theirs and find_spec("triton") is not None:
+            others["Triton"] = 1000 * median_seconds(repeat, partial(_process, theirs))
+        bar = IMPORT_BAR if name.startswith("import") else None
+        yield Row("new processes", name, taken, "ms", others, bar)
+
+
+def _process(code: str) -> None:
+    root = str(Path(__file__).parents[1])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
+def measure(options: argparse.Namespace) -> Iterator[Row]:
+    """Rows of everything, or of the kernels whose names have one of the texts."""
+
+    def chosen(name: str) -> bool:
+        return not options.only or any(text in name for text in options.only)
+
+    if not options.only:
+        yield from ir_rows(options.repeat)
+        yield from cold_rows(min(options.repeat, 3))
+    total: Times = Counter()
+    for kernel in tile_kernels():
+        if chosen(str(kernel)):
+            row, times = tile_row(kernel, options.repeat)
+            yield row
+            total += times
+            yield from _passes(str(kernel), times) if options.passes else ()
+    for subject in SUBJECTS if find_spec("cuda.tile") is not None else ():
+        if chosen(f"cuTile {subject.name}"):
+            rows, times = cutile_rows(subject, options.repeat)
+            yield from rows
+            total += times
+            yield from _passes(f"cuTile {subject.name}", times) if options.passes else ()
+    yield from _passes("all kernels", total)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT")
+    parser.add_argument("--passes", action="store_true", help="the passes of every kernel too")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure."""
+    return run_benchmark(__doc__, measure, add_options, words)
+
+
+if __name__ == "__main__":
+    end(main)
