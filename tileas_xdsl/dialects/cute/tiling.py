@@ -303,6 +303,8 @@ class _Axis:
         self.extent, self.stride = mode
         self.window, self.lower, self.upper = window, lower, upper
         self.step, self.dilation = step, dilation
+        if None in (window, lower, upper, step, dilation):
+            raise LayoutError("windows, paddings, strides and dilations are numbers, not _")
         for number in (window, step, dilation):
             if isinstance(number, int) and number < 1:
                 raise LayoutError(f"windows, strides and dilations are positive, not {number}")
