@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "layout": set(),
     "target": {"layout"},
     "diagnostics": set(),
-    "dialects": FOUNDATION | {"transforms/canonicalization"},
+    "dialects": FOUNDATION | {"inference", "transforms/canonicalization"},
     "analysis": IR,
     "inference": {"layout", "target"},
     "transforms": IR | {"analysis", "inference", "backend/host", "transforms/canonicalization"},

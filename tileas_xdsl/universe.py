@@ -100,6 +100,12 @@ def _tile() -> Dialect:
     return Tile
 
 
+def _tl() -> Dialect:
+    from tileas_xdsl.dialects.tl import Tl
+
+    return Tl
+
+
 def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 
@@ -262,6 +268,7 @@ TILEAS_UNIVERSE = Universe(
         "nv_tileas": _nv_tileas,
         "ptx": _ptx,
         "tile": _tile,
+        "tl": _tl,
     },
     all_passes={
         "convert-cudatile-to-tileaa": _convert_cudatile_to_tileaa,
