@@ -28,6 +28,14 @@ Buffer: TypeAlias = MemRefType[Attribute]
 BUFFER = base(MemRefType[Attribute])
 """The constraint of an operand or result that is a buffer."""
 
+_PLACES: Mapping[Scope, str] = {
+    Scope.GLOBAL: "global memory",
+    Scope.SHARED: "shared memory",
+    Scope.FRAGMENT: "a fragment",
+    Scope.LOCAL: "local memory",
+}
+"""How messages call where a buffer lives."""
+
 OpT = TypeVar("OpT", bound=Operation)
 
 
@@ -79,8 +87,8 @@ def check_scope(op: Operation, what: str, type_: Attribute, allowed: Sequence[Sc
     scope = scope_of(type_)
     if scope in allowed:
         return
-    places = " or ".join(f"{place} memory" if place is Scope.GLOBAL else place for place in allowed)
-    found = "another space" if scope is None else scope.value
+    places = " or ".join(_PLACES[place] for place in allowed)
+    found = "another space" if scope is None else _PLACES[scope]
     raise op_error(op, f"has {what} in {places}, not in {found}: {type_}")
 
 

@@ -20,7 +20,7 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
     """The layout of a box of extents `shape` on `threads` threads; raises `FragmentError`."""
     map_ = attribute.map.data
     if map_.num_dims != len(shape):
-        raise FragmentError(f"{map_} has {map_.num_dims} dimensions for extents {list(shape)}")
+        raise FragmentError(f"has {map_.num_dims} dimensions for extents {list(shape)}")
     zero = AffineExpr.constant(0)
     replicas = attribute.replicas.data
     layout = FragmentMap(shape, attribute.thread, attribute.slot or zero, threads, replicas)
@@ -28,7 +28,7 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
     if attribute.slot is None:
         layout = FragmentMap(shape, layout.thread, _slots_left(layout), threads, replicas)
     if (slot := int(layout.slot_table.min(initial=0))) < 0:
-        raise FragmentError(f"{map_} gives slot {slot}: slots count from 0")
+        raise FragmentError(f"gives slot {slot}, but slots count from 0")
     if not layout.is_injective:
         raise FragmentError(_collision(layout))
     return layout
