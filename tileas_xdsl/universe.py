@@ -246,6 +246,12 @@ def _tileas_slicing() -> type[ModulePass]:
     return TileasSlicing
 
 
+def _tl_lower() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tl_lower import TlLower
+
+    return TlLower
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -300,6 +306,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-separate-host-tma": _tileas_separate_host_tma,
         "tileas-slicing": _tileas_slicing,
         "tileas-widen-truths": _tileas_widen_truths,
+        "tl-lower": _tl_lower,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

@@ -1,0 +1,47 @@
+"""Laid-out block programs as threads: the emulator finds nothing wrong, and numpy agrees."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.tl_kernels import ARTICLE, CASES, TRANSPOSE
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+
+TARGETS = ("sm_90a", "sm_100a")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_threads_compute_what_the_program_says(name: str) -> None:
+    CASES[name].check(TARGETS[len(name) % 2])
+
+
+def test_threads_outside_of_the_image_of_a_loop_do_nothing() -> None:
+    """Four iterations on threads 0, 16, 32 and 48: the others are guarded out."""
+    ptx = ARTICLE.check("sm_90a").ptx
+    assert "and.b32" in ptx
+    store = next(line for line in ptx.splitlines() if "st.global" in line)
+    guard = store.split()[0].removeprefix("@")
+    made = next(line for line in ptx.splitlines() if f"setp.eq.s32 {guard}," in line)
+    masked = made.split()[2].rstrip(",")
+    mask = next(line for line in ptx.splitlines() if f"and.b32 {masked}," in line)
+    assert mask.rstrip().endswith("15;")
+    assert made.rstrip().endswith("0;")
+
+
+def test_threads_meet_once_between_writing_and_reading_shared_memory() -> None:
+    assert TRANSPOSE.check("sm_90a").ptx.count("bar.sync") == 1
+
+
+def test_a_loop_without_a_layout_is_refused() -> None:
+    text = """func.func @f(%A: memref<4xf32>) {
+      tl.kernel threads(32) {
+        %one = arith.constant 1.0 : f32
+        tl.parallel (%i) in (4) {
+          memref.store %one, %A[%i] : memref<4xf32>
+        }
+      }
+      func.return
+    }"""
+    with pytest.raises(DiagnosticError, match="has no layout: tl-layout-inference gives it one"):
+        compile(text)

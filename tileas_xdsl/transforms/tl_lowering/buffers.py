@@ -1,0 +1,137 @@
+"""Buffers of the block: registers of threads, and parts of shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.base import bits_of, element_of, shape_of
+from tileas_xdsl.dialects.tl.buffers import (
+    AllocFragmentOp,
+    AllocLocalOp,
+    AllocSharedOp,
+    ReshapeOp,
+    ViewOp,
+    storage_of,
+)
+from tileas_xdsl.dialects.tl.fragments import layout_of
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.composed import AnyLayout
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.tables import table
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import joined, zero
+from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace, SharedPlace
+from tileas_xdsl.transforms.tl_lowering.state import Handler, State
+from tileas_xdsl.transforms.tl_lowering.steps import packed_in_word, padded
+
+BYTE = 8
+
+
+def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
+    """Registers, which hold zeros until somebody writes them."""
+    if op.layout is None:
+        raise op_error(op, "has no layout: tl-layout-inference gives it one")
+    layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
+    place = fragment_place(op.buffer, op.buffer, layout)
+    state.places[op.buffer] = place
+    state.registers[op.buffer] = joined(state.e, [zero(state.e, place.element)] * place.registers)
+
+
+def fragment_place(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentPlace:
+    """The registers of a fragment of a layout."""
+    element = element_of(buffer.type)
+    return FragmentPlace(storage, layout, element, padded(layout.slots, _packed(element)))
+
+
+def _packed(element: Attribute) -> int:
+    return packed_in_word(bits_of(element))
+
+
+def alloc_local(state: State, op: AllocLocalOp) -> None:
+    """Registers of each thread."""
+    shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
+    count = padded(prod(shape), _packed(element))
+    state.places[op.buffer] = LocalPlace(op.buffer, shape, element, count)
+    state.registers[op.buffer] = joined(state.e, [zero(state.e, element)] * count)
+
+
+def alloc_shared(state: State, op: AllocSharedOp) -> None:
+    """A part of shared memory, row-major where no layout says otherwise."""
+    shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
+    kept = CARRIERS[element].type if element in CARRIERS else element
+    size = bits_of(kept) // BYTE
+    if not size:
+        raise op_error(op, f"has elements of {element}, and memory holds whole bytes")
+    layout = row_major(shape, size) if op.layout is None else op.layout.data
+    offsets = table(layout)
+    if (offsets % size).any() or (offsets < 0).any():
+        raise op_error(op, f"has a layout that puts elements elsewhere than at multiples of {size}")
+    bytes_ = int(offsets.max()) + size
+    name = op.buffer.name_hint or "shared"
+    what = f"{'x'.join(map(str, shape))} {element}, {layout}"
+    offset = state.e.plan.shared.allocate(op, name, bytes_, what)
+    state.places[op.buffer] = SharedPlace(offset, shape, layout, element)
+
+
+def row_major(shape: tuple[int, ...], size: int) -> AnyLayout:
+    """Elements of `size` bytes, those of the last dimension next to one another."""
+    strides = [size * prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    if len(shape) == 1:
+        return Layout(shape[0], size)
+    return Layout(tuple(shape), tuple(strides)) if shape else Layout(1, size)
+
+
+def alias(state: State, op: ReshapeOp | ViewOp) -> None:
+    """Another name of a storage."""
+    place = state.places[op.source]
+    source, result = element_of(op.source.type), element_of(op.buffer.type)
+    if source != result:
+        raise op_error(op, f"shows {source} as {result}, which is not lowered to threads yet")
+    shape = shape_of(op.buffer.type)
+    match place:
+        case LocalPlace():
+            made = LocalPlace(place.storage, shape, result, place.registers)
+        case SharedPlace() if _is_row_major(place):
+            size = int(table(place.layout).max(initial=0)) // max(prod(shape) - 1, 1)
+            made = SharedPlace(place.offset, shape, row_major(shape, size or 1), result)
+        case FragmentPlace() if op.layout is not None:
+            layout = layout_of(op.layout, shape, state.threads)
+            if not _is_same(place.layout, layout):
+                raise op_error(op, "has another layout than its source: both name the registers")
+            made = fragment_place(op.buffer, storage_of(op.buffer), layout)
+        case _:
+            raise op_error(op, f"names {op.source.type} again, which is not lowered yet")
+    state.places[op.buffer] = made
+
+
+def _is_row_major(place: SharedPlace) -> bool:
+    linear = table(place.layout).reshape(place.shape[::-1]).transpose().ravel()
+    step = int(linear[1]) if len(linear) > 1 else 1
+    return bool((linear == step * np.arange(len(linear))).all())
+
+
+def _is_same(a: FragmentMap, b: FragmentMap) -> bool:
+    """Whether elements of the same row-major number are in the same registers."""
+    return (
+        a.replicas == b.replicas
+        and bool((a.slot_table.ravel() == b.slot_table.ravel()).all())
+        and bool((a.held == b.held).all() if a.held.shape == b.held.shape else False)
+    )
+
+
+_TABLE: Any = {
+    AllocFragmentOp: alloc_fragment,
+    AllocLocalOp: alloc_local,
+    AllocSharedOp: alloc_shared,
+    ReshapeOp: alias,
+    ViewOp: alias,
+}
+
+ALLOCATIONS: Mapping[type[Operation], Handler] = _TABLE
+"""Buffers of the block."""

@@ -1,0 +1,192 @@
+"""Parallel loops, copies and fills: the iterations of a thread, written out at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.attributes import FragmentAttr
+from tileas_xdsl.dialects.tl.base import bits_of, element_of, scope_of
+from tileas_xdsl.dialects.tl.fragments import layout_of
+from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
+from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import joined
+from tileas_xdsl.transforms.tl_lowering import bodies
+from tileas_xdsl.transforms.tl_lowering.accesses import BUFFERS, read, write
+from tileas_xdsl.transforms.tl_lowering.elements import converted
+from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace
+from tileas_xdsl.transforms.tl_lowering.state import Handler, State
+from tileas_xdsl.transforms.tl_lowering.steps import Steps, packed_in_word
+from tileas_xdsl.transforms.tl_lowering.sums import Sum
+from tileas_xdsl.transforms.tl_lowering.work import Value, Work
+
+MOST_STEPS = 512
+"""Steps of a thread that are written out."""
+
+ACCESS_BITS = 128
+
+
+def parallel(state: State, op: ParallelOp) -> None:
+    """The body for all iterations of a thread."""
+    owners = owners_of(state, op, op.layout, op.extents)
+    types = [v.type for inner in op.body.walk() for v in (*inner.operands, *inner.results)]
+    work = begin(state, op, owners, types)
+    coordinates = zip(op.variables, work.steps.coordinates, strict=True)
+    work.values.update({variable: Sum(table) for variable, table in coordinates})
+    bodies.run(work, op.body.block, BODIES)
+
+
+def copy(state: State, op: CopyOp) -> None:
+    """A region read and written, element by element."""
+    layout = op.layout
+    owners = (
+        _owners_of_copy(state, op)
+        if layout is None
+        else owners_of(state, op, layout, op.loop_extents)
+    )
+    types = [element_of(op.source.type), element_of(op.target.type)]
+    work = begin(state, op, owners, types)
+    value = read(work, op, op.source, _indices(work, op.source_side))
+    assert isinstance(value, SSAValue)
+    write(work, op, op.target, _indices(work, op.target_side), converted(state.e, value, types[1]))
+
+
+def _indices(work: Work, side: Side) -> Sequence[Sum]:
+    """The indices of a side of a copy."""
+    found: list[Sum] = []
+    for axis, variable in enumerate(side.variables):
+        index = work.sum(side.offsets[axis]) if side.offsets else Sum.of(0)
+        if variable is not None:
+            index = index.plus(Sum(work.steps.coordinates[variable]))
+        found.append(index)
+    return found
+
+
+def _owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
+    """Who copies where nothing is said: the owners of a whole fragment, or all threads in turn."""
+    extents = op.loop_extents
+    for side in (op.target_side, op.source_side):
+        place = state.places[side.buffer]
+        if not isinstance(place, FragmentPlace):
+            continue
+        if not side.offsets and place.layout.shape == extents:
+            return place.layout
+        raise op_error(op, "has no layout: tl-layout-inference gives it one")
+    bits = max(bits_of(element_of(side.type)) for side in (op.source, op.target))
+    return spread(extents, state.threads, max(ACCESS_BITS // bits, 1))
+
+
+def fill(state: State, op: FillOp) -> None:
+    """One value everywhere."""
+    place = state.places[op.buffer]
+    value = state.scalar(op.value)
+    if isinstance(place, FragmentPlace | LocalPlace):
+        state.registers[place.storage] = joined(state.e, [value] * place.registers)
+        return
+    element = element_of(op.buffer.type)
+    owners = (
+        spread(op.loop_extents, state.threads, max(ACCESS_BITS // bits_of(element), 1))
+        if op.layout is None
+        else owners_of(state, op, op.layout, op.loop_extents)
+    )
+    work = begin(state, op, owners, [element])
+    write(work, op, op.buffer, [Sum(table) for table in work.steps.coordinates], value)
+
+
+def owners_of(
+    state: State, op: Operation, layout: FragmentAttr | None, extents: tuple[int, ...]
+) -> FragmentMap:
+    """Who runs the iterations of a loop; an error where nothing says it."""
+    if layout is None:
+        raise op_error(op, "has no layout: tl-layout-inference gives it one")
+    return layout_of(layout, extents, state.threads)
+
+
+def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
+    """Row-major iterations dealt out to threads, `vector` neighbours at a time."""
+    while extents and extents[-1] % vector:
+        vector //= 2
+    linear = AffineExpr.constant(0)
+    for axis, extent in enumerate(extents):
+        linear = linear * extent + AffineExpr.dimension(axis)
+    chunk = linear // vector
+    slot = chunk // threads * vector + linear % vector
+    return FragmentMap(extents, chunk % threads, slot, threads)
+
+
+def begin(
+    state: State, op: ParallelOp | CopyOp | FillOp, owners: FragmentMap, types: Sequence[Attribute]
+) -> Work:
+    """The steps of a loop, ready for its body."""
+    if owners.slots > MOST_STEPS:
+        raise op_error(
+            op,
+            f"gives each of {state.threads} threads {owners.slots} iterations, and at most "
+            f"{MOST_STEPS} are written out",
+        )
+    packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
+    vector = 0 if op.vector is None else op.vector.value.data
+    return Work(state, Steps.of(owners, packed), vector)
+
+
+def _bits(type_: Attribute) -> int:
+    """The bits of what is in registers; buffers and indices are not."""
+    if scope_of(type_) is not None:
+        return _bits(element_of(type_))
+    return type_.bitwidth if isinstance(type_, FixedBitwidthType) else 0
+
+
+# control flow inside of an iteration
+
+
+def branch(work: Work, op: scf.IfOp) -> Sequence[Value]:
+    """Both arms, each for the steps that it is for."""
+    given: list[Sequence[Value]] = []
+    for region, wanted in ((op.true_region, True), (op.false_region, False)):
+        with work.under(op.cond, wanted):
+            is_needed = bool(region.blocks) and (bool(work.active.any()) or bool(op.results))
+            given.append(bodies.run(work, region.block, BODIES) if is_needed else ())
+    condition = work.value(op.cond)
+    return [
+        bodies.chosen(work, condition, first, second, result.type)
+        for result, first, second in zip(op.results, *given, strict=True)
+    ]
+
+
+def serial(work: Work, op: SerialOp) -> Sequence[Value]:
+    """Rounds of constant bounds, written out."""
+    for number in op.static_bounds or ():
+        work.values[op.variable] = Sum.of(number)
+        bodies.run(work, op.body.block, BODIES)
+    return ()
+
+
+def counted(work: Work, op: scf.ForOp) -> Sequence[Value]:
+    """Rounds of constant bounds that carry values, written out."""
+    bounds = [bodies.known_number(work.value(v)) for v in (op.lb, op.ub, op.step)]
+    if any(bound is None for bound in bounds):
+        raise op_error(op, "has constant bounds where it stands in a tl.parallel")
+    values = [work.value(value) for value in op.iter_args]
+    for number in range(*(bound or 0 for bound in bounds)):
+        work.values[op.body.block.args[0]] = Sum.of(number)
+        work.values.update(zip(op.body.block.args[1:], values, strict=True))
+        values = list(bodies.run(work, op.body.block, BODIES))
+    return values
+
+
+_BODIES: Any = {**BUFFERS, scf.ForOp: counted, scf.IfOp: branch, SerialOp: serial}
+
+BODIES: bodies.Bodies = _BODIES
+"""What the body of a parallel loop may do besides arithmetic."""
+
+_TABLE: Any = {CopyOp: copy, FillOp: fill, ParallelOp: parallel}
+
+LOOPS: Mapping[type[Operation], Handler] = _TABLE
+"""Loops whose iterations threads share."""
