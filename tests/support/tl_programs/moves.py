@@ -6,7 +6,6 @@ from tests.support.tl_programs.loops import fill
 from tests.support.tl_programs.values import LIMITS
 from tests.support.tl_programs.writer import ELEMENTS, Buffer, Writer
 
-
 MOST_EXACT = 1 << 24
 """Sums of whole numbers in f32 are exact below it, whatever their order."""
 

@@ -91,19 +91,15 @@ def _beyond(threads: Table, layout: FragmentMap) -> Mask:
 
 
 def _collision(name: str, layout: FragmentMap) -> Iterator[str]:
-    slots = layout.slot_table.ravel()
-    holder = np.full(layout.threads * layout.slots, -1, dtype=np.int64)
-    indices = np.arange(slots.size)
-    for threads in layout.thread_table.reshape(layout.replicas, -1):
-        places = threads * layout.slots + slots
-        before = holder[places]
-        holder[places] = indices
-        # Within one copy the last element of a place stays, which tells the others.
-        wrong = ((before >= 0) & (before != indices)) | (holder[places] != indices)
-        for index in np.flatnonzero(wrong)[:1]:
-            place = int(places[index])
-            other = int(before[index]) if before[index] not in (-1, index) else int(holder[place])
-            a, b = (element(name, layout.shape, e) for e in sorted((int(index), other)))
-            slot = place % layout.slots
-            yield f"{a} and {b} both lie in slot {slot} of thread {place // layout.slots}"
-            return
+    # The last element written to a place stays there, which tells on the others.
+    places = layout.thread_table * layout.slots + layout.slot_table
+    elements = np.arange(layout.slot_table.size).reshape(layout.shape)
+    holder = np.zeros(layout.threads * layout.slots, dtype=np.int64)
+    holder[places] = elements
+    found = holder[places]
+    for at in np.argwhere(found != elements)[:1]:
+        copy, *index = at.tolist()
+        pair = int(elements[tuple(index)]), int(found[copy, *index])
+        a, b = (element(name, layout.shape, e) for e in sorted(pair))
+        thread, slot = divmod(int(places[copy, *index]), layout.slots)
+        yield f"{a} and {b} both lie in slot {slot} of thread {thread}"

@@ -75,6 +75,8 @@ def _strangers(
     threads: Table,
 ) -> Iterator[Finding]:
     """Threads that run an iteration and do not hold what it touches."""
+    if held.all():
+        return
     for row_threads in threads:
         wrong = (touched >= 0) & ~held[touched, row_threads[:, None]]
         for row, column in np.argwhere(wrong)[:1]:

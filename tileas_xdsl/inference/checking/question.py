@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import TypeAlias
 
@@ -124,11 +124,13 @@ def variables(expression: AffineExpr) -> tuple[set[int], set[int]]:
     return dimensions, _symbols(expression)
 
 
+@lru_cache(maxsize=16)
 def holders(layout: FragmentMap) -> Mask:
     """`(elements, threads)`: which threads hold an element, or run an iteration."""
     result = np.zeros((layout.slot_table.size, layout.threads), dtype=bool)
     for threads in layout.thread_table.reshape(layout.replicas, -1):
         result[np.arange(threads.size), threads] = True
+    result.flags.writeable = False
     return result
 
 
