@@ -25,8 +25,11 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView, Scala
 from tileas_xdsl.transforms.tl_lowering.buffers import ALLOCATIONS
 from tileas_xdsl.transforms.tl_lowering.control import CONTROL
 from tileas_xdsl.transforms.tl_lowering.effects import meeting_points
+from tileas_xdsl.transforms.tl_lowering.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tl_lowering.loops import LOOPS
+from tileas_xdsl.transforms.tl_lowering.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tl_lowering.scalars import SCALARS
+from tileas_xdsl.transforms.tl_lowering.scans import SCANS
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
 
@@ -53,6 +56,9 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **ALLOCATIONS,
     **CONTROL,
     **LOOPS,
+    **EXCHANGES,
+    **REDUCTIONS,
+    **SCANS,
     **_TABLE,
 }
 """Every operation of the block that is lowered to threads."""

@@ -20,6 +20,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import joined
 from tileas_xdsl.transforms.tl_lowering import bodies
 from tileas_xdsl.transforms.tl_lowering.accesses import BUFFERS, read, write
+from tileas_xdsl.transforms.tl_lowering.atomics import ATOMICS
 from tileas_xdsl.transforms.tl_lowering.elements import converted
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
@@ -181,7 +182,7 @@ def counted(work: Work, op: scf.ForOp) -> Sequence[Value]:
     return values
 
 
-_BODIES: Any = {**BUFFERS, scf.ForOp: counted, scf.IfOp: branch, SerialOp: serial}
+_BODIES: Any = {**BUFFERS, **ATOMICS, scf.ForOp: counted, scf.IfOp: branch, SerialOp: serial}
 
 BODIES: bodies.Bodies = _BODIES
 """What the body of a parallel loop may do besides arithmetic."""

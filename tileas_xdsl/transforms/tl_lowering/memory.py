@@ -8,7 +8,7 @@ of bounds give 0, such writes are dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +68,8 @@ class Access:
     """Which steps may do it: `(threads, steps)`."""
     bounds: tuple[Bound, ...]
     """What only run time decides."""
+    most: int = ACCESS_BYTES
+    """Elements of a piece, at most."""
 
     @staticmethod
     def of(
@@ -76,8 +78,9 @@ class Access:
         place: GlobalView | SharedPlace,
         indices: Sequence[Sum],
         flags: Flags,
+        most: int = ACCESS_BYTES,
     ) -> Access:
-        """An access of a buffer at indices by the steps of `flags`."""
+        """An access of a buffer at indices by the steps of `flags`, of `most` elements at once."""
         type_ = place.element
         kept = CARRIERS[type_].type if type_ in CARRIERS else type_
         bits = element_bits(kept)
@@ -86,11 +89,11 @@ class Access:
         if isinstance(place, SharedPlace):
             pointer = work.e.recast(place.pointer(work.e), kept)
             offset = shared_offset(work, place, indices, bits // 8)
-            return Access(work, op, pointer, kept, offset, flags, ())
+            return Access(work, op, pointer, kept, offset, flags, (), most)
         known, bounds = _bounded(work, indices, place)
         pointer = place.pointer if kept == type_ else work.e.recast(place.pointer, kept)
         offset = _linear(work, indices, place)
-        return Access(work, op, pointer, kept, offset, flags & known, bounds)
+        return Access(work, op, pointer, kept, offset, flags & known, bounds, most)
 
     @property
     def size(self) -> int:
@@ -102,7 +105,7 @@ class Access:
     @property
     def widest(self) -> int:
         """The elements that an access moves at most."""
-        return min(self.work.vector or ACCESS_BYTES, ACCESS_BYTES // self.size)
+        return min(self.work.vector or ACCESS_BYTES, ACCESS_BYTES // self.size, self.most)
 
     @cached_property
     def pieces(self) -> Sequence[Piece]:
@@ -173,10 +176,10 @@ class Access:
 
     # code
 
-    def guard(self, piece: Piece, flags: Flags | None = None) -> SSAValue | None:
+    def guard(self, piece: Piece) -> SSAValue | None:
         """Whether a thread does a piece; None if all do."""
         work, e = self.work, self.work.e
-        mine = column(self.flags if flags is None else flags, piece.first)[:, 0]
+        mine = column(self.flags, piece.first)[:, 0]
         result = work.guard(mine)
         for bound in self.bounds:
             index = work.at(bound.index, piece.first)
@@ -258,7 +261,7 @@ def load(access: Access) -> SSAValue:
     work, e = access.work, access.work.e
     if _is_one(access):
         flags = np.repeat(access.flags.any(axis=1, keepdims=True), work.count, axis=1)
-        return _uncarried(access, _load(access, Piece(0, 1), flags))
+        return _load(replace(access, flags=flags), Piece(0, 1))
     found = {piece.first: _load(access, piece) for piece in access.pieces}
     parts: list[SSAValue] = []
     step = 0
@@ -268,8 +271,8 @@ def load(access: Access) -> SSAValue:
         parts.append(zero(e, access.element) if value is None else value)
         step += width
     if work.count == 1:
-        return _uncarried(access, element(e, parts[0], 0))
-    return _uncarried(access, joined(e, parts))
+        return element(e, parts[0], 0)
+    return joined(e, parts)
 
 
 def _width(value: SSAValue) -> int:
@@ -284,27 +287,11 @@ def _is_one(access: Access) -> bool:
     return work.count > 1 and alike and work.path_is_alike
 
 
-def _load(access: Access, piece: Piece, flags: Flags | None = None) -> SSAValue:
-    e = access.work.e
-    if flags is not None:
-        access = Access(
-            access.work,
-            access.op,
-            access.pointer,
-            access.element,
-            access.offset,
-            flags,
-            access.bounds,
-        )
+def _load(access: Access, piece: Piece) -> SSAValue:
     pointer, offset = access.place(piece)
     many = VectorType(access.element, [piece.count])
     type_: Attribute = access.element if piece.count == 1 else many
-    return e.insert(LoadOp(pointer, type_, access.guard(piece), offset=offset)).result
-
-
-def _uncarried(access: Access, value: SSAValue) -> SSAValue:
-    """Elements as the program has them."""
-    return value
+    return access.work.e.insert(LoadOp(pointer, type_, access.guard(piece), offset=offset)).result
 
 
 def store(access: Access, value: SSAValue) -> None:

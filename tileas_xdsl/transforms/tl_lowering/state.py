@@ -39,6 +39,10 @@ class State:
     """Scalars, the same in all threads."""
     ranges: dict[SSAValue, tuple[int, int]] = field(default_factory=dict[SSAValue, tuple[int, int]])
     """The smallest and the largest number that a scalar may be."""
+    rooms: dict[tuple[Operation, str], int] = field(
+        default_factory=dict[tuple[Operation, str], int]
+    )
+    """Shared memory through which threads exchange elements, by operation and what for."""
     writer: SumWriter = field(init=False)
 
     def __post_init__(self) -> None:
