@@ -194,7 +194,7 @@ class Access:
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
         step = self.offset.step(piece.first)
-        value, constant = work.state.writer.split(step, mine, work.steps.digits)
+        value, constant = work.state.writer.split(step, mine, work.steps.hints(piece.first))
         if value is None:
             return self._constant_place(constant, piece)
         if constant < 0 or constant % piece.count:

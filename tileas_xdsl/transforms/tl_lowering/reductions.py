@@ -28,6 +28,7 @@ from tileas_xdsl.transforms.tl_lowering.partials import Partials, Parts, Rows
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
 from tileas_xdsl.transforms.tl_lowering.steps import thread_digits
+from tileas_xdsl.transforms.tl_lowering.sum_writer import Hints
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
 
 WORD = 32
@@ -229,7 +230,7 @@ def _joined_row(
 
 def _at(state: State, pointer: SSAValue, places: Table, mine: Any, digits: Any = ()) -> SSAValue:
     """A pointer to the element that each thread names."""
-    number = state.writer.number(Sum(places[:, None]), mine, digits=digits)
+    number = state.writer.number(Sum(places[:, None]), mine, hints=Hints(digits))
     return state.e.advance(pointer, number)
 
 

@@ -16,7 +16,8 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, Place, SharedPlace
-from tileas_xdsl.transforms.tl_lowering.sums import Sum, SumWriter
+from tileas_xdsl.transforms.tl_lowering.sum_writer import SumWriter
+from tileas_xdsl.transforms.tl_lowering.sums import Sum
 
 Handler: TypeAlias = "Callable[[State, Any], None]"
 """Lowers one operation of the block; all of its threads come here."""

@@ -14,6 +14,7 @@ from tileas_xdsl.layout.fragment import THREAD, VALUE
 from tileas_xdsl.layout.inverse import invert
 from tileas_xdsl.layout.recovery import recover
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Flags, Table, ThreadDigit
+from tileas_xdsl.transforms.tl_lowering.sum_writer import Hints
 
 WORD_BITS = 32
 
@@ -64,6 +65,10 @@ class Steps:
         """By dimension; 0 where there is no iteration."""
         numbers = np.where(self.valid, self.iterations, 0)
         return tuple(np.unravel_index(numbers, self.shape)) if self.shape else ()
+
+    def hints(self, k: int) -> Hints:
+        """What numbers of the thread may be made of in one step."""
+        return Hints(self.digits, self.iterations[:, k], self.shape)
 
 
 def padded(count: int, packed: int) -> int:

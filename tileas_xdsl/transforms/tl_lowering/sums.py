@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import SSAValue
 
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import (
-    Flags,
-    Table,
-    ThreadDigit,
-    tabulated,
-)
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Table
 
 Ranges = Mapping[SSAValue, tuple[int, int]]
 """The smallest and the largest number that a scalar may be."""
@@ -116,74 +110,3 @@ def _alike(table: Table) -> bool:
 def column(table: NDArray[Scalar], k: int) -> NDArray[Scalar]:
     """One step of a table."""
     return table if table.shape[1] == 1 else table[:, k : k + 1]
-
-
-@dataclass
-class SumWriter:
-    """Sums as code, each part of them written once in a block."""
-
-    e: Emitter
-    threads: int
-    made: dict[tuple[object, ...], SSAValue] = field(
-        default_factory=dict[tuple[object, ...], SSAValue]
-    )
-
-    def split(
-        self, sum_: Sum, valid: Flags, digits: Sequence[ThreadDigit] = ()
-    ) -> tuple[SSAValue | None, int]:
-        """One step as an `index`, None for nothing, and a constant to add to it.
-
-        `valid` says which threads count: `(threads,)`.
-        """
-        total: SSAValue | None = None
-        for value, factors in sum_.terms:
-            total = self._plus(total, self._product(value, factors[:, 0], valid, digits))
-        mine, constant = self._thread_part(sum_.table[:, 0], valid, digits)
-        if mine is not None:
-            total = mine if total is None else self._plus(mine, total)
-        return total, constant
-
-    def number(
-        self, sum_: Sum, valid: Flags, type_: Attribute = INDEX, digits: Sequence[ThreadDigit] = ()
-    ) -> SSAValue:
-        """One step as a value."""
-        value, constant = self.split(sum_, valid, digits)
-        e = self.e
-        if value is None:
-            return e.index(constant) if type_ == INDEX else e.as_type(e.index(constant), type_)
-        return e.as_type(e.add(value, constant), type_)
-
-    def _plus(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
-        if a is None:
-            return b
-        return self._once(("+", a, b), lambda: self.e.add(a, b))
-
-    def _product(
-        self, value: SSAValue, factors: Table, valid: Flags, digits: Sequence[ThreadDigit]
-    ) -> SSAValue:
-        value = self._once(("index", value), lambda: self.e.as_type(value, INDEX))
-        mine, constant = self._thread_part(factors, valid, digits)
-        if mine is None:
-            return self._once(("*", value, constant), lambda: self.e.multiply(value, constant))
-        factor = self._once(("+", mine, constant), lambda: self.e.add(mine, constant))
-        return self._once(("*", value, factor), lambda: self.e.multiply(value, factor))
-
-    def _thread_part(
-        self, entries: Table, valid: Flags, digits: Sequence[ThreadDigit]
-    ) -> tuple[SSAValue | None, int]:
-        """An entry of the thread: a value, or None, and a constant."""
-        if len(entries) == 1:
-            return None, int(entries[0])
-        mine = entries[valid]
-        if not len(mine) or (mine == mine[0]).all():
-            return None, int(mine[0]) if len(mine) else 0
-        low = min(int(mine.min()), 0)
-        value, constant = tabulated(self.e, np.where(valid, entries - low, -1), digits)
-        return self._once(("i", value), lambda: self.e.as_type(value, INDEX)), constant + low
-
-    def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
-        block: Block | None = self.e.builder.insertion_point.block
-        found = (block, *key)
-        if found not in self.made:
-            self.made[found] = make()
-        return self.made[found]

@@ -92,24 +92,27 @@ class Work:
         """An integer as code."""
         active = self.active
         if sum_.is_alike:
-            return self._number(sum_.step(0), np.any(active, axis=1), type_)
+            return self._number(sum_.step(0), np.any(active, axis=1), type_, 0)
         return joined(
             self.e,
-            [self._number(sum_.step(k), column(active, k)[:, 0], type_) for k in range(self.count)],
+            [
+                self._number(sum_.step(k), column(active, k)[:, 0], type_, k)
+                for k in range(self.count)
+            ],
         )
 
     def at(self, sum_: Sum, k: int, type_: Attribute = INDEX) -> SSAValue:
         """An integer in one step."""
-        return self._number(sum_.step(k), column(self.active, k)[:, 0], type_)
+        return self._number(sum_.step(k), column(self.active, k)[:, 0], type_, k)
 
-    def _number(self, step: Sum, valid: Flags, type_: Attribute) -> SSAValue:
+    def _number(self, step: Sum, valid: Flags, type_: Attribute, k: int) -> SSAValue:
         if step.is_known and (constant := _only(step.table[:, 0], valid)) is not None:
             return self._constant(constant, type_)
         if type_ == i1:
             flags = np.broadcast_to(step.table[:, 0] != 0, (self.steps.threads,)) & valid
             found = holds(self.e, flags, self.steps.digits)
             return self.e.boolean(True) if found is None else found
-        return self.state.writer.number(step, valid, type_, self.steps.digits)
+        return self.state.writer.number(step, valid, type_, self.steps.hints(k))
 
     def _constant(self, number: int, type_: Attribute) -> SSAValue:
         if isinstance(type_, IndexType):
