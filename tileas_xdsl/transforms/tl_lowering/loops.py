@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.tl.attributes import FragmentAttr
-from tileas_xdsl.dialects.tl.base import bits_of, element_of, scope_of
-from tileas_xdsl.dialects.tl.fragments import layout_of
+from tileas_xdsl.dialects.tl.base import bits_of, element_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
 from tileas_xdsl.inference.fragment_map import FragmentMap
@@ -22,14 +18,11 @@ from tileas_xdsl.transforms.tl_lowering import bodies
 from tileas_xdsl.transforms.tl_lowering.accesses import BUFFERS, read, write
 from tileas_xdsl.transforms.tl_lowering.atomics import ATOMICS
 from tileas_xdsl.transforms.tl_lowering.elements import converted
+from tileas_xdsl.transforms.tl_lowering.iterations import iterate, owners_of, spread
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
-from tileas_xdsl.transforms.tl_lowering.steps import Steps, packed_in_word
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
 from tileas_xdsl.transforms.tl_lowering.work import Value, Work
-
-MOST_STEPS = 512
-"""Steps of a thread that are written out."""
 
 ACCESS_BITS = 128
 
@@ -38,10 +31,12 @@ def parallel(state: State, op: ParallelOp) -> None:
     """The body for all iterations of a thread."""
     owners = owners_of(state, op, op.layout, op.extents)
     types = [v.type for inner in op.body.walk() for v in (*inner.operands, *inner.results)]
-    work = begin(state, op, owners, types)
-    coordinates = zip(op.variables, work.steps.coordinates, strict=True)
-    work.values.update({variable: Sum(table) for variable, table in coordinates})
-    bodies.run(work, op.body.block, BODIES)
+
+    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+        work.values.update(zip(op.variables, coordinates, strict=True))
+        bodies.run(work, op.body.block, BODIES)
+
+    iterate(state, op, owners, types, body)
 
 
 def copy(state: State, op: CopyOp) -> None:
@@ -53,19 +48,23 @@ def copy(state: State, op: CopyOp) -> None:
         else owners_of(state, op, layout, op.loop_extents)
     )
     types = [element_of(op.source.type), element_of(op.target.type)]
-    work = begin(state, op, owners, types)
-    value = read(work, op, op.source, _indices(work, op.source_side))
-    assert isinstance(value, SSAValue)
-    write(work, op, op.target, _indices(work, op.target_side), converted(state.e, value, types[1]))
+
+    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+        value = read(work, op, op.source, _indices(work, op.source_side, coordinates))
+        assert isinstance(value, SSAValue)
+        value = converted(state.e, value, types[1])
+        write(work, op, op.target, _indices(work, op.target_side, coordinates), value)
+
+    iterate(state, op, owners, types, body)
 
 
-def _indices(work: Work, side: Side) -> Sequence[Sum]:
+def _indices(work: Work, side: Side, coordinates: Sequence[Sum]) -> Sequence[Sum]:
     """The indices of a side of a copy."""
     found: list[Sum] = []
     for axis, variable in enumerate(side.variables):
         index = work.sum(side.offsets[axis]) if side.offsets else Sum.of(0)
         if variable is not None:
-            index = index.plus(Sum(work.steps.coordinates[variable]))
+            index = index.plus(coordinates[variable])
         found.append(index)
     return found
 
@@ -97,51 +96,13 @@ def fill(state: State, op: FillOp) -> None:
         if op.layout is None
         else owners_of(state, op, op.layout, op.loop_extents)
     )
-    work = begin(state, op, owners, [element])
-    write(work, op, op.buffer, [Sum(table) for table in work.steps.coordinates], value)
-
-
-def owners_of(
-    state: State, op: Operation, layout: FragmentAttr | None, extents: tuple[int, ...]
-) -> FragmentMap:
-    """Who runs the iterations of a loop; an error where nothing says it."""
-    if layout is None:
-        raise op_error(op, "has no layout: tl-layout-inference gives it one")
-    return layout_of(layout, extents, state.threads)
-
-
-def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
-    """Row-major iterations dealt out to threads, `vector` neighbours at a time."""
-    while extents and extents[-1] % vector:
-        vector //= 2
-    linear = AffineExpr.constant(0)
-    for axis, extent in enumerate(extents):
-        linear = linear * extent + AffineExpr.dimension(axis)
-    chunk = linear // vector
-    slot = chunk // threads * vector + linear % vector
-    return FragmentMap(extents, chunk % threads, slot, threads)
-
-
-def begin(
-    state: State, op: ParallelOp | CopyOp | FillOp, owners: FragmentMap, types: Sequence[Attribute]
-) -> Work:
-    """The steps of a loop, ready for its body."""
-    if owners.slots > MOST_STEPS:
-        raise op_error(
-            op,
-            f"gives each of {state.threads} threads {owners.slots} iterations, and at most "
-            f"{MOST_STEPS} are written out",
-        )
-    packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
-    vector = 0 if op.vector is None else op.vector.value.data
-    return Work(state, Steps.of(owners, packed), vector)
-
-
-def _bits(type_: Attribute) -> int:
-    """The bits of what is in registers; buffers and indices are not."""
-    if scope_of(type_) is not None:
-        return _bits(element_of(type_))
-    return type_.bitwidth if isinstance(type_, FixedBitwidthType) else 0
+    iterate(
+        state,
+        op,
+        owners,
+        [element],
+        lambda work, coordinates: write(work, op, op.buffer, coordinates, value),
+    )
 
 
 # control flow inside of an iteration

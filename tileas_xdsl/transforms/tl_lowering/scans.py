@@ -17,7 +17,7 @@ from tileas_xdsl.transforms.tl_lowering import memory
 from tileas_xdsl.transforms.tl_lowering.buffers import row_major
 from tileas_xdsl.transforms.tl_lowering.elements import converted
 from tileas_xdsl.transforms.tl_lowering.exchanges import room, spilled, stored, taken
-from tileas_xdsl.transforms.tl_lowering.loops import spread
+from tileas_xdsl.transforms.tl_lowering.iterations import spread
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
 from tileas_xdsl.transforms.tl_lowering.steps import Steps
