@@ -59,7 +59,10 @@ class Region:
     def of_elements(offsets: NDArray[np.int64], itemsize: int) -> Region:
         """Elements at byte offsets, in any order, some perhaps twice; at least one."""
         unique = np.unique(offsets)
-        return Region(int(unique[0]), int(unique[-1]) + itemsize, itemsize, (), unique)
+        low, high = int(unique[0]), int(unique[-1]) + itemsize
+        if (np.diff(unique) == itemsize).all():
+            return Region(low, high, high - low)
+        return Region(low, high, itemsize, (), unique)
 
     @property
     def is_contiguous(self) -> bool:
