@@ -132,7 +132,7 @@ def run_block(run: LoopRun, lanes: Lanes, block: Block) -> Results:
         if isinstance(op, scf.YieldOp):
             return lanes.all_of(op.arguments)
         try:
-            results = _HANDLERS.get(type(op), _compute)(run, lanes, op)
+            results = HANDLERS.get(type(op), _compute)(run, lanes, op)
         except RuleBroken as error:
             raise located(op, error) from error
         lanes.set(op.results, results)
@@ -242,7 +242,7 @@ def _dim(run: LoopRun, lanes: Lanes, op: memref.DimOp) -> Results:
     return dim(run.agent, op, lanes.all_of(op.operands))
 
 
-_HANDLERS: Mapping[type[Operation], Callable[[LoopRun, Lanes, Any], Results]] = {
+HANDLERS: Mapping[type[Operation], Callable[[LoopRun, Lanes, Any], Results]] = {
     AllocLocalOp: _allocate,
     AtomicAddOp: _atomic_add,
     SerialOp: _serial,
