@@ -46,7 +46,7 @@ def dot_value(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
 
 def product_of(a: Array, b: Array, c: Array, *, is_by_threads: bool = False) -> Array:
     """`a @ b + c` as a matrix instruction computes it, in the type of `c`; integers are signed."""
-    if a.dtype.kind in "ib":
+    if a.dtype.kind in "iub":
         product = np.matmul(*_as_floats(a, b))
         return wrap_integer(product.astype(np.int64) + c, 32)
     if a.dtype == np.float64:
