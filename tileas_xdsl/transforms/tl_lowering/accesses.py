@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.tl.base import element_of, shape_of
-from tileas_xdsl.dialects.tl.buffers import AllocLocalOp
+from tileas_xdsl.dialects.tl.buffers import AllocLocalOp, storage_of
+from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import zero
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
 from tileas_xdsl.transforms.tl_lowering import bodies, fragments, memory
 from tileas_xdsl.transforms.tl_lowering.elements import each
-from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace
+from tileas_xdsl.transforms.tl_lowering.exchanges import spilled
+from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace, SharedPlace
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
 from tileas_xdsl.transforms.tl_lowering.work import Value, Work, local_elements
 
@@ -24,13 +27,33 @@ from tileas_xdsl.transforms.tl_lowering.work import Value, Work, local_elements
 def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[Sum]) -> Value:
     """The elements of a buffer at indices: a vector, or a scalar where all steps have one alike."""
     place = work.state.places[buffer]
-    if isinstance(place, FragmentPlace):
-        return fragments.read(work, op, place, indices)
     if isinstance(place, LocalPlace):
         return local_elements(work, place)[_position(op, place, indices)]
+    if isinstance(place, FragmentPlace):
+        if all(index.is_known for index in indices):
+            return fragments.read(work, op, place, indices)
+        return _loaded(work, op, _spilled(work, op, place), indices, place.element)
+    work.touch(storage_of(buffer), AccessKind.READ)
+    return _loaded(work, op, place, indices, place.element)
+
+
+def _spilled(work: Work, op: Operation, place: FragmentPlace) -> SharedPlace:
+    """A fragment whose elements are read where only run time knows, in shared memory."""
+    if place.storage not in work.spills:
+        work.spills[place.storage] = spilled(work.state, op, place)
+    return work.spills[place.storage]
+
+
+def _loaded(
+    work: Work,
+    op: Operation,
+    place: GlobalView | SharedPlace,
+    indices: Sequence[Sum],
+    element: Attribute,
+) -> SSAValue:
     value = memory.load(memory.Access.of(work, op, place, indices, work.active))
-    carrier = CARRIERS.get(place.element)
-    return value if carrier is None else each(work.e, value, carrier.back, place.element)
+    carrier = CARRIERS.get(element)
+    return value if carrier is None else each(work.e, value, carrier.back, element)
 
 
 def write(
@@ -39,6 +62,7 @@ def write(
     """Elements put into a buffer; of the copies of an iteration one acts on shared memory."""
     place = work.state.places[buffer]
     if isinstance(place, FragmentPlace):
+        work.spills.pop(place.storage, None)
         fragments.write(work, op, place, indices, value)
         return
     if isinstance(place, LocalPlace):
@@ -47,6 +71,7 @@ def write(
     carrier = CARRIERS.get(place.element)
     if carrier is not None:
         value = each(work.e, value, carrier.there, carrier.type)
+    work.touch(storage_of(buffer), AccessKind.WRITE)
     flags = work.active & work.steps.first
     memory.store(memory.Access.of(work, op, place, indices, flags), value)
 

@@ -8,7 +8,9 @@ from typing import Any
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.atomics import has_update
+from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
+from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
 from tileas_xdsl.transforms.tl_lowering import bodies, memory
@@ -25,6 +27,7 @@ def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
         raise op_error(op, f"adds to memory that threads share, not to {op.buffer.type}")
     if not has_update(ADD, place.element):
         raise op_error(op, f"adds elements of {place.element}, which no instruction does")
+    work.touch(storage_of(op.buffer), AccessKind.UPDATE)
     value = work.operand(op.value)
     indices = [work.sum(index) for index in op.indices]
     access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)

@@ -29,7 +29,9 @@ INDEX = IndexType()
 
 def serial(state: State, op: SerialOp) -> None:
     """Rounds one after another; written out where their number picks registers."""
-    if _picks_registers(op.variable):
+    picks = _picks(op.variable)
+    rounds = op.static_bounds
+    if any(picks) and ((rounds is not None and len(rounds) <= MOST_ROUNDS) or not all(picks)):
         _written_out(state, op)
         return
     step = state.e.index(1) if op.step is None else state.scalar(op.step)
@@ -57,18 +59,20 @@ def _written_out(state: State, op: SerialOp) -> None:
         state.run(op.body.block)
 
 
-def _picks_registers(variable: SSAValue) -> bool:
-    """Whether an index of a fragment or a local buffer depends on a variable."""
-    pending, seen = [variable], {variable}
+def _picks(variable: SSAValue) -> Sequence[bool]:
+    """Accesses of registers whose index depends on a variable; whether each is a fragment read."""
+    pending, seen, found = [variable], {variable}, list[bool]()
     while pending:
         for use in pending.pop().uses:
             op = use.operation
             if _is_index_of_registers(op, use.index):
-                return True
+                is_fragment = isinstance(op, memref.LoadOp)
+                found.append(is_fragment and scope_of(op.memref.type) is Scope.FRAGMENT)
+                continue
             new = [result for result in op.results if result not in seen]
             pending += new
             seen.update(new)
-    return False
+    return found
 
 
 def _is_index_of_registers(op: Operation, position: int) -> bool:

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
 from tileas_xdsl.inference.fragment_map import FragmentMap
@@ -47,6 +48,9 @@ def copy(state: State, op: CopyOp) -> None:
         if layout is None
         else owners_of(state, op, layout, op.loop_extents)
     )
+    storages = {storage_of(op.source), storage_of(op.target)}
+    if len(storages) == 1 and not isinstance(state.places[op.source], FragmentPlace):
+        raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
     types = [element_of(op.source.type), element_of(op.target.type)]
 
     def body(work: Work, coordinates: Sequence[Sum]) -> None:

@@ -61,6 +61,11 @@ class Steps:
         return self.iterations >= 0
 
     @cached_property
+    def is_replicated(self) -> bool:
+        """Whether several threads run the same iteration."""
+        return bool((self.valid != self.first).any())
+
+    @cached_property
     def coordinates(self) -> tuple[Table, ...]:
         """By dimension; 0 where there is no iteration."""
         numbers = np.where(self.valid, self.iterations, 0)

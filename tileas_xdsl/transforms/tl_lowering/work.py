@@ -12,10 +12,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, joined, repeated
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Flags, Table, holds
-from tileas_xdsl.transforms.tl_lowering.places import LocalPlace
+from tileas_xdsl.transforms.tl_lowering.places import LocalPlace, SharedPlace
 from tileas_xdsl.transforms.tl_lowering.state import State
 from tileas_xdsl.transforms.tl_lowering.steps import Steps
 from tileas_xdsl.transforms.tl_lowering.sums import INDEX, Sum, column
@@ -41,6 +42,10 @@ class Work:
     """What is known of the conditions around: `(threads, steps)`."""
     locals: dict[SSAValue, list[Value]] = field(default_factory=dict[SSAValue, "list[Value]"])
     """Elements of buffers that each iteration has of its own."""
+    done: dict[AccessKind, set[SSAValue]] = field(default_factory=dict[AccessKind, set[SSAValue]])
+    """What was done to memory since threads met; noted where several run one iteration."""
+    spills: dict[SSAValue, SharedPlace] = field(default_factory=dict[SSAValue, SharedPlace])
+    """By storage, fragments that are in shared memory too, as they are now."""
 
     @property
     def e(self) -> Emitter:
@@ -56,6 +61,16 @@ class Work:
     def active(self) -> Flags:
         """Which steps run, as far as it is known: `(threads, steps)`."""
         return self.steps.valid & self.known_path
+
+    def touch(self, storage: SSAValue, kind: AccessKind) -> None:
+        """Have the threads that run copies of an iteration meet where one needs another's work."""
+        if not self.steps.is_replicated:
+            return
+        others = AccessKind if kind is not AccessKind.READ else (AccessKind.WRITE,)
+        if any(storage in self.done.get(other, ()) for other in others):
+            self.e.meet()
+            self.done.clear()
+        self.done.setdefault(kind, set()).add(storage)
 
     # values
 
