@@ -179,4 +179,166 @@ func.func @sums(%A: memref<?x?xf16>, %B: memref<?x?xf16>, %n: i32) {
     grid=(2,),
 )
 
-CASES = {case.name: case for case in (ARTICLE, COPY, TRANSPOSE, LIMITED_SUMS)}
+GATHER = TlCase(
+    "elements of a fragment found at run time, in iterations that two threads run",
+    """
+func.func @gather(%A: memref<128xf32>, %I: memref<128xi32>, %B: memref<128xf32>,
+                  %H: memref<8xi32>) {
+  tl.kernel threads(64) {
+    %one = arith.constant 1 : i32
+    %none = arith.constant 0 : i32
+    %c8 = arith.constant 8 : index
+    %f = tl.alloc_fragment {layout = #tl.fragment<affine_map<(d0) -> (d0 mod 32, d0 floordiv 32)>>}
+        : memref<128xf32, F>
+    %s = tl.alloc_shared : memref<8xi32, S>
+    tl.fill %s, %none : memref<8xi32, S>
+    tl.copy %A to %f : memref<128xf32> to memref<128xf32, F>
+    tl.parallel (%i) in (128) attributes {runs_once, layout = #tl.fragment<
+        affine_map<(d0)[s0] -> (d0 floordiv 4 + s0 * 32, d0 mod 4)>, replicas = 2>} {
+      %p = memref.load %I[%i] : memref<128xi32>
+      %q = arith.index_cast %p : i32 to index
+      %v = memref.load %f[%q] : memref<128xf32, F>
+      %w = memref.load %B[%i] : memref<128xf32>
+      %x = arith.addf %v, %w : f32
+      memref.store %x, %B[%i] : memref<128xf32>
+      %h = arith.remui %q, %c8 : index
+      tl.atomic_add %s[%h], %one : memref<8xi32, S>
+      tl.atomic_add %H[%h], %one : memref<8xi32>
+    }
+    tl.parallel (%i) in (8) attributes {layout = #tl.fragment<affine_map<(d0) -> (d0, 0)>>} {
+      %v = memref.load %s[%i] : memref<8xi32, S>
+      %w = memref.load %H[%i] : memref<8xi32>
+      %x = arith.addi %v, %w : i32
+      memref.store %x, %H[%i] : memref<8xi32>
+    }
+  }
+  func.return
+}""",
+    lambda rng: (
+        floats(rng, 128),
+        rng.integers(0, 128, 128).astype(np.int32),
+        floats(rng, 128),
+        np.zeros(8, np.int32),
+    ),
+    lambda given: (given[0][given[1]] + given[2], 2 * np.bincount(given[1] % 8, minlength=8)),
+    changed=(2, 3),
+)
+
+_COLUMNS = "affine_map<(d0) -> (d0 mod 128, d0 floordiv 128)>"
+
+
+def _sums_then_doubles(given: Sequence[Any]) -> Sequence[Array]:
+    a, _, n = given
+    found = a.copy()
+    found[:, ::2] *= 2
+    found[:n] = a[:4].astype(np.float32).sum(axis=0).astype(np.float16)
+    return (found,)
+
+
+ROWS = TlCase(
+    "rows of a fragment picked by loops, conditions, a buffer of each iteration",
+    f"""
+func.func @rows(%A: memref<16x300xf16>, %B: memref<16x300xf16>, %n: index) {{
+  tl.kernel threads(128) {{
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c16 = arith.constant 16 : index
+    %zero = arith.constant 0.0 : f32
+    %f = tl.alloc_fragment {{layout = #tl.fragment<
+        affine_map<(d0, d1) -> (d1 mod 128, d0 * 3 + d1 floordiv 128)>>}} : memref<16x300xf16, F>
+    tl.copy %A to %f : memref<16x300xf16> to memref<16x300xf16, F>
+    tl.serial %k = %c0 to %n {{
+      tl.parallel (%j) in (300) attributes {{layout = #tl.fragment<{_COLUMNS}>}} {{
+        %l = tl.alloc_local : memref<2xf32, L>
+        memref.store %zero, %l[%c0] : memref<2xf32, L>
+        tl.serial %q = %c0 to %c4 {{
+          %v = memref.load %f[%q, %j] : memref<16x300xf16, F>
+          %e = arith.extf %v : f16 to f32
+          %o = memref.load %l[%c0] : memref<2xf32, L>
+          %s = arith.addf %o, %e : f32
+          memref.store %s, %l[%c0] : memref<2xf32, L>
+        }}
+        %s = memref.load %l[%c0] : memref<2xf32, L>
+        %t = arith.truncf %s : f32 to f16
+        memref.store %t, %B[%k, %j] : memref<16x300xf16>
+      }}
+    }}
+    tl.serial %k = %c0 to %c16 {{
+      tl.parallel (%j) in (300) attributes {{layout = #tl.fragment<{_COLUMNS}>}} {{
+        %late = arith.cmpi sge, %k, %n : index
+        %rest = arith.remsi %j, %c2 : index
+        %even = arith.cmpi eq, %rest, %c0 : index
+        scf.if %late {{
+          %v = memref.load %f[%k, %j] : memref<16x300xf16, F>
+          %d = scf.if %even -> (f16) {{
+            %w = arith.addf %v, %v : f16
+            scf.yield %w : f16
+          }} else {{
+            scf.yield %v : f16
+          }}
+          memref.store %d, %f[%k, %j] : memref<16x300xf16, F>
+          memref.store %d, %B[%k, %j] : memref<16x300xf16>
+        }}
+      }}
+    }}
+  }}
+  func.return
+}}""",
+    lambda rng: (floats(rng, 16, 300, dtype=np.float16), np.zeros((16, 300), np.float16), 3),
+    _sums_then_doubles,
+    tolerance=2e-3,
+)
+
+PICKED = TlCase(
+    "rows of a fragment picked by a loop whose bounds run time knows",
+    f"""
+func.func @picked(%A: memref<16x300xf32>, %B: memref<16x300xf32>, %n: index) {{
+  tl.kernel threads(128) {{
+    %c0 = arith.constant 0 : index
+    %f = tl.alloc_fragment {{layout = #tl.fragment<
+        affine_map<(d0, d1) -> (d1 mod 128, d0 * 3 + d1 floordiv 128)>>}} : memref<16x300xf32, F>
+    tl.copy %A to %f : memref<16x300xf32> to memref<16x300xf32, F>
+    tl.serial %k = %c0 to %n {{
+      tl.parallel (%j) in (300) attributes {{layout = #tl.fragment<{_COLUMNS}>}} {{
+        %v = memref.load %f[%k, %j] : memref<16x300xf32, F>
+        memref.store %v, %B[%k, %j] : memref<16x300xf32>
+      }}
+    }}
+  }}
+  func.return
+}}""",
+    lambda rng: (floats(rng, 16, 300), np.zeros((16, 300), np.float32), 5),
+    lambda given: (np.where(np.arange(16)[:, None] < given[2], given[0], 0),),
+)
+
+MANY_ROUNDS = TlCase(
+    "more iterations than are written out, of extents that no power of two divides",
+    """
+func.func @many(%A: memref<190x63xf32>, %B: memref<61x187xf32>) {
+  tl.kernel threads(96) {
+    tl.parallel (%i, %j) in (187, 61) attributes {is_padded, layout = #tl.fragment<
+        affine_map<(d0, d1) -> ((d0 * 61 + d1) mod 96, (d0 * 61 + d1) floordiv 96)>>} {
+      %v = memref.load %A[%i, %j] : memref<190x63xf32>
+      memref.store %v, %B[%j, %i] : memref<61x187xf32>
+    }
+  }
+  func.return
+}""",
+    lambda rng: (floats(rng, 190, 63), np.zeros((61, 187), np.float32)),
+    lambda given: (given[0][:187, :61].T,),
+)
+
+CASES = {
+    case.name: case
+    for case in (
+        ARTICLE,
+        COPY,
+        TRANSPOSE,
+        LIMITED_SUMS,
+        GATHER,
+        ROWS,
+        PICKED,
+        MANY_ROUNDS,
+    )
+}

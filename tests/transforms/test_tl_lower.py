@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.support.tl_kernels import ARTICLE, CASES, TRANSPOSE
+from tests.support.assembling import needs_ptxas
+from tests.support.tl_kernels import ARTICLE, CASES, MANY_ROUNDS, TRANSPOSE, written
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
@@ -14,6 +16,31 @@ TARGETS = ("sm_90a", "sm_100a")
 @pytest.mark.parametrize("name", CASES)
 def test_threads_compute_what_the_program_says(name: str) -> None:
     CASES[name].check(TARGETS[len(name) % 2])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_program_itself_says_the_same(name: str) -> None:
+    """The tile interpreter runs it without its layouts."""
+    case = CASES[name]
+    given = case.arguments(np.random.default_rng(3))
+    wanted = case.expected([np.copy(value) for value in given])
+    found = compile(written(case.text)).simulate(*given, grid=case.grid).arrays
+    for position, array in zip(case.changed, wanted, strict=True):
+        np.testing.assert_allclose(
+            np.asarray(found[position], np.float64), array, rtol=2e-3, atol=2e-3
+        )
+
+
+@needs_ptxas
+def test_nothing_is_spilled() -> None:
+    for case in CASES.values():
+        assembled = compile(written(case.text)).assemble()
+        assert not assembled.spills
+        assert not assembled.stack
+
+
+def test_many_iterations_are_a_loop() -> None:
+    assert MANY_ROUNDS.check("sm_90a").ptx.count("ld.global") == 1
 
 
 def test_threads_outside_of_the_image_of_a_loop_do_nothing() -> None:

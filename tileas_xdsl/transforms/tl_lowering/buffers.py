@@ -28,7 +28,7 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import joined, zero
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace, SharedPlace
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
-from tileas_xdsl.transforms.tl_lowering.steps import packed_in_word, padded
+from tileas_xdsl.transforms.tl_lowering.steps import MOST_REGISTERS, packed_in_word, padded
 
 BYTE = 8
 
@@ -39,6 +39,10 @@ def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
     place = fragment_place(op.buffer, op.buffer, layout)
+    if place.registers > (most := MOST_REGISTERS * _packed(place.element)):
+        raise op_error(
+            op, f"gives each thread {layout.slots} elements, and at most {most} fit in registers"
+        )
     state.places[op.buffer] = place
     state.registers[op.buffer] = joined(state.e, [zero(state.e, place.element)] * place.registers)
 

@@ -19,15 +19,12 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.transforms.tl_lowering.rounds import Rounds
 from tileas_xdsl.transforms.tl_lowering.state import State
-from tileas_xdsl.transforms.tl_lowering.steps import Steps, packed_in_word
+from tileas_xdsl.transforms.tl_lowering.steps import MOST_REGISTERS, Steps, packed_in_word
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
 from tileas_xdsl.transforms.tl_lowering.work import Work
 
 MOST_AT_ONCE = 64
 """Iterations of a thread that are written out where a loop could run them."""
-
-MOST_REGISTERS = 256
-"""Registers of one vector (PTX ISA: those of a thread)."""
 
 
 def owners_of(

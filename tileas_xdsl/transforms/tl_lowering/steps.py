@@ -18,6 +18,9 @@ from tileas_xdsl.transforms.tl_lowering.sum_writer import Hints
 
 WORD_BITS = 32
 
+MOST_REGISTERS = 256
+"""Registers of one vector: those that a thread may have (PTX ISA)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Steps:
