@@ -170,6 +170,12 @@ def _tileas_place_constants() -> type[ModulePass]:
     return TileasPlaceConstants
 
 
+def _tl_layout_inference() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tl_layout_inference import TlLayoutInference
+
+    return TlLayoutInference
+
+
 def _tileas_widen_truths() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_widen_truths import TileasWidenTruths
 
@@ -306,6 +312,7 @@ TILEAS_UNIVERSE = Universe(
         "tileas-separate-host-tma": _tileas_separate_host_tma,
         "tileas-slicing": _tileas_slicing,
         "tileas-widen-truths": _tileas_widen_truths,
+        "tl-layout-inference": _tl_layout_inference,
         "tl-lower": _tl_lower,
         "verify-dominance": _verify_dominance,
     },

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir.affine import AffineExpr
 
+from tileas_xdsl.inference.texts import text_of
+
 Table = NDArray[np.int64]
 
 
@@ -92,7 +94,8 @@ class FragmentMap:
     def __str__(self) -> str:
         names = ", ".join(f"d{k}" for k in range(len(self.shape)))
         copies = f"[{self.replicas} copies s0]" if self.replicas > 1 else ""
-        return f"({names}){copies} -> (thread {self.thread}, slot {self.slot})"
+        thread, slot = text_of(self.thread), text_of(self.slot)
+        return f"({names}){copies} -> (thread {thread}, slot {slot})"
 
 
 def coordinates_of(shape: tuple[int, ...]) -> tuple[Table, ...]:

@@ -41,6 +41,11 @@ class IndexExpressions:
         default_factory=dict[SSAValue, AffineExpr | None], init=False
     )
 
+    def define(self, variable: SSAValue, values: range) -> None:
+        """Say that the dimension of a variable counts these values of it."""
+        number = AffineExpr.dimension(self.variables.index(variable))
+        self._known[variable] = number * values.step + values.start
+
     def of(self, value: SSAValue) -> AffineExpr | None:
         """The value as an expression; None where it depends on data."""
         if value not in self._known:
