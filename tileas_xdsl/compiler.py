@@ -79,6 +79,7 @@ TARGET_OPTIONS = {
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
     "convert-cute-nvgpu-to-ptx": "arch",
+    "tl-layout-inference": "target",
     "tl-lower": "target",
 }
 """Passes that must be told the target, and the name of their option."""
@@ -328,6 +329,17 @@ def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
     return PIPELINES[TO_PTX_WITH_HOST_CODE if host_code else TO_PTX].passes
 
 
+def default_passes(module: ModuleOp, kernel: str | None = None) -> Sequence[ArgSpec]:
+    """The passes that lower a kernel of a module, tiles or whatever it is, to PTX."""
+    if _is_tile_ir(module):
+        return PIPELINES[TO_PTX].passes
+    return _passes_of(_kernel(module, kernel))
+
+
+def _is_tile_ir(module: ModuleOp) -> bool:
+    return any(op.name == "cuda_tile.module" for op in module.ops)
+
+
 def _passes_of(function: func.FuncOp) -> Sequence[ArgSpec]:
     """The passes to PTX for a kernel: of tiles, of buffers, or for the threads of a block."""
     if any(op.name == BLOCK_PROGRAM for op in function.body.walk()):
@@ -374,7 +386,7 @@ def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], N
 
     `run` applies a pass to a module.
     """
-    if all(op.name != "cuda_tile.module" for op in module.ops):
+    if not _is_tile_ir(module):
         return module
     tiles = module.clone()
     for spec in PIPELINES[FROM_TILE_IR].passes:

@@ -129,8 +129,8 @@ _ALL = (
     ),
     Pipeline(
         "tl-to-ptx",
-        "lower laid-out block programs over buffers to the threads of a block, and those to PTX",
-        _plain("tl-lower", *_TO_THREADS[1:]),
+        "lay out block programs over buffers, lower them to the threads of a block, those to PTX",
+        _plain("tl-layout-inference", "tl-lower", *_TO_THREADS[1:]),
     ),
 )
 

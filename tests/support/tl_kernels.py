@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.compiler import CompiledKernel, compile
+from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.compiler import compile as compile_kernel
+from tileas_xdsl.pipelines import PIPELINES
 
 Array = NDArray[Any]
+
+LAID_OUT = tuple(
+    spec for spec in PIPELINES["tl-to-ptx"].passes if spec.name != "tl-layout-inference"
+)
+"""The passes for programs whose layouts are all written."""
 
 SPACES = {"F>": "#tl<space fragment>>", "S>": "#tl<space shared>>", "L>": "#tl<space local>>"}
 
@@ -21,6 +28,11 @@ def written(text: str) -> str:
     for short, long in SPACES.items():
         text = text.replace(f", {short}", f", {long}")
     return text
+
+
+def laid_out(text: str, target: str = "sm_90a") -> CompiledKernel:
+    """The kernel of a program that says where everything lies."""
+    return compile_kernel(written(text), target=target, passes=LAID_OUT)
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class TlCase:
     def check(self, target: str) -> CompiledKernel:
         """Emulate it, which finds nothing wrong and gives what numpy says."""
         arguments = self.arguments(np.random.default_rng(11))
-        kernel = compile(written(self.text), target=target)
+        kernel = laid_out(self.text, target)
         found = kernel.emulate(*arguments, grid=self.grid)
         assert not found.findings
         for position, wanted in zip(self.changed, self.expected(arguments), strict=True):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
-from tests.support.tl_kernels import ARTICLE, CASES, MANY_ROUNDS, TRANSPOSE, written
-from tileas_xdsl.compiler import compile
+from tests.support.tl_kernels import ARTICLE, CASES, MANY_ROUNDS, TRANSPOSE, laid_out
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 TARGETS = ("sm_90a", "sm_100a")
@@ -24,7 +23,7 @@ def test_the_program_itself_says_the_same(name: str) -> None:
     case = CASES[name]
     given = case.arguments(np.random.default_rng(3))
     wanted = case.expected([np.copy(value) for value in given])
-    found = compile(written(case.text)).simulate(*given, grid=case.grid).arrays
+    found = laid_out(case.text).simulate(*given, grid=case.grid).arrays
     for position, array in zip(case.changed, wanted, strict=True):
         np.testing.assert_allclose(
             np.asarray(found[position], np.float64), array, rtol=2e-3, atol=2e-3
@@ -34,7 +33,7 @@ def test_the_program_itself_says_the_same(name: str) -> None:
 @needs_ptxas
 def test_nothing_is_spilled() -> None:
     for case in CASES.values():
-        assembled = compile(written(case.text)).assemble()
+        assembled = laid_out(case.text).assemble()
         assert not assembled.spills
         assert not assembled.stack
 
@@ -71,4 +70,4 @@ def test_a_loop_without_a_layout_is_refused() -> None:
       func.return
     }"""
     with pytest.raises(DiagnosticError, match="has no layout: tl-layout-inference gives it one"):
-        compile(text)
+        laid_out(text)
