@@ -9,6 +9,7 @@ from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.conversions import expected_cost
 from tileas_xdsl.inference.improved.costs import NOTHING, Estimate, estimate, registers_of, warps_of
+from tileas_xdsl.inference.improved.extension import extended
 from tileas_xdsl.inference.improved.forms import (
     fully_replicated,
     is_everywhere,
@@ -76,15 +77,20 @@ class Chooser:
         self._maps: dict[FragmentMap, FragmentMap] = {}
         self._verdicts: dict[tuple[object, ...], Verdict | None] = {}
         self._estimates: dict[tuple[int, int], Estimate] = {}
+        self._extends = False
 
     def kept(self, layout: FragmentMap) -> FragmentMap:
         """The one object for all equal layouts, whose tables are then made once."""
         return self._maps.setdefault(layout, layout)
 
-    def choose(self, task: Task, layouts: Layouts) -> Verdict | None:
-        """The best choice for `task` among fragments of which some have layouts; None if none."""
-        key = (task.number, *(id(layouts.get(name)) for name in task.fragments))
+    def choose(self, task: Task, layouts: Layouts, *, extend: bool = False) -> Verdict | None:
+        """The best choice for `task` among fragments of which some have layouts; None if none.
+
+        With `extend` it may also give layouts to fragments that it touches only in part.
+        """
+        key = (task.number, extend, *(id(layouts.get(name)) for name in task.fragments))
         if key not in self._verdicts:
+            self._extends = extend
             self._verdicts[key] = self._chosen(task, layouts)
         return self._verdicts[key]
 
@@ -231,6 +237,12 @@ class Chooser:
             return hint
         for use in uses:
             found = pushed(runs, use)
+            if found is not None and _fault(runs, uses, found) is None:
+                return self.kept(found)
+        if not convert and not self._extends:
+            return None
+        for use in uses:
+            found = extended(runs, use)
             if found is not None and _fault(runs, uses, found) is None:
                 return self.kept(found)
         if not convert:

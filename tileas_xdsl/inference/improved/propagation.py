@@ -125,7 +125,7 @@ class Propagation:
         """Decide one task by itself, or give a layout of its own to a fragment it leaves open."""
         known = [task for task in left if self._is_known(task)]
         for task in known or left:
-            verdict = self.chooser.choose(task, self.result.layouts)
+            verdict = self.chooser.choose(task, self.result.layouts, extend=True)
             if verdict is not None and not verdict.choice.open:
                 self._commit(task, verdict)
                 return

@@ -56,6 +56,11 @@ class Use:
         return not self.access.is_guarded and None not in self.access.indices
 
     @property
+    def rank(self) -> int:
+        """How many dimensions the buffer has."""
+        return len(self.buffer.shape)
+
+    @property
     def buffer_size(self) -> int:
         """How many elements the buffer has."""
         return prod(self.buffer.shape)
