@@ -96,12 +96,12 @@ class MemoryUse:
         tables = self.indices
         if tables is None:
             return 1
-        width = gcd(most, self.alignment) if self._moves(held) else most
+        width = gcd(most, self.alignment) if self.moves(held) else most
         while width > 1 and not self._fits(held, width, tables):
             width //= 2
         return width
 
-    def _moves(self, held: Table) -> bool:
+    def moves(self, held: Table) -> bool:
         """Whether neighbouring steps of a thread have different addresses."""
         offsets = self.offsets
         if offsets is None or held.shape[1] < 2 or self.writes:
@@ -182,6 +182,7 @@ def warp_cost(use: MemoryUse, runs: FragmentMap, width: int, addresses: Table | 
     lanes = lanes[:: max(1, len(lanes) - 1)]
     if not lanes.size:
         return 0.0
-    size = max(1, width * use.buffer.bits // 8)
+    together = width if use.moves(runs.held) else 1
+    size = max(1, together * use.buffer.bits // 8)
     counted = sectors if use.buffer.scope is Scope.GLOBAL else wavefronts
     return int(counted(lanes, size).sum()) / len(lanes)
