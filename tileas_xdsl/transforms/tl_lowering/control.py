@@ -31,7 +31,7 @@ def serial(state: State, op: SerialOp) -> None:
     """Rounds one after another; written out where their number picks registers."""
     picks = _picks(op.variable)
     rounds = op.static_bounds
-    if any(picks) and ((rounds is not None and len(rounds) <= MOST_ROUNDS) or not all(picks)):
+    if picks and ((rounds is not None and len(rounds) <= MOST_ROUNDS) or not all(picks)):
         _written_out(state, op)
         return
     step = state.e.index(1) if op.step is None else state.scalar(op.step)

@@ -48,6 +48,9 @@ def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
     return FragmentMap(extents, chunk % threads, slot, threads)
 
 
+WIDTHS = (16, 8, 4, 2, 1)
+"""Neighbours that a round may run, the most first."""
+
 Body: TypeAlias = Callable[[Work, Sequence[Sum]], None]
 """What an iteration does, given its coordinates."""
 
@@ -62,10 +65,10 @@ def iterate(
     """All iterations of a thread: written out at once, or many of them as a loop."""
     vector = 0 if op.vector is None else op.vector.value.data
     if owners.slots > MOST_AT_ONCE and not _touches_registers(op):
-        rounds = Rounds.of(owners, max(vector, 1)) or Rounds.of(owners, 1)
-        if rounds is not None:
-            rounds.run(state, vector, body)
-            return
+        for width in WIDTHS:
+            if width <= (vector or width) and (rounds := Rounds.of(owners, width)) is not None:
+                rounds.run(state, vector, body)
+                return
     packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
     steps = Steps.of(owners, packed)
     if steps.count > MOST_REGISTERS * packed:

@@ -60,6 +60,11 @@ class SumWriter:
         default_factory=dict[tuple[object, ...], SSAValue]
     )
 
+    tables: dict[tuple[object, ...], tuple[SSAValue, int]] = field(
+        default_factory=dict[tuple[object, ...], tuple[SSAValue, int]]
+    )
+    """By block and table, the value and the constant that it is the sum of."""
+
     def split(
         self, sum_: Sum, valid: Flags, hints: Hints = NO_HINTS
     ) -> tuple[SSAValue | None, int]:
@@ -107,12 +112,16 @@ class SumWriter:
         mine = entries[valid]
         if not len(mine) or (mine == mine[0]).all():
             return None, int(mine[0]) if len(mine) else 0
-        low = min(int(mine.min()), 0)
+        low = int(mine.min())
         table = np.where(valid, entries - low, -1)
-        if not is_simple(table) and (found := hints.combination(entries, valid)) is not None:
-            return self._combined(found, hints, valid)
-        value, constant = tabulated(self.e, table, hints.digits)
-        return self._once(("i", value), lambda: self.e.as_type(value, INDEX)), constant + low
+        key = (self.e.builder.insertion_point.block, table.tobytes(), *hints.digits)
+        if key not in self.tables:
+            if not is_simple(table) and (found := hints.combination(entries, valid)) is not None:
+                return self._combined(found, hints, valid)
+            value, constant = tabulated(self.e, table, hints.digits)
+            self.tables[key] = self.e.as_type(value, INDEX), constant
+        value, constant = self.tables[key]
+        return value, constant + low
 
     def _combined(self, factors: Sequence[int], hints: Hints, valid: Flags) -> tuple[SSAValue, int]:
         """Multiples of the coordinates, which are quotients and remainders of one number."""
