@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.asked_programs import loaded
-from tests.support.decided_programs import BLOCK, ZERO, I, J, K, loop, read, write
+from tests.support.decided_programs import BLOCK, ZERO, I, J, K, loop, owners, read, write
 from tests.support.inferred_programs import inferred, one_read, renamed
 from tests.support.tl_programs import KINDS
 from tileas_xdsl.inference.checking import check
@@ -104,6 +104,16 @@ def test_three_dimensions() -> None:
     store = loop(3, 5, 7, does=(read("f", I, J, K), write("O", K, J, I)))
     asked = loaded(32, (3, 5, 7), store, (7, 5, 3))
     assert check(asked, infer(asked)) == ()
+
+
+def test_a_loop_that_writes_a_part_elsewhere_converts_it() -> None:
+    fixed = owners(32, (4,), I + 8, ZERO)
+    store = loop(4, does=(read("A", I), write("f", I * 2)), annotation=fixed)
+    asked = loaded(32, (8,), store, (8,))
+    found = infer(asked)
+    assert check(asked, found) == ()
+    (conversion,) = found.conversions
+    assert conversion.target.thread_table[0, ::2].tolist() == [8, 9, 10, 11]
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -91,13 +91,13 @@ def test_an_annotation_that_cannot_be(layout: object, text: str) -> None:
     assert refusal(asked).text.endswith(text)
 
 
-def test_an_annotated_loop_that_writes_part_of_a_fragment_elsewhere() -> None:
+def test_an_annotated_loop_that_writes_scattered_elements_elsewhere() -> None:
     fixed = owners(32, (4,), I + 8, ZERO)
     asked = program(
         32,
         (array("A", 8), fragment("f", 8), array("O", 8)),
         copied("A", "f", 8),
-        loop(4, does=(read("A", I), write("f", I * 2)), annotation=fixed),
+        loop(4, does=(read("A", I), write("f", I * 3 % 8)), annotation=fixed),
         copied("f", "O", 8),
     )
     error = refusal(asked)
