@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, joined, strip, zero
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element, joined, strip
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Flags, Table
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace
-from tileas_xdsl.transforms.tl_lowering.sums import Sum, column
+from tileas_xdsl.transforms.tl_lowering.sums import Sum
 from tileas_xdsl.transforms.tl_lowering.work import Work
 
 NONE = -1
@@ -210,23 +210,18 @@ def _check_once(
     work: Work, op: Operation, place: FragmentPlace, elements: Table, mine: Flags
 ) -> None:
     """No two iterations of a thread write the same element: they would be a hidden reduction."""
-    for thread in np.unique(np.nonzero(mine)[0]).tolist():
-        numbers = elements[thread][mine[thread]]
-        if len(np.unique(numbers)) < len(numbers):
-            values, counts = np.unique(numbers, return_counts=True)
-            number = int(values[counts > 1][0])
-            position = ", ".join(str(int(i)) for i in np.unravel_index(number, place.layout.shape))
-            raise op_error(op, f"writes element [{position}] in several iterations of one loop")
-
-
-def cleared(work: Work, place: FragmentPlace) -> SSAValue:
-    """Registers that hold nothing yet."""
-    return joined(work.e, [zero(work.e, place.element)] * place.registers)
-
-
-def step_column(table: Table, k: int) -> Table:
-    """One step of a table, all threads."""
-    return column(table, k)[:, 0]
+    shape = place.layout.shape
+    key = op, work.rounds[op]
+    if key not in work.writes:
+        work.writes[key] = np.zeros((work.steps.threads, prod(shape)), dtype=np.int64)
+    counts = work.writes[key]
+    work.rounds[op] += 1
+    threads, steps = np.nonzero(mine)
+    np.add.at(counts, (threads, elements[threads, steps]), 1)
+    if (counts > 1).any():
+        number = int(np.argwhere(counts > 1)[0][1])
+        position = ", ".join(str(int(i)) for i in np.unravel_index(number, shape))
+        raise op_error(op, f"writes element [{position}] in several iterations of one loop")
 
 
 def _single(slots: Table) -> int | None:

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.fragments import layout_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
-from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.transforms.tl_lowering.rounds import Rounds
 from tileas_xdsl.transforms.tl_lowering.state import State
@@ -48,6 +48,9 @@ def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
     return FragmentMap(extents, chunk % threads, slot, threads)
 
 
+MOST_STEPS = 1024
+"""Iterations of a thread that are written out."""
+
 WIDTHS = (16, 8, 4, 2, 1)
 """Neighbours that a round may run, the most first."""
 
@@ -71,14 +74,16 @@ def iterate(
                 return
     packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
     steps = Steps.of(owners, packed)
-    if steps.count > MOST_REGISTERS * packed:
+    if steps.count > MOST_STEPS:
         raise op_error(
             op,
-            f"gives each of {state.threads} threads {owners.slots} iterations at once, and at "
-            f"most {MOST_REGISTERS * packed} fit in registers",
+            f"gives each of {state.threads} threads {owners.slots} iterations, and at most "
+            f"{MOST_STEPS} are written out",
         )
-    work = Work(state, steps, vector)
-    body(work, [Sum(table) for table in steps.coordinates])
+    writes: dict[tuple[Operation, int], Table] = {}
+    for chunk in steps.chunks(MOST_REGISTERS):
+        work = Work(state, chunk, vector, writes=writes)
+        body(work, [Sum(table) for table in chunk.coordinates])
 
 
 def _touches_registers(op: Operation) -> bool:

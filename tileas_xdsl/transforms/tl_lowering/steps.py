@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -47,6 +47,12 @@ class Steps:
         """One step without coordinates in all threads."""
         first = np.arange(threads)[:, None] == 0
         return Steps((), np.zeros((threads, 1), dtype=np.int64), first)
+
+    def chunks(self, most: int) -> Iterator[Steps]:
+        """Some steps after others, as many as `most` at once."""
+        for begin in range(0, self.count, most):
+            part = slice(begin, begin + most)
+            yield Steps(self.shape, self.iterations[:, part], self.first[:, part], self.digits)
 
     @property
     def threads(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
@@ -42,6 +43,12 @@ class Work:
     """What is known of the conditions around: `(threads, steps)`."""
     locals: dict[SSAValue, list[Value]] = field(default_factory=dict[SSAValue, "list[Value]"])
     """Elements of buffers that each iteration has of its own."""
+    writes: dict[tuple[Operation, int], Table] = field(
+        default_factory=dict[tuple[Operation, int], Table]
+    )
+    """By store and round, `(threads, elements)`: how often it has written them, in all steps."""
+    rounds: Counter[Operation] = field(default_factory=Counter[Operation])
+    """How often each store was written down for these steps."""
     done: dict[AccessKind, set[SSAValue]] = field(default_factory=dict[AccessKind, set[SSAValue]])
     """What was done to memory since threads met; noted where several run one iteration."""
     spills: dict[SSAValue, SharedPlace] = field(default_factory=dict[SSAValue, SharedPlace])
