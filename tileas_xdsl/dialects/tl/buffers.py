@@ -23,17 +23,21 @@ from tileas_xdsl.dialects.tl.base import (
     BUFFER,
     Value,
     bits_of,
-    check_scope,
     check_static,
     element_of,
-    extents_text,
     scope_of,
     shape_of,
 )
-from tileas_xdsl.dialects.tl.checks import check_in_kernel, check_layout, check_not_in_loop
+from tileas_xdsl.dialects.tl.checks import (
+    check_block_buffer,
+    check_in_kernel,
+    check_layout,
+    check_not_in_loop,
+    check_row_major,
+    check_shared_layout,
+)
 from tileas_xdsl.dialects.tl.enums import Space, SpaceAttr
 from tileas_xdsl.inference.program import Scope
-from tileas_xdsl.layout.int_tuple import product_each
 
 
 def _buffer_type(shape: tuple[int, ...], element: Attribute, space: Space) -> Attribute:
@@ -61,16 +65,11 @@ class AllocSharedOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        check_scope(self, "a buffer", self.buffer.type, (Scope.SHARED,))
-        check_static(self, "a buffer", self.buffer.type)
+        check_block_buffer(self, self.buffer.type, Scope.SHARED)
         check_not_in_loop(self)
         check_in_kernel(self)
-        if self.layout is None:
-            return
-        shape, extents = shape_of(self.buffer.type), product_each(self.layout.data.shape)
-        if extents != shape:
-            text = f"lays out {extents_text(extents)}, but the buffer is {extents_text(shape)}"
-            raise op_error(self, text)
+        if self.layout is not None:
+            check_shared_layout(self, self.layout.data, self.buffer.type)
 
 
 @irdl_op_definition
@@ -94,8 +93,7 @@ class AllocFragmentOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        check_scope(self, "a buffer", self.buffer.type, (Scope.FRAGMENT,))
-        check_static(self, "a buffer", self.buffer.type)
+        check_block_buffer(self, self.buffer.type, Scope.FRAGMENT)
         check_not_in_loop(self)
         kernel = check_in_kernel(self)
         check_layout(self, self.layout, shape_of(self.buffer.type), kernel.thread_count)
@@ -118,8 +116,7 @@ class AllocLocalOp(IRDLOperation):
         super().__init__(result_types=[_buffer_type(shape, element, Space.LOCAL)])
 
     def verify_(self) -> None:
-        check_scope(self, "a buffer", self.buffer.type, (Scope.LOCAL,))
-        check_static(self, "a buffer", self.buffer.type)
+        check_block_buffer(self, self.buffer.type, Scope.LOCAL)
         check_in_kernel(self)
 
 
@@ -144,12 +141,15 @@ class _AliasOp(IRDLOperation):
     def check_alias(self) -> None:
         """The same memory, of known extents, and as many bits."""
         source, result = self.source.type, self.buffer.type
-        check_static(self, "a source", source)
-        check_static(self, "a result", result)
+        for what, type_ in (("a source", source), ("a result", result)):
+            check_static(self, what, type_)
+            check_row_major(self, type_)
         check_not_in_loop(self)
         kernel = check_in_kernel(self)
         if (scope := scope_of(source)) is None or scope is not scope_of(result):
             raise op_error(self, f"shows the same memory, not {result} for {source}")
+        if scope is not Scope.GLOBAL:
+            check_block_buffer(self, result, scope)
         sizes = [prod(shape_of(t)) * bits_of(element_of(t)) for t in (source, result)]
         if sizes[0] != sizes[1]:
             raise op_error(self, f"has {sizes[0]} bits in {source}, but {sizes[1]} in {result}")

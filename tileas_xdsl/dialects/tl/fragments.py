@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import prod
+
 import numpy as np
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -11,11 +14,15 @@ from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.recovery import recover
 
+MAX_PLACES = 1 << 24
+"""The elements of a layout times their copies, at most."""
+
 
 class FragmentError(ValueError):
     """An attribute that is no layout of a box of elements on a block of threads."""
 
 
+@lru_cache(maxsize=256)
 def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> FragmentMap:
     """The layout of a box of extents `shape` on `threads` threads; raises `FragmentError`."""
     map_ = attribute.map.data
@@ -23,6 +30,8 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
         raise FragmentError(f"has {map_.num_dims} dimensions for extents {list(shape)}")
     zero = AffineExpr.constant(0)
     replicas = attribute.replicas.data
+    if (places := prod(shape) * replicas) > MAX_PLACES:
+        raise FragmentError(f"has {places} places, of which at most {MAX_PLACES} are checked")
     layout = FragmentMap(shape, attribute.thread, attribute.slot or zero, threads, replicas)
     _check_threads(layout)
     if attribute.slot is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, UnitAttr, i64
@@ -26,6 +27,7 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
     Value,
+    extents_text,
     number,
     parse_clauses,
     print_clauses,
@@ -41,6 +43,9 @@ from tileas_xdsl.dialects.tl.checks import (
 
 LOOP_PROPERTIES = ("layout", "vector", "runs_once", "is_padded")
 """What inference says of a loop."""
+
+MAX_ITERATIONS = 1 << 24
+"""The iterations of a parallel loop, at most."""
 
 _IN_ITERATIONS = (
     *("affine.apply", "memref.dim", "memref.load", "memref.store"),
@@ -135,7 +140,12 @@ class ParallelOp(IRDLOperation):
             raise op_error(self, f"has extents of 1 or more, not {list(self.extents)}")
         types: list[Attribute] = [variable.type for variable in self.variables]
         if types != [IndexType()] * len(self.extents):
-            raise op_error(self, f"has {len(types)} variables for {len(self.extents)} extents")
+            given = ", ".join(map(str, types)) or "none"
+            text = f"has {len(self.extents)} variables of type index, not {given}"
+            raise op_error(self, text)
+        if prod(self.extents) > MAX_ITERATIONS:
+            extents = extents_text(self.extents)
+            raise op_error(self, f"has at most {MAX_ITERATIONS} iterations, not {extents}")
         check_vector(self, self.vector)
         check_vector(self, self.coalesced_width)
         check_layout(self, self.layout, self.extents, kernel.thread_count)
@@ -176,7 +186,8 @@ class _CountedOp(IRDLOperation):
         """One variable, and a positive step."""
         types: list[Attribute] = [argument.type for argument in self.body.block.args]
         if types != [IndexType()]:
-            raise op_error(self, f"has one variable of type index, not {len(types)}")
+            given = ", ".join(map(str, types)) or "none"
+            raise op_error(self, f"has one variable of type index, not {given}")
         step = None if self.step is None else number_of(self.step)
         if step is not None and step < 1:
             raise op_error(self, f"has a step of 1 or more, not {step}")

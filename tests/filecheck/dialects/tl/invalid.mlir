@@ -182,7 +182,7 @@ func.func @k() {
 
 func.func @k() {
   tl.kernel threads(64) {
-    // expected-error@+1 {{'tl.parallel' op has 1 variables for 2 extents}}
+    // expected-error@+1 {{'tl.parallel' op has 2 variables of type index, not index}}
     tl.parallel (%i) in (4, 4) {
     }
   }
@@ -274,6 +274,56 @@ func.func @k() {
 
 // expected-error@+1 {{Expected `shared`, `fragment`, or `local`.}}
 func.func private @k(memref<4xf32, #tl<space register>>)
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_fragment' op has extents of 1 or more, not 4x0}}
+    %f = tl.alloc_fragment : memref<4x0xf32, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_fragment' op has at most 16777216 elements, not 67108864}}
+    %f = tl.alloc_fragment : memref<8192x8192xf32, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_fragment' op has elements that are numbers, not tensor<4xf32>}}
+    %f = tl.alloc_fragment : memref<4xtensor<4xf32>, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_fragment' op has a row-major buffer, whose layout is no part of its type: memref<4x16xf32, strided<[1, 4]>, #tl<space fragment>>}}
+    %f = tl.alloc_fragment : memref<4x16xf32, strided<[1, 4]>, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k(%A: memref<4x16xf32>, %i: index) {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'memref.load' op expected an index for each dimension}}
+    %x = memref.load %A[%i] : memref<4x16xf32>
+  }
+  func.return
+}
 
 // -----
 
@@ -411,6 +461,17 @@ func.func @k() {
 
 func.func @k() {
   tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.parallel' op has at most 16777216 iterations, not 100000000}}
+    tl.parallel (%i) in (100000000) {
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
     // expected-error@+1 {{'tl.parallel' op has a layout that puts both [0, 1] and [1, 0] into slot 0 of thread 1}}
     tl.parallel (%i, %j) in (4, 4) attributes {layout = #tl.fragment<affine_map<(d0, d1) -> (d0 + d1, 0)>>} {
     }
@@ -424,6 +485,46 @@ func.func @k() {
   tl.kernel threads(64) {
     // expected-error@+1 {{'tl.alloc_shared' op lays out 4x8, but the buffer is 4x16}}
     %s = tl.alloc_shared {layout = #tl.shared<"(4,8):(64,4)">} : memref<4x16xf32, #tl<space shared>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_shared' op has offsets in bytes along no named axis, unlike (4,16):(64@x,4)}}
+    %s = tl.alloc_shared {layout = #tl.shared<"(4,16):(64@x,4)">} : memref<4x16xf32, #tl<space shared>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_shared' op has elements at multiples of 4 bytes from 0 on, unlike (4,16):(64,2)}}
+    %s = tl.alloc_shared {layout = #tl.shared<"(4,16):(64,2)">} : memref<4x16xf32, #tl<space shared>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_shared' op puts two elements into the same bytes: (4,16):(4,4)}}
+    %s = tl.alloc_shared {layout = #tl.shared<"(4,16):(4,4)">} : memref<4x16xf32, #tl<space shared>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
+    // expected-error@+1 {{'tl.alloc_fragment' op has a layout that has 4000000000 places, of which at most 16777216 are checked}}
+    %f = tl.alloc_fragment {layout = #tl.fragment<affine_map<(d0)[s0] -> (d0 + s0)>, replicas = 1000000000>} : memref<4xf32, #tl<space fragment>>
   }
   func.return
 }
