@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -341,6 +341,17 @@ func.func @many(%A: memref<190x63xf32>, %B: memref<61x187xf32>) {
     lambda given: (given[0][:187, :61].T,),
 )
 
+
+def _aligned_rows(rng: np.random.Generator) -> Sequence[Any]:
+    return floats(rng, 27, 104, dtype=np.float16), np.zeros((27, 24), np.float16), 11
+
+
+ALIGNED_SUMS = replace(
+    LIMITED_SUMS,
+    name="the same, of arrays whose rows are multiples of 16 bytes",
+    arguments=_aligned_rows,
+)
+
 CASES = {
     case.name: case
     for case in (
@@ -348,6 +359,7 @@ CASES = {
         COPY,
         TRANSPOSE,
         LIMITED_SUMS,
+        ALIGNED_SUMS,
         GATHER,
         ROWS,
         PICKED,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
-from tests.support.tl_kernels import ARTICLE, CASES, MANY_ROUNDS, TRANSPOSE, laid_out
+from tests.support.tl_kernels import ALIGNED_SUMS, ARTICLE, CASES, MANY_ROUNDS, TRANSPOSE, laid_out
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 TARGETS = ("sm_90a", "sm_100a")
@@ -36,6 +36,12 @@ def test_nothing_is_spilled() -> None:
         assembled = laid_out(case.text).assemble()
         assert not assembled.spills
         assert not assembled.stack
+
+
+def test_rows_that_run_time_knows_are_read_wide_where_they_are_aligned() -> None:
+    ptx = ALIGNED_SUMS.check("sm_90a").ptx
+    assert "ld.global.v4.b32" in ptx
+    assert "ld.global.b16" in ptx
 
 
 def test_many_iterations_are_a_loop() -> None:

@@ -16,7 +16,7 @@ from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import zero
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import GlobalView
-from tileas_xdsl.transforms.tl_lowering import bodies, fragments, memory
+from tileas_xdsl.transforms.tl_lowering import aligned, bodies, fragments, memory
 from tileas_xdsl.transforms.tl_lowering.elements import each
 from tileas_xdsl.transforms.tl_lowering.exchanges import spilled
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace, SharedPlace
@@ -51,7 +51,7 @@ def _loaded(
     indices: Sequence[Sum],
     element: Attribute,
 ) -> SSAValue:
-    value = memory.load(memory.Access.of(work, op, place, indices, work.active))
+    value = aligned.load(memory.Access.of(work, op, place, indices, work.active))
     carrier = CARRIERS.get(element)
     return value if carrier is None else each(work.e, value, carrier.back, element)
 
@@ -73,7 +73,7 @@ def write(
         value = each(work.e, value, carrier.there, carrier.type)
     work.touch(storage_of(buffer), AccessKind.WRITE)
     flags = work.active & work.steps.first
-    memory.store(memory.Access.of(work, op, place, indices, flags), value)
+    aligned.store(memory.Access.of(work, op, place, indices, flags), value)
 
 
 def _position(op: Operation, place: LocalPlace, indices: Sequence[Sum]) -> int:

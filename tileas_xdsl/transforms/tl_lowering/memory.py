@@ -70,6 +70,10 @@ class Access:
     """What only run time decides."""
     most: int = ACCESS_BYTES
     """Elements of a piece, at most."""
+    sizes: tuple[SSAValue, ...] = ()
+    """Extents and strides of the array that only run time knows."""
+    chosen: Sequence[Piece] | None = None
+    """The pieces, where they are chosen already."""
 
     @staticmethod
     def of(
@@ -93,7 +97,9 @@ class Access:
         known, bounds = _bounded(work, indices, place)
         pointer = place.pointer if kept == type_ else work.e.recast(place.pointer, kept)
         offset = _linear(work, indices, place)
-        return Access(work, op, pointer, kept, offset, flags & known, bounds, most)
+        sizes = tuple(v for v in (*place.extents, *place.strides) if isinstance(v, SSAValue))
+        flags = flags & known
+        return Access(work, op, pointer, kept, offset, flags, bounds, most, sizes)
 
     @property
     def size(self) -> int:
@@ -110,7 +116,7 @@ class Access:
     @cached_property
     def pieces(self) -> Sequence[Piece]:
         """All steps that do anything."""
-        return list(self._pieces())
+        return list(self._pieces()) if self.chosen is None else self.chosen
 
     def _pieces(self) -> Iterator[Piece]:
         first, count = 0, self.work.count
@@ -173,6 +179,12 @@ class Access:
         grows = bool((rest >= 0).all() and (rest < width).all())
         same = all((window == window[:, :1]).all() for window in windows[1:])
         return factor % width == 0 and aligned and grows and same
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all steps of a thread that run touch one element under the same conditions."""
+        alike = self.offset.is_alike and all(bound.index.is_alike for bound in self.bounds)
+        return self.work.count > 1 and alike and self.work.path_is_alike
 
     # code
 
@@ -259,7 +271,7 @@ def _scaled(work: Work, index: Sum, stride: SSAValue) -> Sum:
 def load(access: Access) -> SSAValue:
     """The elements of all steps; one that all steps have alike is read once."""
     work, e = access.work, access.work.e
-    if _is_one(access):
+    if access.is_one:
         flags = np.repeat(access.flags.any(axis=1, keepdims=True), work.count, axis=1)
         return _load(replace(access, flags=flags), Piece(0, 1))
     found = {piece.first: _load(access, piece) for piece in access.pieces}
@@ -278,13 +290,6 @@ def load(access: Access) -> SSAValue:
 def _width(value: SSAValue) -> int:
     type_ = value.type
     return type_.get_shape()[0] if isinstance(type_, VectorType) else 1
-
-
-def _is_one(access: Access) -> bool:
-    """Whether all steps of a thread that run read the same element under the same conditions."""
-    work = access.work
-    alike = access.offset.is_alike and all(bound.index.is_alike for bound in access.bounds)
-    return work.count > 1 and alike and work.path_is_alike
 
 
 def _load(access: Access, piece: Piece) -> SSAValue:
