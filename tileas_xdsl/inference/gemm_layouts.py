@@ -161,10 +161,10 @@ def continuity(product: Product, name: str, is_transposed: bool) -> int:
     """How many neighbouring elements of a shared operand one wgmma reads along its rows."""
     if is_transposed == (name == "b"):
         return product.k
-    return 64 if name == "a" else _instruction_columns(product.columns_of_warp)
+    return 64 if name == "a" else instruction_columns(product.columns_of_warp)
 
 
-def _instruction_columns(columns: int) -> int:
+def instruction_columns(columns: int) -> int:
     """The widest N of wgmma that tiles the columns of a warp."""
     widest = gcd(columns, 256)
     if columns % 16:

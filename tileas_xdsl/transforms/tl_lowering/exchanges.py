@@ -119,7 +119,7 @@ def _shuffled(
     state: State, op: Operation, source: FragmentPlace, target: FragmentPlace
 ) -> SSAValue | None:
     """The registers by shuffles, if the planner prefers that."""
-    layouts = [_register_map(place.layout) for place in (source, target)]
+    layouts = [register_map(place.layout) for place in (source, target)]
     if layouts[0] is None or layouts[1] is None:
         return None
     bits = BYTE * stored(source.element)[1]
@@ -147,7 +147,7 @@ def _resized(state: State, part: SSAValue, place: FragmentPlace, count: int) -> 
     return joined(state.e, [part, *[zero(state.e, place.element)] * (count - have)])
 
 
-def _register_map(layout: FragmentMap) -> RegisterMap | None:
+def register_map(layout: FragmentMap) -> RegisterMap | None:
     """The layout as the planner takes it; None where it is no layout of digits."""
     axes = tuple(range(len(layout.shape)))
     threads = layout.thread_table.transpose((0, *(axis + 1 for axis in reversed(axes))))

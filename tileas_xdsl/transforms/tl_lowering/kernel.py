@@ -14,6 +14,7 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp
+from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
@@ -27,6 +28,7 @@ from tileas_xdsl.transforms.tl_lowering.control import CONTROL
 from tileas_xdsl.transforms.tl_lowering.effects import meeting_points
 from tileas_xdsl.transforms.tl_lowering.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tl_lowering.loops import LOOPS
+from tileas_xdsl.transforms.tl_lowering.products import PRODUCTS, product_in
 from tileas_xdsl.transforms.tl_lowering.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tl_lowering.scalars import SCALARS
 from tileas_xdsl.transforms.tl_lowering.scans import SCANS
@@ -56,6 +58,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **ALLOCATIONS,
     **CONTROL,
     **LOOPS,
+    **PRODUCTS,
     **EXCHANGES,
     **REDUCTIONS,
     **SCANS,
@@ -82,7 +85,12 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
     e.arguments = block
     parameters = add_arguments(e, function, block)
     e.begin()
-    state = State(e, target, threads, HANDLERS, meeting_points(program))
+    is_read_by_descriptors = any(
+        product_in(op, threads, target.name).is_wgmma
+        for op in program.walk()
+        if isinstance(op, GemmOp)
+    )
+    state = State(e, target, threads, HANDLERS, meeting_points(program), is_read_by_descriptors)
     _take_arguments(state, function)
     for op in function.body.block.ops:
         if not isinstance(op, func.ReturnOp):

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, Place, SharedPlace
@@ -33,6 +34,8 @@ class State:
     handlers: Mapping[type[Operation], Handler]
     meets: frozenset[Operation] = frozenset()
     """Operations before which all threads wait for one another."""
+    has_descriptors: bool = False
+    """Whether instructions read shared memory that threads have written by the async proxy."""
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     registers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """By storage, what registers of fragments and local buffers hold now."""
@@ -56,6 +59,8 @@ class State:
         if handler is None:
             raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
         if op in self.meets:
+            if self.has_descriptors:
+                self.e.insert(FenceProxyAsyncOp("shared::cta"))
             self.e.meet()
         handler(self, op)
         self.e.source = outer
