@@ -18,7 +18,12 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+)
 
 from tileas_xdsl.inference.fragment_map import Table, coordinates_of
 from tileas_xdsl.inference.simplify import simplified, variables_of
@@ -45,10 +50,15 @@ class Digit:
 
 @dataclass(frozen=True)
 class Digits:
-    """`base` plus the digits, those of a variable from its lowest to its highest."""
+    """`base` plus the digits, those of a variable from its lowest to its highest.
+
+    `wrapped` are digits whose sum counts modulo some number, so that they have influence without
+    being told apart by it.
+    """
 
     base: int
     digits: tuple[Digit, ...]
+    wrapped: frozenset[Digit] = frozenset()
 
     @property
     def unused(self) -> tuple[Digit, ...]:
@@ -64,7 +74,8 @@ class Digits:
 def digits_of(expression: AffineExpr, extents: Sequence[int]) -> Digits | None:
     """The digits of an expression over dimensions of these extents, or None: it is not digital.
 
-    Together the digits of each variable make up its extent; one of extent 1 has no digit.
+    Together the digits of each variable make up its extent, the last one perhaps more; a variable
+    of extent 1 has no digit.
     """
     return _digits_of(simplified(expression, extents), tuple(extents))
 
@@ -83,29 +94,30 @@ def inferred_slot(thread: AffineExpr, shape: Sequence[int], replicas: int = 1) -
     """The slot of an element where only its thread is given, or None: the thread is not digital.
 
     It numbers, row-major, the pieces of the coordinates that the thread expression (over the
-    dimensions, and symbol 0 for the replica) leaves unused: TileLang's default index.
+    dimensions, and symbol 0 for the replica) leaves unused or wraps: TileLang's default index.
     """
     extents = (*shape, replicas)
-    digits = digits_of(with_replica_last(thread, len(shape)), extents)
+    digits = _digits_or_wrapped(with_replica_last(thread, len(shape)), extents)
     if digits is None:
         return None
-    free = [digit for digit in digits.unused if digit.variable < len(shape)]
+    pieces = [*digits.unused, *digits.wrapped]
+    free = [digit for digit in pieces if digit.variable < len(shape)]
     return simplified(flattened(free), extents[:-1])
 
 
 def condensed(thread: AffineExpr, shape: Sequence[int], replicas: int) -> tuple[AffineExpr, int]:
     """The thread over fewer replicas, without those that differ in unused pieces of the replica.
 
-    A thread expression that is not digital stays as it is.
+    The pieces that are left count by their stride, the furthest apart first.  A thread expression
+    that is not digital stays as it is.
     """
     extents = (*shape, replicas)
-    digits = digits_of(with_replica_last(thread, len(shape)), extents)
+    digits = _digits_or_wrapped(with_replica_last(thread, len(shape)), extents)
     if digits is None:
         return thread, replicas
     used = [digit for digit in digits.used if digit.variable == len(shape)]
+    used.sort(key=lambda digit: -digit.stride)
     fewer = prod(digit.extent for digit in used)
-    if fewer == replicas:
-        return thread, replicas
     replica, weight = AffineExpr.constant(0), 1
     for digit in used:
         replica = replica + AffineExpr.symbol(0) // weight % digit.extent * digit.lower
@@ -135,6 +147,58 @@ def _digits_of(expression: AffineExpr, extents: tuple[int, ...]) -> Digits | Non
             return None
         digits += found
     return Digits(sum(int(line[0]) for line in lines), tuple(digits))
+
+
+def _digits_or_wrapped(expression: AffineExpr, extents: Sequence[int]) -> Digits | None:
+    """The digits, also where a sum of them is taken modulo some number."""
+    expression = simplified(expression, extents)
+    found = digits_of(expression, extents)
+    if found is not None:
+        return found
+    terms = _terms(expression)
+    mixed = [term for term in terms if len(variables_of(term)) > 1]
+    others = [term for term in terms if len(variables_of(term)) < 2]
+    if len(mixed) != 1 or (inner := _modulo(mixed[0])) is None:
+        return None
+    rest: AffineExpr = AffineExpr.constant(0)
+    for term in others:
+        rest = rest + term
+    wrapped, plain = _wrapped(inner[0], inner[1], extents), digits_of(rest, extents)
+    if wrapped is None or plain is None:
+        return None
+    own = variables_of(mixed[0])
+    if own & variables_of(rest):
+        return None
+    kept = [digit for digit in plain.digits if digit.variable not in own]
+    inside = [digit for digit in wrapped.digits if digit.variable in own]
+    return Digits(plain.base, (*inside, *kept), wrapped.wrapped)
+
+
+def _modulo(term: AffineExpr) -> tuple[AffineExpr, int] | None:
+    """The dividend and the divisor of a term that is a multiple of a remainder."""
+    if isinstance(term, AffineBinaryOpExpr) and term.kind is AffineBinaryOpKind.Mul:
+        term = term.lhs
+    if isinstance(term, AffineBinaryOpExpr) and term.kind is AffineBinaryOpKind.Mod:
+        divisor = term.rhs
+        return (term.lhs, divisor.value) if isinstance(divisor, AffineConstantExpr) else None
+    return None
+
+
+def _wrapped(dividend: AffineExpr, divisor: int, extents: Sequence[int]) -> Digits | None:
+    """The digits of a number without gaps; those wrap that stand highest, until the rest fits."""
+    found = digits_of(dividend, extents)
+    if found is None:
+        return None
+    by_stride = sorted(found.used, key=lambda digit: digit.stride)
+    weight = 1
+    for digit in by_stride:
+        if digit.stride != weight:
+            return None
+        weight *= digit.extent
+    around: set[Digit] = set()
+    while by_stride and by_stride[-1].stride * by_stride[-1].extent > divisor:
+        around.add(by_stride.pop())
+    return Digits(found.base, found.digits, frozenset(around))
 
 
 def _lines_of_terms(expression: AffineExpr, extents: tuple[int, ...]) -> list[Table] | None:
@@ -184,9 +248,7 @@ def _digits_of_line(variable: int, line: Table) -> list[Digit] | None:
         stride = int(steps[1])
         linear = steps == np.arange(len(steps)) * stride
         extent = len(steps) if linear.all() else int(np.argmin(linear))
-        if total % (lower * extent):
-            return None
-        digits.append(Digit(variable, lower, extent, stride, lower * extent == total))
+        digits.append(Digit(variable, lower, extent, stride, lower * extent >= total))
         lower *= extent
     return digits if _is_sum(values, digits) else None
 

@@ -50,7 +50,7 @@ class AccessWidth:
 def loop_width(program: Program, loop: Loop, layouts: Layouts) -> int:
     """The widest vector of the innermost variable of a loop that all its accesses allow."""
     limit = _limit(program, loop)
-    extent_limit = gcd(limit, (*loop.extents, *loop.inner)[-1])
+    extent_limit = gcd(limit, _innermost(program, loop))
     widths = [
         access_width(program, loop, access, layouts)
         for access in loop.accesses
@@ -91,6 +91,18 @@ def least_padding(width: int, total: int, threads: int) -> int:
     while choices[-1] > 1:
         choices.append(choices[-1] // 2)
     return min(choices, key=lambda choice: (-total) % (threads * choice))
+
+
+def is_fused(program: Program, loop: Loop) -> bool:
+    """Whether TileLang makes one variable of all: extents are powers of two, and no fragments."""
+    if len(loop.extents) == 1 or loop.inner:
+        return False
+    scopes = {program.buffers[access.buffer].scope for access in loop.accesses}
+    return Scope.FRAGMENT not in scopes and all(e & (e - 1) == 0 for e in loop.extents)
+
+
+def _innermost(program: Program, loop: Loop) -> int:
+    return loop.total if is_fused(program, loop) else (*loop.extents, *loop.inner)[-1]
 
 
 def _limit(program: Program, loop: Loop) -> int:
@@ -142,7 +154,8 @@ def _offsets(
 ) -> Table:
     """`(samples, *extents, *inner)`: the elements that the iterations touch.
 
-    Dimensions that the access does not mention have extent 1, but for the innermost.
+    Dimensions that the access does not mention have extent 1, but for the innermost; those of a
+    fused loop are one.
     """
     buffer = program.buffers[access.buffer]
     extents = _mentioned_extents(program, loop, access)
@@ -151,10 +164,13 @@ def _offsets(
         _offsets_of_sample(buffer, _indices(program, loop, access, extents, k), layout, k)
         for k in samples
     ]
-    return np.stack([np.broadcast_to(offsets, extents) for offsets in tables])
+    stacked = np.stack([np.broadcast_to(offsets, extents) for offsets in tables])
+    return stacked.reshape(len(samples), -1) if is_fused(program, loop) else stacked
 
 
 def _mentioned_extents(program: Program, loop: Loop, access: Access) -> tuple[int, ...]:
+    if is_fused(program, loop):
+        return loop.extents
     used = {v for index in access.indices if index is not None for v in variables_of(index)}
     if None in access.indices:
         used |= _data_variables(program, loop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -10,10 +11,10 @@ from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.digits import inferred_slot
-from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.parity.containment import Threads, contains, is_compatible
+from tileas_xdsl.inference.parity.containment import contains, is_compatible, runs
 from tileas_xdsl.inference.parity.state import BufferLayout
 from tileas_xdsl.inference.program import Program
 from tileas_xdsl.inference.simplify import simplified
@@ -113,8 +114,7 @@ def chosen(
         ]
         if dependent[0] != dependent[1]:
             return planned if dependent[0] else buffer_based
-    first = Threads(loop.thread_of(buffer_based), buffer_based.replicas)
-    second = Threads(loop.thread_of(planned), planned.replicas)
+    first, second = runs(loop, buffer_based), runs(loop, planned)
     first_is_in_second = contains(first, second, loop.extents)
     second_is_in_first = contains(second, first, loop.extents)
     if first_is_in_second != second_is_in_first:
@@ -135,25 +135,35 @@ def has_thread_dependent_slots(
     loop: LoopUses, candidate: FragmentMap, layouts: Mapping[str, BufferLayout]
 ) -> bool:
     """Whether threads at one step use different registers: those would live in local memory."""
-    inner = loop.extents[loop.rank :]
     return any(
-        _varies(candidate, _slots(loop, use, layout), inner)
+        has_thread_dependent_slot(loop, candidate, use, layout)
         for use in loop.uses
         if isinstance(layout := layouts.get(use.buffer), FragmentMap)
     )
 
 
-def _slots(loop: LoopUses, use: Use, layout: FragmentMap) -> AffineExpr:
-    return simplified(layout.slot.replace_dims_and_symbols(use.indices, []), loop.extents)
+def has_thread_dependent_slot(
+    loop: LoopUses, candidate: FragmentMap, use: Use, layout: FragmentMap
+) -> bool:
+    """Whether threads at one step use different registers of one fragment."""
+    slots = simplified(layout.slot.replace_dims_and_symbols(use.indices, []), loop.extents)
+    return _varies(candidate.slot, candidate.shape, slots, loop.extents[loop.rank :])
 
 
-def _varies(candidate: FragmentMap, slot: AffineExpr, inner: tuple[int, ...]) -> bool:
+@lru_cache(maxsize=1 << 12)
+def _varies(
+    step: AffineExpr, shape: tuple[int, ...], slot: AffineExpr, inner: tuple[int, ...]
+) -> bool:
     """Whether a register number is no function of the step (and the inner variables)."""
-    shape = (*candidate.shape, *inner)
-    coordinates = np.ix_(*(np.arange(extent) for extent in shape))
-    values = slot.eval(coordinates, [])  # pyright: ignore[reportArgumentType]
-    steps = candidate.slot_table.reshape(-1)
-    table = np.broadcast_to(np.asarray(values), shape).reshape(len(steps), -1)
-    lowest = np.full((candidate.slots, table.shape[1]), np.iinfo(np.int64).max)
-    np.minimum.at(lowest, steps, table)
-    return not np.array_equal(lowest[steps], table)
+    if step == slot:
+        return False
+    box = (*shape, *inner)
+    steps, slots = (_values(e, box).reshape(prod(shape), -1) for e in (step, slot))
+    lowest = np.full((int(steps.max()) + 1, slots.shape[1]), np.iinfo(np.int64).max)
+    np.minimum.at(lowest, steps[:, 0], slots)
+    return not np.array_equal(lowest[steps[:, 0]], slots)
+
+
+def _values(expression: AffineExpr, box: tuple[int, ...]) -> Table:
+    values = expression.eval(coordinates_of(box), [])  # pyright: ignore[reportArgumentType]
+    return np.broadcast_to(np.asarray(values, dtype=np.int64), box)

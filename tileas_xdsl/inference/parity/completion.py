@@ -26,12 +26,25 @@ def fully_replicated(shape: tuple[int, ...], threads: int) -> FragmentMap:
 def completed_fragment(
     loop: LoopUses, owners: FragmentMap, use: Use, shape: tuple[int, ...]
 ) -> FragmentMap:
-    """The threads whose iterations use an element hold it.
+    """The threads whose iterations use an element hold it; all do where that has no closed form.
 
-    Raises LayoutConflict where the index expressions have no inverse.
+    Raises LayoutConflict where a fragment without such a form is written.
     """
     if loop.is_common(use) and shape == owners.shape:
         return owners
+    try:
+        result = _of_iterations(loop, owners, use, shape)
+    except LayoutConflict:
+        if use.is_write:
+            raise
+        return fully_replicated(shape, owners.threads)
+    is_usable = use.is_write or result.is_injective
+    return result if is_usable else fully_replicated(shape, owners.threads)
+
+
+def _of_iterations(
+    loop: LoopUses, owners: FragmentMap, use: Use, shape: tuple[int, ...]
+) -> FragmentMap:
     extents = loop.loop.extents
     known = _compact_digits(loop, use)
     unused = None if known is None else _unused(known, extents)
@@ -46,10 +59,7 @@ def completed_fragment(
     threads = owners.threads
     result = completed(shape, thread, threads, replicas, loop)
     thread, replicas = condensed(thread, shape, replicas)
-    result = FragmentMap(shape, thread, result.slot, threads, replicas)
-    if not use.is_write and not result.is_injective:
-        return fully_replicated(shape, threads)
-    return result
+    return FragmentMap(shape, thread, result.slot, threads, replicas)
 
 
 def _compact_digits(loop: LoopUses, use: Use) -> list[Digits] | None:

@@ -9,8 +9,10 @@ from functools import lru_cache
 import numpy as np
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
 
+from tileas_xdsl.inference.digits import with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
+from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.simplify import variables_of
 
 PAIRS_AT_ONCE = 1 << 22
@@ -19,10 +21,14 @@ PAIRS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class Threads:
-    """The threads at each point of a box: an expression whose last dimension is the replica."""
+    """The threads at each point of a box: an expression whose last dimension is the replica.
+
+    `is_full`: every slot of every thread of the layout holds something, so that it has an inverse.
+    """
 
     thread: AffineExpr
     replicas: int
+    is_full: bool
 
     def is_everywhere(self, rank: int) -> bool:
         """Whether the replica is the thread."""
@@ -32,30 +38,43 @@ class Threads:
 def contains(small: Threads, large: Threads, extents: Sequence[int]) -> bool:
     """Whether at each point of a box every thread of `small` is one of `large`.
 
-    An expression that depends on a value of the program contains nothing but itself.
+    An expression that depends on a value of the program contains nothing but itself.  Raises
+    LayoutConflict where `large` has no inverse.
     """
     return _contains(small, large, tuple(extents))
 
 
 def layout_contains(small: FragmentMap, large: FragmentMap) -> bool:
     """Whether every element that a thread holds in `small` it holds in `large`."""
-    rank = len(small.shape)
-    return contains(_threads(small, rank), _threads(large, rank), small.shape)
+    return contains(_threads(small), _threads(large), small.shape)
 
 
 def is_compatible(loop: LoopUses, owners: FragmentMap, use: Use, layout: FragmentMap) -> bool:
     """Whether each iteration runs where its element is; a write must reach every copy of it."""
-    runs = Threads(loop.thread_of(owners), owners.replicas)
-    holds = Threads(loop.thread_at(use, layout), layout.replicas)
-    if not contains(runs, holds, loop.extents):
+    first = runs(loop, owners)
+    second = Threads(loop.thread_at(use, layout), layout.replicas, _is_full(layout))
+    if use.is_read and not contains(first, second, loop.extents):
         return False
-    return not use.is_write or contains(holds, runs, loop.extents)
+    if not use.is_write:
+        return True
+    both = ((second, first), (first, second))
+    return all(contains(small, large, loop.extents) for small, large in both)
 
 
-def _threads(layout: FragmentMap, rank: int) -> Threads:
-    dimensions = [AffineExpr.dimension(k) for k in range(rank)]
-    replica = AffineExpr.dimension(rank)
-    return Threads(layout.thread.replace_dims_and_symbols(dimensions, [replica]), layout.replicas)
+def runs(loop: LoopUses, owners: FragmentMap) -> Threads:
+    """The threads that run each iteration."""
+    return Threads(loop.thread_of(owners), owners.replicas, _is_full(owners))
+
+
+def _threads(layout: FragmentMap) -> Threads:
+    thread = with_replica_last(layout.thread, len(layout.shape))
+    return Threads(thread, layout.replicas, _is_full(layout))
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_full(layout: FragmentMap) -> bool:
+    threads = np.count_nonzero(np.bincount(layout.thread_table.ravel()))
+    return int(threads) * layout.slots == layout.thread_table.size
 
 
 @lru_cache(maxsize=1 << 14)
@@ -63,6 +82,10 @@ def _contains(small: Threads, large: Threads, extents: tuple[int, ...]) -> bool:
     rank = len(extents)
     if large.is_everywhere(rank):
         return True
+    if not large.is_full:
+        raise LayoutConflict(
+            f"some threads of ({large.thread}) are a round short: such a layout has no inverse"
+        )
     if small.thread == large.thread and small.replicas <= large.replicas:
         return True
     if any(isinstance(e, AffineSymExpr) for t in (small, large) for e in t.thread.dfs()):

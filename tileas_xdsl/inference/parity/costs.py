@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.parity.candidates import has_thread_dependent_slot
 from tileas_xdsl.inference.parity.engine import Engine
 from tileas_xdsl.inference.parity.state import State
 
@@ -31,17 +32,36 @@ class CostModel(Protocol):
 
 @dataclass(frozen=True)
 class RegisterCount:
-    """The registers of all fragments that are laid out so far."""
+    """The registers of all fragments that are laid out so far, unless some must be spilled."""
 
     engine: Engine
 
     def cost(self, state: State, members: tuple[int, ...]) -> Cost:
-        return Cost(0, registers(state))
+        return Cost(spilled_bytes(self.engine, state, members), registers(state))
 
 
 def registers(state: State) -> int:
     """The slots that a thread has for all fragments."""
     return sum(layout.slots for layout in state.layouts.values() if isinstance(layout, FragmentMap))
+
+
+def spilled_bytes(engine: Engine, state: State, members: tuple[int, ...]) -> int:
+    """Traffic of register arrays that loops index by thread, which live in local memory."""
+    total = 0
+    for number in members:
+        decision = state.loops.get(number)
+        if decision is None:
+            continue
+        owners = decision.owners
+        for use in engine.loops[number].uses:
+            layout = state.layouts[use.buffer]
+            assert isinstance(layout, FragmentMap)
+            if not has_thread_dependent_slot(engine.loops[number], owners, use, layout):
+                continue
+            size = -(-engine.program.buffers[use.buffer].bits // 8)
+            threads = int(owners.thread_table.max()) + 1
+            total += max(layout.slots * size, 2 * threads * owners.slots * size)
+    return total
 
 
 MODELS: Mapping[str, Callable[[Engine], CostModel]] = {"register-count": RegisterCount}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tileas_xdsl.inference.decisions import Decisions, InferenceError, LoopDecision, Reason
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.completion import fully_replicated
+from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.costs import MODELS
 from tileas_xdsl.inference.parity.engine import Engine
 from tileas_xdsl.inference.parity.free import decide
@@ -90,8 +91,13 @@ def _loop_decision(engine: Engine, state: State, number: int) -> LoopDecision:
     program = replace(engine.program, operations=(replace(operation, kind=LoopKind.COPY),))
     alone = Engine(program, Uses(program))
     last = State(dict(state.layouts))
-    for level in (Level.COMMON, Level.FREE):
-        alone.step(last, 0, level, enqueue=False)
+    try:
+        for level in (Level.COMMON, Level.FREE):
+            alone.step(last, 0, level, enqueue=False)
+    except LayoutConflict:
+        if number not in state.loops:
+            raise
+        return state.loops[number]
     state.rules.setdefault(f"loop {number}", last.rules["loop 0"])
     return last.loops[0]
 

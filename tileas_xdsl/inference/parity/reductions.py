@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from xdsl.ir.affine import AffineExpr
 
-from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.digits import condensed, inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
@@ -21,8 +20,7 @@ def visit(
 ) -> Update:
     """The target's layout, where the source's is known.
 
-    Raises LayoutConflict where the target is known and does not fit, InferenceError where the
-    threads cannot be shared evenly among the replicas.
+    Raises LayoutConflict where the target is known and does not fit.
     """
     source = layouts.get(reduce.source)
     if level is Level.STRICT or not isinstance(source, FragmentMap):
@@ -48,12 +46,6 @@ def _projected(
     """The source's threads with the reduced coordinate folded into the replica."""
     extent = source.shape[reduce.axis]
     replicas = extent * source.replicas
-    if program.threads % replicas and replicas % program.threads:
-        raise InferenceError(
-            f"{replicas} replicas of the sums of '{reduce.source}' do not share "
-            f"{program.threads} threads evenly",
-            reduce.location,
-        )
     replica = AffineExpr.symbol(0)
     coordinates = _coordinates(reduce, len(source.shape), len(shape))
     coordinates.insert(reduce.axis, replica % extent)
