@@ -1,4 +1,4 @@
-"""Programs for layout inference, written briefly: `kernel.parallel((4, 16), "f[i, j] = A[i, j]")`."""
+"""Programs for layout inference, written briefly: `kernel.parallel((4,), "f[i] = A[i]")`."""
 
 from __future__ import annotations
 

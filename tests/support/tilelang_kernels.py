@@ -1,4 +1,4 @@
-"""The kernels whose layouts TileLang 0.1.15 was asked for, by their names (`README` of the vectors)."""
+"""The kernels whose layouts TileLang 0.1.15 was asked for, by their names."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ def ew_add(shape: tuple[int, ...], threads: int, element: str) -> Kernel:
 
 def softmax(shape: tuple[int, ...], threads: int, element: str) -> Kernel:
     kernel = Kernel(threads)
-    kernel.arrays("f32", A=shape)
-    kernel.arrays(element, B=shape)
+    kernel.arrays(element, A=shape, B=shape)
     kernel.fragments("f32", x=shape, mx=shape[:1], sm=shape[:1])
     kernel.fragments(element, y=shape)
     kernel.copy("A", "x")

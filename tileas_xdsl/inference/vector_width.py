@@ -133,8 +133,14 @@ def _halves(width: int) -> Iterator[int]:
 
 def _is_uniform(offsets: Table, width: int) -> bool:
     """Whether the iterations of every aligned group of so many touch one element."""
-    innermost: Table = np.arange(offsets.shape[-1], dtype=np.int64)
-    return width > 1 and np.array_equal(offsets, offsets[..., innermost // width * width])
+    extent = offsets.shape[-1]
+    first = offsets.reshape(-1, extent)[0]
+    if width == 1 or (first[:width] != first[0]).any():
+        return False
+    whole = extent // width * width
+    groups = offsets[..., :whole].reshape(*offsets.shape[:-1], -1, width)
+    rest = offsets[..., whole:]
+    return bool((groups == groups[..., :1]).all() and (rest == rest[..., :1]).all())
 
 
 def _allows(offsets: Table, width: int) -> bool:
@@ -159,13 +165,21 @@ def _offsets(
     """
     buffer = program.buffers[access.buffer]
     extents = _mentioned_extents(program, loop, access)
-    samples = range(len(SAMPLES))
+    samples = range(len(SAMPLES) if _has_unknowns(buffer, access) else 1)
     tables = [
         _offsets_of_sample(buffer, _indices(program, loop, access, extents, k), layout, k)
         for k in samples
     ]
     stacked = np.stack([np.broadcast_to(offsets, extents) for offsets in tables])
     return stacked.reshape(len(samples), -1) if is_fused(program, loop) else stacked
+
+
+def _has_unknowns(buffer: Buffer, access: Access) -> bool:
+    """Whether what is touched depends on more than the iteration."""
+    return DYNAMIC in buffer.shape or any(
+        index is None or any(isinstance(e, AffineSymExpr) for e in index.dfs())
+        for index in access.indices
+    )
 
 
 def _mentioned_extents(program: Program, loop: Loop, access: Access) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
-from tileas_xdsl.inference.digits import Digit, Digits, condensed, digits_of
+from tileas_xdsl.inference.digits import Digit, Digits, condensed, digits_of, with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.candidates import completed
@@ -38,8 +38,18 @@ def completed_fragment(
         if use.is_write:
             raise
         return fully_replicated(shape, owners.threads)
-    is_usable = use.is_write or result.is_injective
+    is_usable = use.is_write or (result.is_injective and not _is_ragged(result))
     return result if is_usable else fully_replicated(shape, owners.threads)
+
+
+def _is_ragged(layout: FragmentMap) -> bool:
+    """Whether the pieces of a coordinate make up more than its extent."""
+    extents = (*layout.shape, layout.replicas)
+    found = digits_of(with_replica_last(layout.thread, len(layout.shape)), extents)
+    if found is None:
+        return False
+    sizes = [prod(d.extent for d in found.digits if d.variable == k) for k in range(len(extents))]
+    return sizes != list(extents)
 
 
 def _of_iterations(

@@ -10,6 +10,8 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.candidates import has_thread_dependent_slot
 from tileas_xdsl.inference.parity.engine import Engine
 from tileas_xdsl.inference.parity.state import State
+from tileas_xdsl.inference.parity.traffic import traffic
+from tileas_xdsl.inference.program import Loop, LoopKind
 
 
 @dataclass(frozen=True, order=True)
@@ -40,6 +42,32 @@ class RegisterCount:
         return Cost(spilled_bytes(self.engine, state, members), registers(state))
 
 
+@dataclass(frozen=True)
+class IoAware:
+    """Traffic of global memory and of spilled registers, then registers."""
+
+    engine: Engine
+
+    def cost(self, state: State, members: tuple[int, ...]) -> Cost:
+        total = sum(self._traffic(state, number) for number in members)
+        return Cost(spilled_bytes(self.engine, state, members) + total, registers(state))
+
+    def _traffic(self, state: State, number: int) -> int:
+        """A copy moves what its fragment holds, other loops what their iterations touch."""
+        operation = self.engine.program.operations[number]
+        if not isinstance(operation, Loop) or operation.kind is LoopKind.FILL:
+            return 0
+        if operation.kind is LoopKind.PARALLEL:
+            return traffic(self.engine.program, operation, state.loops[number].owners)
+        uses = self.engine.loops[number].uses
+        layout = state.layouts.get(uses[0].buffer) if len(uses) == 1 else None
+        if not isinstance(layout, FragmentMap):
+            return 0
+        if layout.shape != operation.extents:
+            layout = state.loops[number].owners
+        return traffic(self.engine.program, operation, layout)
+
+
 def registers(state: State) -> int:
     """The slots that a thread has for all fragments."""
     return sum(layout.slots for layout in state.layouts.values() if isinstance(layout, FragmentMap))
@@ -64,4 +92,7 @@ def spilled_bytes(engine: Engine, state: State, members: tuple[int, ...]) -> int
     return total
 
 
-MODELS: Mapping[str, Callable[[Engine], CostModel]] = {"register-count": RegisterCount}
+MODELS: Mapping[str, Callable[[Engine], CostModel]] = {
+    "register-count": RegisterCount,
+    "io-aware": IoAware,
+}

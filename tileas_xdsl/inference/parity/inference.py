@@ -11,6 +11,7 @@ from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.costs import MODELS
 from tileas_xdsl.inference.parity.engine import Engine
 from tileas_xdsl.inference.parity.free import decide
+from tileas_xdsl.inference.parity.loops import vector_of
 from tileas_xdsl.inference.parity.state import Level, State, Uses, Visit
 from tileas_xdsl.inference.parity.views import viewed
 from tileas_xdsl.inference.program import Loop, LoopKind, Program
@@ -83,11 +84,17 @@ def _complete_views(program: Program, uses: Uses, state: State) -> None:
 
 
 def _loop_decision(engine: Engine, state: State, number: int) -> LoopDecision:
-    """Copies and fills look again when they are lowered, with all layouts known."""
     operation = engine.program.operations[number]
     assert isinstance(operation, Loop)
-    if operation.kind is LoopKind.PARALLEL:
-        return state.loops[number]
+    is_final = operation.kind is LoopKind.PARALLEL
+    decision = state.loops[number] if is_final else _lowered(engine, state, operation, number)
+    owners = decision.owners
+    width = vector_of(engine.program, engine.loops[number], owners, state.layouts)
+    return replace(decision, vector=width)
+
+
+def _lowered(engine: Engine, state: State, operation: Loop, number: int) -> LoopDecision:
+    """Copies and fills look again when they are lowered, with all layouts known."""
     program = replace(engine.program, operations=(replace(operation, kind=LoopKind.COPY),))
     alone = Engine(program, Uses(program))
     last = State(dict(state.layouts))

@@ -53,7 +53,6 @@ def visit(program: Program, loop: LoopUses, level: Level, layouts: Layouts) -> U
     }
     decision = LoopDecision(
         owners,
-        vector=_vector(program, loop, owners, {**layouts, **fragments}),
         runs_once=owners.replicas > 1 and loop.stores_memory,
         is_padded=is_padded,
     )
@@ -139,7 +138,7 @@ def _known(layouts: Layouts, name: str) -> FragmentMap:
 
 def _check_injective(loop: LoopUses, owners: FragmentMap) -> None:
     places = (owners.thread_table * owners.slots + owners.slot_table).ravel()
-    if len(np.unique(places)) == len(places):
+    if np.bincount(places).max() == 1:
         return
     order = np.argsort(places, kind="stable")
     twice = int(np.argmax(places[order][1:] == places[order][:-1]))
@@ -197,7 +196,7 @@ def _threads(numbers: set[int]) -> str:
     return f"thread {listed}" if len(numbers) == 1 else f"threads {listed}"
 
 
-def _vector(program: Program, loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> int:
+def vector_of(program: Program, loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> int:
     """How many neighbouring steps of a thread access memory at once."""
     if loop.loop.inner:
         return 1
