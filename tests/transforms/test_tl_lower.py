@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
-from tests.support.tl_kernels import ALIGNED_SUMS, ARTICLE, CASES, MANY_ROUNDS, TRANSPOSE, laid_out
+from tests.support.tl_kernels import (
+    ALIGNED_SUMS,
+    ARTICLE,
+    CASES,
+    MANY_ROUNDS,
+    TRANSPOSE,
+    floats,
+    laid_out,
+    written,
+)
+from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 TARGETS = ("sm_90a", "sm_100a")
@@ -63,6 +73,35 @@ def test_threads_outside_of_the_image_of_a_loop_do_nothing() -> None:
 
 def test_threads_meet_once_between_writing_and_reading_shared_memory() -> None:
     assert TRANSPOSE.check("sm_90a").ptx.count("bar.sync") == 1
+
+
+VIEWS = [
+    ("F", "reshape", "8x64xf32"),
+    ("F", "view", "16x32xi32"),
+    ("S", "reshape", "512xf32"),
+    ("S", "view", "16x64xf16"),
+]
+
+
+@pytest.mark.parametrize(("space", "kind", "shown"), VIEWS)
+def test_a_view_shows_the_bits_of_its_storage(space: str, kind: str, shown: str) -> None:
+    alloc = {"F": "fragment", "S": "shared"}[space]
+    text = f"""func.func @view(%A: memref<16x32xf32>, %B: memref<{shown}>) {{
+      tl.kernel threads(64) {{
+        %f = tl.alloc_{alloc} : memref<16x32xf32, {space}>
+        %g = tl.{kind} %f : memref<16x32xf32, {space}> to memref<{shown}, {space}>
+        tl.copy %A to %f : memref<16x32xf32> to memref<16x32xf32, {space}>
+        tl.copy %g to %B : memref<{shown}, {space}> to memref<{shown}>
+      }}
+      func.return
+    }}"""
+    *extents, element = shown.split("x")
+    kinds = {"f32": np.float32, "i32": np.int32, "f16": np.float16}
+    given = floats(np.random.default_rng(2), 16, 32)
+    result = np.zeros([int(extent) for extent in extents], kinds[element])
+    found = compile(written(text)).emulate(given, result)
+    assert not found.findings
+    assert np.asarray(found.arrays[1]).tobytes() == given.tobytes()
 
 
 def test_a_loop_without_a_layout_is_refused() -> None:

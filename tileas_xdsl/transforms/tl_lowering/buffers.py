@@ -21,8 +21,9 @@ from tileas_xdsl.dialects.tl.buffers import (
 )
 from tileas_xdsl.dialects.tl.fragments import layout_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.layout.composed import AnyLayout
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import joined, zero
@@ -83,7 +84,7 @@ def alloc_shared(state: State, op: AllocSharedOp) -> None:
     state.places[op.buffer] = SharedPlace(offset, shape, layout, element)
 
 
-def row_major(shape: tuple[int, ...], size: int) -> AnyLayout:
+def row_major(shape: tuple[int, ...], size: int) -> Layout:
     """Elements of `size` bytes, those of the last dimension next to one another."""
     strides = [size * prod(shape[axis + 1 :]) for axis in range(len(shape))]
     if len(shape) == 1:
@@ -92,32 +93,41 @@ def row_major(shape: tuple[int, ...], size: int) -> AnyLayout:
 
 
 def alias(state: State, op: ReshapeOp | ViewOp) -> None:
-    """Another name of a storage."""
-    place = state.places[op.source]
-    source, result = element_of(op.source.type), element_of(op.buffer.type)
-    if source != result:
-        raise op_error(op, f"shows {source} as {result}, which is not lowered to threads yet")
-    shape = shape_of(op.buffer.type)
+    """Another name of a storage: the same bits, row-major."""
+    place, shape = state.places[op.source], shape_of(op.buffer.type)
+    element = element_of(op.buffer.type)
     match place:
-        case LocalPlace():
-            made = LocalPlace(place.storage, shape, result, place.registers)
-        case SharedPlace() if _is_row_major(place):
-            size = int(table(place.layout).max(initial=0)) // max(prod(shape) - 1, 1)
-            made = SharedPlace(place.offset, shape, row_major(shape, size or 1), result)
+        case LocalPlace() if place.element == element:
+            made = LocalPlace(place.storage, shape, element, place.registers)
+        case SharedPlace() if (layout := _of_row_major(place, shape, element)) is not None:
+            made = SharedPlace(place.offset, shape, layout, element)
         case FragmentPlace() if op.layout is not None:
             layout = layout_of(op.layout, shape, state.threads)
-            if not _is_same(place.layout, layout):
+            if not _is_same(place.layout, layout) or bits_of(place.element) != bits_of(element):
                 raise op_error(op, "has another layout than its source: both name the registers")
             made = fragment_place(op.buffer, storage_of(op.buffer), layout)
         case _:
-            raise op_error(op, f"names {op.source.type} again, which is not lowered yet")
+            raise op_error(
+                op, f"shows {op.source.type} as {op.buffer.type}, which does not lie row-major"
+            )
     state.places[op.buffer] = made
 
 
-def _is_row_major(place: SharedPlace) -> bool:
-    linear = table(place.layout).reshape(place.shape[::-1]).transpose().ravel()
-    step = int(linear[1]) if len(linear) > 1 else 1
-    return bool((linear == step * np.arange(len(linear))).all())
+def _of_row_major(
+    place: SharedPlace, shape: tuple[int, ...], element: Attribute
+) -> AnyLayout | None:
+    """The layout of a view of elements that lie row-major, perhaps under a swizzle; else None."""
+    layout, swizzle = place.layout, None
+    if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle):
+        if layout.offset:
+            return None
+        swizzle, layout = layout.outer, layout.inner
+    linear = table(layout).reshape(place.shape[::-1]).transpose().ravel()
+    sizes = [bits_of(type_) // BYTE for type_ in (place.element, element)]
+    if not all(sizes) or not np.array_equal(linear, sizes[0] * np.arange(len(linear))):
+        return None
+    plain = row_major(shape, sizes[1])
+    return plain if swizzle is None else ComposedLayout(swizzle, 0, plain)
 
 
 def _is_same(a: FragmentMap, b: FragmentMap) -> bool:

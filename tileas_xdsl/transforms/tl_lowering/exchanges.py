@@ -50,7 +50,7 @@ def room(state: State, op: Operation, size: int, name: str = "") -> int:
 
 def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
     """A fragment row-major in shared memory, where all threads see it."""
-    e, part = state.e, state.registers[place.storage]
+    e, part = state.e, state.held(place)
     shape, kept, size = place.layout.shape, *stored(place.element)
     offset = room(state, op, prod(shape) * size, "fragment")
     made = SharedPlace(offset, shape, row_major(shape, size), kept)
@@ -87,7 +87,7 @@ def _steps(layout: FragmentMap, element: Attribute) -> Steps:
 def convert(state: State, op: ConvertLayoutOp) -> None:
     """The same elements in other registers, the cheapest way."""
     source, target = state.fragment(op, op.source), state.fragment(op, op.target)
-    state.registers[target.storage] = moved(state, op, source, target)
+    state.hold(target, moved(state, op, source, target))
 
 
 def moved(state: State, op: Operation, source: FragmentPlace, target: FragmentPlace) -> SSAValue:
@@ -96,7 +96,7 @@ def moved(state: State, op: Operation, source: FragmentPlace, target: FragmentPl
     if registers is not None:
         filled = registers + [0] * (target.registers - len(registers))
         work = Work(state, Steps.once(state.threads))
-        value = gathered(work, state.registers[source.storage], filled)
+        value = gathered(work, state.held(source), filled)
         return joined(state.e, [value])
     found = _shuffled(state, op, source, target)
     return taken(state, op, spilled(state, op, source), target) if found is None else found
@@ -131,7 +131,7 @@ def _shuffled(
         return None
     e, shape = state.e, source.layout.shape
     encoded = [EncodedLayout(shape, layout.layout, state.threads) for layout in layouts if layout]
-    part = _resized(state, state.registers[source.storage], source, encoded[0].registers)
+    part = _resized(state, state.held(source), source, encoded[0].registers)
     tile = Fragment(encoded[0], source.element, (part,))
     found = converted(e, op, tile, encoded[1]).parts[0]
     return _resized(state, found, target, target.registers)

@@ -28,7 +28,7 @@ def read(work: Work, op: Operation, place: FragmentPlace, indices: Sequence[Sum]
     """The elements of all steps: a vector, or a scalar where all steps read one register."""
     elements, mine = elements_of(work, op, place, indices)
     slots = slots_of(work, op, place, elements, mine)
-    part = work.state.registers[place.storage]
+    part = work.state.held(place)
     columns = [_single(slots[:, k]) for k in range(work.count)]
     known = {c for c in columns if c is not None and c != NONE}
     if len(known) == 1 and None not in columns:
@@ -79,19 +79,17 @@ def write(
     _check_owners(op, place, elements, mine)
     if not work.path:
         _check_once(work, op, place, elements, mine)
-    e, storage = work.e, place.storage
-    old = work.state.registers[storage]
+    e, old = work.e, work.state.held(place)
     if not work.path and _is_whole(work, place, slots):
         found = value if isinstance(value.type, VectorType) else None
-        work.state.registers[storage] = (
-            joined(e, [value] * place.registers) if found is None else found
-        )
+        whole = joined(e, [value] * place.registers) if found is None else found
+        work.state.hold(place, whole)
         return
     new: dict[int, SSAValue] = {}
     for k in range(work.count):
         _put(work, place, slots, k, element(e, value, k), old, new)
     parts = [new.get(register) for register in range(place.registers)]
-    work.state.registers[storage] = _assembled(work, old, parts)
+    work.state.hold(place, _assembled(work, old, parts))
 
 
 def _is_whole(work: Work, place: FragmentPlace, slots: Table) -> bool:

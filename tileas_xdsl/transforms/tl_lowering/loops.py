@@ -91,7 +91,10 @@ def fill(state: State, op: FillOp) -> None:
     """One value everywhere."""
     place = state.places[op.buffer]
     value = state.scalar(op.value)
-    if isinstance(place, FragmentPlace | LocalPlace):
+    if isinstance(place, FragmentPlace):
+        state.hold(place, joined(state.e, [value] * place.registers))
+        return
+    if isinstance(place, LocalPlace):
         state.registers[place.storage] = joined(state.e, [value] * place.registers)
         return
     element = element_of(op.buffer.type)

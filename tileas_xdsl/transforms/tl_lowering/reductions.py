@@ -120,7 +120,7 @@ def reduce(state: State, op: ReduceOp) -> None:
     source, target = state.fragment(op, op.source), state.fragment(op, op.target)
     combiner = Combiner.of(state.e, op.reduction, source.element)
     rows = Rows(source.layout, op.axis.value.data)
-    values = _in_threads(combiner, rows, state.registers[source.storage])
+    values = _in_threads(combiner, rows, state.held(source))
     partials = _in_lanes(combiner, rows.in_threads, values)
     columns = _columns(partials, target)
     found = (
@@ -129,10 +129,10 @@ def reduce(state: State, op: ReduceOp) -> None:
         else [values[column] for column in columns]
     )
     if not op.is_cleared:
-        before = combiner.widened(state.registers[target.storage])
+        before = combiner.widened(state.held(target))
         found = [combiner.combine(element(state.e, before, k), v) for k, v in enumerate(found)]
     found += [zero(state.e, combiner.wide)] * (target.registers - len(found))
-    state.registers[target.storage] = combiner.narrowed(joined(state.e, found))
+    state.hold(target, combiner.narrowed(joined(state.e, found)))
 
 
 def _in_threads(c: Combiner, rows: Rows, part: SSAValue) -> list[SSAValue]:

@@ -41,7 +41,7 @@ def cumsum(state: State, op: CumSumOp) -> None:
         _line(work, op, source, into)
     if isinstance(target, FragmentPlace):
         state.e.meet()
-        state.registers[target.storage] = taken(state, op, into, target)
+        state.hold(target, taken(state, op, into, target))
 
 
 def _room_for(state: State, op: CumSumOp, target: FragmentPlace) -> SharedPlace:

@@ -8,14 +8,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
+from xdsl.dialects.vector import BitcastOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.emitter import Emitter
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import element_type
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, Place, SharedPlace
 from tileas_xdsl.transforms.tl_lowering.sum_writer import SumWriter
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
@@ -77,6 +79,19 @@ class State:
         if not isinstance(place, FragmentPlace):
             raise op_error(op, f"takes a fragment, not {buffer.type}")
         return place
+
+    def held(self, place: FragmentPlace) -> SSAValue:
+        """What the registers of a fragment hold, as its elements."""
+        return self._as_bits(self.registers[place.storage], place.element, place.registers)
+
+    def hold(self, place: FragmentPlace, value: SSAValue) -> None:
+        """Put a vector into the registers of a fragment, or of what it is a view of."""
+        element = element_type(self.registers[place.storage])
+        self.registers[place.storage] = self._as_bits(value, element, place.registers)
+
+    def _as_bits(self, value: SSAValue, element: Attribute, count: int) -> SSAValue:
+        type_ = VectorType(element, [count])
+        return value if value.type == type_ else self.e.insert(BitcastOp(value, type_)).result
 
     def shared(self, op: Operation, buffer: SSAValue) -> SharedPlace:
         """A buffer that has to be in shared memory."""
