@@ -190,7 +190,7 @@ def test_verdicts_agree_with_xdsl(choices: list[int]):
 
 class Plain(test.TestOp):
     def verify_(self) -> None:
-        raise Exception("expected an index for each dimension")  # noqa: TRY002
+        raise Exception("expected an index for each dimension")
 
 
 def test_a_plain_exception_is_a_message_of_xdsl():

@@ -65,6 +65,10 @@ class LoopRun:
     def run(self) -> None:
         """Run all iterations; a fault where they are not independent."""
         run_block(self, self.lanes, self.op.body.block)
+        self.end()
+
+    def end(self) -> None:
+        """What is left to do when all iterations have run: were they independent?"""
         self.log.check()
         for private in self._private.values():
             private.end()
