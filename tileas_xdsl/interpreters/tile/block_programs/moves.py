@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from tileas_xdsl.interpreters.tile.views import View
 
 def copy(agent: TileAgent, op: CopyOp, _: Sequence[Any]) -> tuple[()]:
     """`tl.copy`: what is outside of global memory reads as 0 and is not written."""
-    source, target = (_window(agent, op, side) for side in (op.source_side, op.target_side))
+    plan = agent.code.fact(op, _plan)
+    source, target = (_window(agent, op, plan.extents, side) for side in plan.sides)
     if source.memory is target.memory and _meet(source, target):
         raise fault(op, f"copies {source.memory.name} onto itself")
     values = _read(source, agent.actor(op))
@@ -29,11 +31,22 @@ def copy(agent: TileAgent, op: CopyOp, _: Sequence[Any]) -> tuple[()]:
     return ()
 
 
-def _window(agent: TileAgent, op: CopyOp, side: Side) -> View:
+@dataclass(frozen=True)
+class _Plan:
+    """What a copy is, whenever it runs: the extents of its loop, and both sides."""
+
+    extents: tuple[int, ...]
+    sides: tuple[Side, Side]
+
+
+def _plan(op: CopyOp) -> _Plan:
+    return _Plan(op.loop_extents, (op.source_side, op.target_side))
+
+
+def _window(agent: TileAgent, op: CopyOp, loop: tuple[int, ...], side: Side) -> View:
     """The region of a side, perhaps outside of global memory."""
     view: View = agent.value_of(side.buffer)
     offsets = [int(agent.value_of(offset)) for offset in side.offsets] or [0] * len(view.shape)
-    loop = op.loop_extents
     shape = [1 if k is None else loop[k] for k in side.variables]
     window = view.part(offsets, shape)
     if view.memory.space is not Space.GMEM and not window.is_inside:

@@ -18,6 +18,7 @@ from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
 from tileas_xdsl.interpreters.tile.memory import Memory
 from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.interpreters.tile.regions import ascends
 
 Numbers = NDArray[np.int64]
 
@@ -115,7 +116,7 @@ def _is_alone(event: Event) -> bool:
     """Whether nobody else touches what each iteration touches, or all only read or update."""
     if event.does is not Does.WRITE:
         return True
-    return len(np.unique(event.offsets)) == len(event.offsets)
+    return ascends(event.offsets) or len(np.unique(event.offsets)) == len(event.offsets)
 
 
 def _columns(events: Sequence[Event]) -> _Columns:
