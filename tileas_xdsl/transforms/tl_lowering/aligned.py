@@ -29,13 +29,18 @@ def load(access: Access) -> SSAValue:
 
 def store(access: Access, value: SSAValue) -> None:
     """Elements of all steps put into memory."""
+    act(access, lambda one: memory.store(one, value))
+
+
+def act(access: Access, do: Callable[[Access], None]) -> None:
+    """Do what an access is for, with the pieces that it has as wide as they can be."""
     pieces = _wide_pieces(access)
     if pieces is None:
-        memory.store(access, value)
+        do(access)
         return
 
     def put(one: Access) -> Sequence[SSAValue]:
-        memory.store(one, value)
+        do(one)
         return ()
 
     _ways(access, pieces, put)
@@ -63,14 +68,14 @@ def _promised(e: Emitter, sizes: Sequence[SSAValue], factor: int) -> Generator[N
 
 
 def _ways(
-    access: Access, pieces: Sequence[Piece], act: Callable[[Access], Sequence[SSAValue]]
+    access: Access, pieces: Sequence[Piece], make: Callable[[Access], Sequence[SSAValue]]
 ) -> scf.IfOp:
     e, blocks = access.work.e, (Block(), Block())
     condition = _are_multiples(e, access.sizes, access.widest)
     types = []
     for block, chosen in zip(blocks, (pieces, access.pieces), strict=True):
         with e.within(block):
-            given = act(replace(access, chosen=chosen))
+            given = make(replace(access, chosen=chosen))
             e.insert(scf.YieldOp(*given))
             types = [value.type for value in given]
     return e.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1])))

@@ -27,6 +27,7 @@ from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.conversions import CARRIERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.fragments import joined, zero
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import ALIGNMENT
 from tileas_xdsl.transforms.tl_lowering.places import FragmentPlace, LocalPlace, SharedPlace
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
 from tileas_xdsl.transforms.tl_lowering.steps import MOST_REGISTERS, packed_in_word, padded
@@ -80,8 +81,12 @@ def alloc_shared(state: State, op: AllocSharedOp) -> None:
     bytes_ = int(offsets.max()) + size
     name = op.buffer.name_hint or "shared"
     what = f"{'x'.join(map(str, shape))} {element}, {layout}"
+    stages = state.stages.get(op.buffer, 1)
+    stage_bytes = -(-bytes_ // ALIGNMENT) * ALIGNMENT
+    if stages > 1:
+        bytes_, what = stages * stage_bytes, f"{stages} stages of {what}"
     offset = state.e.plan.shared.allocate(op, name, bytes_, what)
-    state.places[op.buffer] = SharedPlace(offset, shape, layout, element)
+    state.places[op.buffer] = SharedPlace(offset, shape, layout, element, stage_bytes)
 
 
 def row_major(shape: tuple[int, ...], size: int) -> Layout:

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.tl.base import scope_of
-from tileas_xdsl.dialects.tl.loops import SerialOp
+from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.transforms.tl_lowering.effects import written_in
@@ -27,9 +27,9 @@ MOST_ROUNDS = 64
 INDEX = IndexType()
 
 
-def serial(state: State, op: SerialOp) -> None:
+def serial(state: State, op: SerialOp | PipelinedOp) -> None:
     """Rounds one after another; written out where their number picks registers."""
-    picks = _picks(op.variable)
+    picks = register_picks(op.variable)
     rounds = op.static_bounds
     if picks and ((rounds is not None and len(rounds) <= MOST_ROUNDS) or not all(picks)):
         _written_out(state, op)
@@ -45,7 +45,7 @@ def _run(state: State, block: Block) -> Sequence[SSAValue]:
     return ()
 
 
-def _written_out(state: State, op: SerialOp) -> None:
+def _written_out(state: State, op: SerialOp | PipelinedOp) -> None:
     rounds = op.static_bounds
     if rounds is None or len(rounds) > MOST_ROUNDS:
         many = "as many rounds as run time says" if rounds is None else f"{len(rounds)} rounds"
@@ -59,7 +59,7 @@ def _written_out(state: State, op: SerialOp) -> None:
         state.run(op.body.block)
 
 
-def _picks(variable: SSAValue) -> Sequence[bool]:
+def register_picks(variable: SSAValue) -> Sequence[bool]:
     """Accesses of registers whose index depends on a variable; whether each is a fragment read."""
     pending, seen, found = [variable], {variable}, list[bool]()
     while pending:

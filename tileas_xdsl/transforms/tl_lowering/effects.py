@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import memref, scf
@@ -67,15 +67,17 @@ def _owner(value: SSAValue) -> Operation | Block:
 
 @dataclass
 class Pending:
-    """What threads have done to memory since they met."""
+    """What threads have done to memory since they met, but for what is `apart`."""
 
+    apart: frozenset[SSAValue] = frozenset()
     done: dict[AccessKind, set[SSAValue]] = field(
         default_factory=lambda: {kind: set[SSAValue]() for kind in AccessKind}
     )
 
     def copy(self) -> Pending:
         """Another one with the same contents."""
-        return Pending({kind: set(buffers) for kind, buffers in self.done.items()})
+        done = {kind: set(buffers) for kind, buffers in self.done.items()}
+        return Pending(self.apart, done)
 
     def merge(self, other: Pending) -> bool:
         """Add what may have been done on another way; whether that was new."""
@@ -99,10 +101,13 @@ class Pending:
             self.done[kind].add(storage)
 
 
-def meeting_points(kernel: KernelOp) -> frozenset[Operation]:
-    """The operations of the block before which its threads have to wait for one another."""
+def meeting_points(kernel: KernelOp, apart: Collection[SSAValue] = ()) -> frozenset[Operation]:
+    """The operations of the block before which its threads have to wait for one another.
+
+    Of the storage in `apart` other code takes care.
+    """
     found: set[Operation] = set()
-    _visit(kernel.body.block, Pending(), found)
+    _visit(kernel.body.block, Pending(frozenset(apart)), found)
     return frozenset(found)
 
 
@@ -137,10 +142,10 @@ def _step(op: Operation, pending: Pending, found: set[Operation]) -> Pending:
         touch
         for each in inner
         for touch in touches(each)
-        if scope_of(touch[0].type) in BETWEEN_THREADS
+        if scope_of(touch[0].type) in BETWEEN_THREADS and touch[0] not in pending.apart
     ]
     if op in found or pending.conflicts(touched):
         found.add(op)
-        pending = Pending()
+        pending = Pending(pending.apart)
     pending.add(touched)
     return pending

@@ -28,10 +28,12 @@ from tileas_xdsl.transforms.tl_lowering.control import CONTROL
 from tileas_xdsl.transforms.tl_lowering.effects import meeting_points
 from tileas_xdsl.transforms.tl_lowering.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tl_lowering.loops import LOOPS
+from tileas_xdsl.transforms.tl_lowering.pipelined import PIPELINED
 from tileas_xdsl.transforms.tl_lowering.products import PRODUCTS, product_in
 from tileas_xdsl.transforms.tl_lowering.reductions import REDUCTIONS
 from tileas_xdsl.transforms.tl_lowering.scalars import SCALARS
 from tileas_xdsl.transforms.tl_lowering.scans import SCANS
+from tileas_xdsl.transforms.tl_lowering.staging import stages_of
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
 
@@ -58,6 +60,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **ALLOCATIONS,
     **CONTROL,
     **LOOPS,
+    **PIPELINED,
     **PRODUCTS,
     **EXCHANGES,
     **REDUCTIONS,
@@ -90,7 +93,9 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
         for op in program.walk()
         if isinstance(op, GemmOp)
     )
-    state = State(e, target, threads, HANDLERS, meeting_points(program), is_read_by_descriptors)
+    stages = stages_of(program)
+    meets = meeting_points(program, stages)
+    state = State(e, target, threads, HANDLERS, meets, is_read_by_descriptors, stages)
     _take_arguments(state, function)
     for op in function.body.block.ops:
         if not isinstance(op, func.ReturnOp):

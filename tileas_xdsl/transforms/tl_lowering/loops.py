@@ -42,27 +42,22 @@ def parallel(state: State, op: ParallelOp) -> None:
 
 def copy(state: State, op: CopyOp) -> None:
     """A region read and written, element by element."""
-    layout = op.layout
-    owners = (
-        _owners_of_copy(state, op)
-        if layout is None
-        else owners_of(state, op, layout, op.loop_extents)
-    )
+    owners = owners_of_copy(state, op)
     storages = {storage_of(op.source), storage_of(op.target)}
     if len(storages) == 1 and not isinstance(state.places[op.source], FragmentPlace):
         raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
     types = [element_of(op.source.type), element_of(op.target.type)]
 
     def body(work: Work, coordinates: Sequence[Sum]) -> None:
-        value = read(work, op, op.source, _indices(work, op.source_side, coordinates))
+        value = read(work, op, op.source, indices_of(work, op.source_side, coordinates))
         assert isinstance(value, SSAValue)
         value = converted(state.e, value, types[1])
-        write(work, op, op.target, _indices(work, op.target_side, coordinates), value)
+        write(work, op, op.target, indices_of(work, op.target_side, coordinates), value)
 
     iterate(state, op, owners, types, body)
 
 
-def _indices(work: Work, side: Side, coordinates: Sequence[Sum]) -> Sequence[Sum]:
+def indices_of(work: Work, side: Side, coordinates: Sequence[Sum]) -> Sequence[Sum]:
     """The indices of a side of a copy."""
     found: list[Sum] = []
     for axis, variable in enumerate(side.variables):
@@ -73,9 +68,11 @@ def _indices(work: Work, side: Side, coordinates: Sequence[Sum]) -> Sequence[Sum
     return found
 
 
-def _owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
-    """Who copies where nothing is said: the owners of a whole fragment, or all threads in turn."""
+def owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
+    """Who copies; if nothing says it the owners of a whole fragment, or all threads in turn."""
     extents = op.loop_extents
+    if op.layout is not None:
+        return owners_of(state, op, op.layout, extents)
     for side in (op.target_side, op.source_side):
         place = state.places[side.buffer]
         if not isinstance(place, FragmentPlace):

@@ -124,7 +124,7 @@ class Access:
             if not column(self.flags, first).any():
                 first += 1
                 continue
-            width = next(w for w in self._widths() if self._is_piece(first, w))
+            width = next(w for w in self._widths() if self.is_piece(first, w))
             yield Piece(first, width)
             first += width
 
@@ -134,7 +134,8 @@ class Access:
             yield width
             width //= 2
 
-    def _is_piece(self, first: int, width: int) -> bool:
+    def is_piece(self, first: int, width: int) -> bool:
+        """Whether one access can move so many steps from one on."""
         if width == 1:
             return True
         end = first + width
@@ -190,16 +191,28 @@ class Access:
 
     def guard(self, piece: Piece) -> SSAValue | None:
         """Whether a thread does a piece; None if all do."""
+        e = self.work.e
+        return e.both(e.both(self.thread(piece), self.inside(piece)), self.asked(piece))
+
+    def thread(self, piece: Piece) -> SSAValue | None:
+        """Whether a thread is one of those that do a piece; None if all are."""
+        return self.work.guard(column(self.flags, piece.first)[:, 0])
+
+    def asked(self, piece: Piece) -> SSAValue | None:
+        """What the program asks before a piece; None if nothing."""
+        return self.work.condition(piece.first)
+
+    def inside(self, piece: Piece) -> SSAValue | None:
+        """Whether a piece is in bounds; None if it always is."""
         work, e = self.work, self.work.e
-        mine = column(self.flags, piece.first)[:, 0]
-        result = work.guard(mine)
+        result: SSAValue | None = None
         for bound in self.bounds:
             index = work.at(bound.index, piece.first)
             extent = bound.extent
             limit = e.index(extent) if isinstance(extent, int) else e.as_type(extent, index.type)
             inside = e.insert(arith.CmpiOp(index, limit, "ult")).result
             result = e.both(result, inside)
-        return e.both(result, work.condition(piece.first))
+        return result
 
     def place(self, piece: Piece) -> tuple[SSAValue, int]:
         """A pointer, and how many elements further on the piece begins."""
@@ -273,8 +286,8 @@ def load(access: Access) -> SSAValue:
     work, e = access.work, access.work.e
     if access.is_one:
         flags = np.repeat(access.flags.any(axis=1, keepdims=True), work.count, axis=1)
-        return _load(replace(access, flags=flags), Piece(0, 1))
-    found = {piece.first: _load(access, piece) for piece in access.pieces}
+        return load_piece(replace(access, flags=flags), Piece(0, 1))
+    found = {piece.first: load_piece(access, piece) for piece in access.pieces}
     parts: list[SSAValue] = []
     step = 0
     while step < work.count:
@@ -292,7 +305,8 @@ def _width(value: SSAValue) -> int:
     return type_.get_shape()[0] if isinstance(type_, VectorType) else 1
 
 
-def _load(access: Access, piece: Piece) -> SSAValue:
+def load_piece(access: Access, piece: Piece) -> SSAValue:
+    """The elements of a piece, 0 where it is not done."""
     pointer, offset = access.place(piece)
     many = VectorType(access.element, [piece.count])
     type_: Attribute = access.element if piece.count == 1 else many
@@ -308,5 +322,10 @@ def store(access: Access, value: SSAValue) -> None:
             if piece.count == 1
             else strip(e, access.work.spread(value), piece.first, piece.count)
         )
-        pointer, offset = access.place(piece)
-        e.insert(StoreOp(mine, pointer, access.guard(piece), offset=offset))
+        store_piece(access, piece, mine, access.guard(piece))
+
+
+def store_piece(access: Access, piece: Piece, value: SSAValue, guard: SSAValue | None) -> None:
+    """The elements of a piece put into memory where a guard holds."""
+    pointer, offset = access.place(piece)
+    access.work.e.insert(StoreOp(value, pointer, guard, offset=offset))

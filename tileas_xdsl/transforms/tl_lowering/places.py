@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import i8
@@ -25,10 +25,21 @@ class SharedPlace:
     shape: tuple[int, ...]
     layout: AnyLayout
     element: Attribute
+    stage_bytes: int = 0
+    """From one stage of a buffer of a pipelined loop to the next."""
+    stage: SSAValue | None = None
+    """Which of the stages it is now."""
 
     def pointer(self, e: Emitter) -> SSAValue:
         """To its first byte."""
-        return e.insert(GetDynSmemOp(self.offset, i8, ALIGNMENT)).result
+        start = e.insert(GetDynSmemOp(self.offset, i8, ALIGNMENT)).result
+        if self.stage is None:
+            return start
+        return e.advance(start, e.multiply(self.stage, self.stage_bytes), ALIGNMENT)
+
+    def at(self, stage: SSAValue) -> SharedPlace:
+        """A stage of the buffer."""
+        return replace(self, stage=stage)
 
 
 @dataclass(frozen=True)
