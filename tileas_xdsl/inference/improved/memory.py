@@ -72,14 +72,15 @@ class MemoryUse:
         """The most elements, a power of two, that a vector can have wherever it begins at 0.
 
         Rows must consist of whole vectors, also where they are cut off at the end of the buffer,
-        and what moves the address besides the loop must move it by whole vectors.
+        and what moves the address besides the loop must move it by whole vectors.  Rows whose extent
+        run time knows are taken for such: code that runs asks, and else moves single elements.
         """
         tables = self.indices
         if tables is None or not self.buffer.shape or self.buffer.bits < 8:
             return 1
         most = max(1, MOST_BITS // self.buffer.bits)
         row = self.buffer.shape[-1]
-        most = gcd(most, row) if row > 0 else 1
+        most = gcd(most, row) if row > 0 else most
         free = [len(self.extents) + k for k in range(len(self.inner))]
         for variable in (*free, *(-1 - s for s in symbols_of(self.access))):
             for value in SAMPLES:

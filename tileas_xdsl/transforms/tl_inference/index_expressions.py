@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp, number_of
 from tileas_xdsl.inference.ranges import range_of
 
 
@@ -25,8 +26,13 @@ class Symbols:
     numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def of(self, value: SSAValue) -> AffineExpr:
-        """The symbol of a value."""
-        return AffineExpr.symbol(self.numbers.setdefault(value, len(self.numbers)))
+        """What all threads share: a symbol, or of the variable of a loop its number of rounds."""
+        symbol = AffineExpr.symbol(self.numbers.setdefault(value, len(self.numbers)))
+        loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+        if not isinstance(loop, SerialOp | PipelinedOp):
+            return symbol
+        lower, step = number_of(loop.lower), 1 if loop.step is None else number_of(loop.step)
+        return symbol if lower is None or step is None else symbol * step + lower
 
 
 @dataclass

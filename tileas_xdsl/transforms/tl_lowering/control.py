@@ -6,6 +6,7 @@ Registers of fragments that a region writes are carried through it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import gcd
 from typing import Any
 
 from xdsl.dialects import memref, scf
@@ -118,6 +119,7 @@ def loop(
     block = Block(arg_types=[INDEX, *(value.type for value in begin)])
     made = scf.ForOp(*bounds, begin, Region(block))
     state.values[variable] = Sum.scalar(block.args[0])
+    e.promised[block.args[0]] = gcd(e.factor(bounds[0]), e.factor(bounds[2]))
     if limits is not None:
         state.ranges[block.args[0]] = limits
     count = len(carried)
