@@ -6,6 +6,7 @@ Source: PTX ISA 9.7.9.25, cp.async.  What is out of bounds becomes 0 by a store.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
@@ -61,7 +62,7 @@ def _start(read: Access, put: Access) -> None:
             if part.count * read.size in WIDTHS:
                 _start_piece(read, put, part)
             else:
-                store_piece(put, part, load_piece(read, part), _both(read, part))
+                store_piece(put, part, load_piece(read, part), partial(_both, read))
 
 
 def _both(read: Access, piece: Piece) -> SSAValue | None:
@@ -87,4 +88,4 @@ def _start_piece(read: Access, put: Access, piece: Piece) -> None:
     nothing = zero(e, put.element)
     many = joined(e, [nothing] * piece.count) if piece.count > 1 else nothing
     assert piece.count == 1 or isinstance(many.type, VectorType)
-    store_piece(put, piece, many, outside)
+    store_piece(put, piece, many, lambda _: outside)

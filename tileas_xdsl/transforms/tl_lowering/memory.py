@@ -7,7 +7,7 @@ of bounds give 0, such writes are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -322,10 +322,12 @@ def store(access: Access, value: SSAValue) -> None:
             if piece.count == 1
             else strip(e, access.work.spread(value), piece.first, piece.count)
         )
-        store_piece(access, piece, mine, access.guard(piece))
+        store_piece(access, piece, mine, access.guard)
 
 
-def store_piece(access: Access, piece: Piece, value: SSAValue, guard: SSAValue | None) -> None:
+def store_piece(
+    access: Access, piece: Piece, value: SSAValue, guard: Callable[[Piece], SSAValue | None]
+) -> None:
     """The elements of a piece put into memory where a guard holds."""
     pointer, offset = access.place(piece)
-    access.work.e.insert(StoreOp(value, pointer, guard, offset=offset))
+    access.work.e.insert(StoreOp(value, pointer, guard(piece), offset=offset))
