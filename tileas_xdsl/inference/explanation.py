@@ -121,9 +121,9 @@ def _conversion(conversion: Conversion) -> str:
 def pictures(program: Program, decisions: Decisions) -> Iterator[tuple[str, str]]:
     """`(name, SVG)` of each fragment and of each loop: which thread owns what."""
     for name, fragment in decisions.fragments.items():
-        yield name, picture(f"%{name}", fragment, "V slot")
+        yield name, picture(f"%{name}: {fragment}", fragment, "V slot")
     for number, decision in decisions.loops.items():
-        title = named(program.operations[number])
+        title = f"{named(program.operations[number])}: {decision.owners}"
         yield f"loop{number}", picture(title, decision.owners, "S step")
 
 
