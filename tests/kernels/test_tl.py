@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from xdsl.context import Context
+from xdsl.transforms.canonicalize import CanonicalizePass as Canonicalize
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from kernels import tl
 from kernels.__main__ import main
@@ -62,6 +66,14 @@ def test_a_program_has_a_kernel_with_threads(case: Case):
     (kernel,) = [op for op in module.walk() if isinstance(op, KernelOp)]
     assert kernel.thread_count >= 64
     assert len(kernel.extents) <= sum(n > 1 for n in case.kernel.grid(case.sizes)) + 1
+
+
+@pytest.mark.parametrize("case", USUAL, ids=str)
+def test_cleaning_up_keeps_the_meaning(case: Case):
+    module, ctx = parse(case.kernel.text()), Context()
+    for passes in (Canonicalize(), CommonSubexpressionElimination(), DeadCodeElimination()):
+        passes.apply(ctx, module)
+    assert run(case.kernel, case.sizes, module=module).deviation.is_right
 
 
 def test_a_wrong_program_is_not_near():
