@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.digits import inferred_slot
@@ -147,7 +147,20 @@ def has_thread_dependent_slot(
 ) -> bool:
     """Whether threads at one step use different registers of one fragment."""
     slots = simplified(layout.slot.replace_dims_and_symbols(use.indices, []), loop.extents)
-    return _varies(candidate.slot, candidate.shape, slots, loop.extents[loop.rank :])
+    return any(
+        _varies(candidate.slot, candidate.shape, each, loop.extents[loop.rank :])
+        for each in _at_some_rounds(slots, len(loop.extents))
+    )
+
+
+def _at_some_rounds(slot: AffineExpr, rank: int) -> Sequence[AffineExpr]:
+    """A slot with numbers for variables of loops around, which all threads have alike."""
+    around = [e.position for e in slot.dfs() if isinstance(e, AffineSymExpr)]
+    if not around:
+        return [slot]
+    dimensions = [AffineExpr.dimension(k) for k in range(rank)]
+    rounds = [[AffineExpr.constant(k)] * (max(around) + 1) for k in range(3)]
+    return [slot.replace_dims_and_symbols(dimensions, numbers) for numbers in rounds]
 
 
 @lru_cache(maxsize=1 << 12)
