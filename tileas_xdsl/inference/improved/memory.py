@@ -72,8 +72,8 @@ class MemoryUse:
         """The most elements, a power of two, that a vector can have wherever it begins at 0.
 
         Rows must consist of whole vectors, also where they are cut off at the end of the buffer,
-        and what moves the address besides the loop must move it by whole vectors.  Rows whose extent
-        run time knows are taken for such: code that runs asks, and else moves single elements.
+        and what moves the address besides the loop must move it by whole vectors.  Rows whose
+        extent run time knows are taken for such: code that runs asks, and else moves single ones.
         """
         tables = self.indices
         if tables is None or not self.buffer.shape or self.buffer.bits < 8:
