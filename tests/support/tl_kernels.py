@@ -352,6 +352,65 @@ ALIGNED_SUMS = replace(
     arguments=_aligned_rows,
 )
 
+SWIZZLED_ROWS = TlCase(
+    "rows of swizzled shared memory, and columns of them, that run time knows",
+    """
+func.func @rows(%A: memref<16x64xf16>, %B: memref<16x64xf16>, %C: memref<16x64xf16>,
+                %I: memref<64xi32>, %n: index) {
+  tl.kernel threads(32) {
+    %c0 = arith.constant 0 : index
+    %s = tl.alloc_shared {layout = #tl.shared<"S<3,4,3> o 0 o (16,64):(128,2)">}
+        : memref<16x64xf16, S>
+    tl.copy %A to %s : memref<16x64xf16> to memref<16x64xf16, S>
+    tl.serial %k = %c0 to %n {
+      tl.parallel (%j) in (64)
+          attributes {layout = #tl.fragment<affine_map<(d0) -> (d0 floordiv 8, d0 mod 8)>>} {
+        %v = memref.load %s[%k, %j] : memref<16x64xf16, S>
+        memref.store %v, %B[%k, %j] : memref<16x64xf16>
+        %p = memref.load %I[%j] : memref<64xi32>
+        %q = arith.index_cast %p : i32 to index
+        %w = memref.load %s[%k, %q] : memref<16x64xf16, S>
+        memref.store %w, %C[%k, %j] : memref<16x64xf16>
+      }
+    }
+  }
+  func.return
+}""",
+    lambda rng: (
+        floats(rng, 16, 64, dtype=np.float16),
+        np.zeros((16, 64), np.float16),
+        np.zeros((16, 64), np.float16),
+        rng.permutation(64).astype(np.int32),
+        16,
+    ),
+    lambda given: (given[0], given[0][:, given[3]]),
+    changed=(1, 2),
+)
+
+LATE_THREADS = TlCase(
+    "threads that run their second step only, of an index that all steps have alike",
+    """
+func.func @late(%A: memref<64xf32>, %B: memref<2x8x2xf32>) {
+  tl.kernel (%n) in (2) threads(32) {
+    %c3 = arith.constant 3 : index
+    tl.parallel (%i, %r) in (8, 2) attributes {layout = #tl.fragment<affine_map<(d0, d1) -> (
+        d0 + 1 - (17 - d0 * 2 - d1) floordiv 16 + (16 - d0 * 2 - d1) floordiv 16,
+        d1 + (16 - d0 * 2 - d1) floordiv 16)>>} {
+      %s = arith.addi %n, %i : index
+      %q = arith.divui %s, %c3 : index
+      %x = memref.load %A[%q] : memref<64xf32>
+      memref.store %x, %B[%n, %i, %r] : memref<2x8x2xf32>
+    }
+  }
+  func.return
+}""",
+    lambda rng: (floats(rng, 64), np.zeros((2, 8, 2), np.float32)),
+    lambda given: (
+        np.repeat(given[0][np.add.outer(np.arange(2), np.arange(8)) // 3][:, :, None], 2, axis=2),
+    ),
+    grid=(2,),
+)
+
 CASES = {
     case.name: case
     for case in (
@@ -364,5 +423,7 @@ CASES = {
         ROWS,
         PICKED,
         MANY_ROUNDS,
+        LATE_THREADS,
+        SWIZZLED_ROWS,
     )
 }

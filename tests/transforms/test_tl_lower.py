@@ -11,6 +11,7 @@ from tests.support.tl_kernels import (
     ARTICLE,
     CASES,
     MANY_ROUNDS,
+    SWIZZLED_ROWS,
     TRANSPOSE,
     floats,
     laid_out,
@@ -52,6 +53,13 @@ def test_rows_that_run_time_knows_are_read_wide_where_they_are_aligned() -> None
     ptx = ALIGNED_SUMS.check("sm_90a").ptx
     assert "ld.global.v4.b32" in ptx
     assert "ld.global.b16" in ptx
+
+
+def test_a_row_that_run_time_knows_is_read_wide_under_a_swizzle() -> None:
+    """One access for the neighbours, eight for those found one by one."""
+    ptx = SWIZZLED_ROWS.check("sm_100a").ptx
+    assert ptx.count("ld.shared.v4.b32") == 1
+    assert ptx.count("ld.shared.b16") == 8
 
 
 def test_many_iterations_are_a_loop() -> None:

@@ -13,9 +13,10 @@ from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import evaluate
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.thread_tables import Flags
 from tileas_xdsl.transforms.tl_lowering.bodies import quotient, remainder
 from tileas_xdsl.transforms.tl_lowering.places import SharedPlace
-from tileas_xdsl.transforms.tl_lowering.sums import Sum
+from tileas_xdsl.transforms.tl_lowering.sums import Sum, column
 from tileas_xdsl.transforms.tl_lowering.work import Work
 
 CHUNK = 16
@@ -89,9 +90,11 @@ def _swizzled(work: Work, linear: Sum, swizzle: Swizzle, size: int) -> Sum:
     rows: list[int] = []
     first = 0
     for k in range(work.count):
-        if not values or not _follows(linear, first, k, chunk):
+        if not values or not _follows(linear, first, k, chunk, work.active):
             first = k
             values.append(_flipped(work, work.at(linear, k), swizzle, size))
+            if _begins(linear, k, chunk):
+                work.e.promised[values[-1]] = chunk
         starts.append(k - first)
         rows.append(len(values) - 1)
     each = np.array(rows)[None, :]
@@ -105,14 +108,19 @@ def _flipped(work: Work, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
     return e.exclusive_or(at, e.divide(bits, 1 << swizzle.shift))
 
 
-def _follows(linear: Sum, first: int, k: int, chunk: int) -> bool:
+def _begins(linear: Sum, k: int, chunk: int) -> bool:
+    """Whether all threads are where a chunk begins."""
+    return not any((column(table, k) % chunk).any() for table in linear.tables())
+
+
+def _follows(linear: Sum, first: int, k: int, chunk: int, active: Flags) -> bool:
     """Whether a step is in the chunk that another one begins, as far behind it as it is later."""
-    tables = [np.broadcast_to(t, (t.shape[0], max(t.shape[1], k + 1))) for t in linear.tables()]
-    begins = all(not (table[:, first] % chunk).any() for table in tables)
-    moved = [table[:, k] - table[:, first] for table in tables]
+    runs, ran = (column(active, step)[:, 0] for step in (k, first))
+    moved = [column(t, k)[:, 0] - column(t, first)[:, 0] for t in linear.tables()]
     return (
-        begins
+        _begins(linear, first, chunk)
         and k - first < chunk
-        and bool((moved[0] == k - first).all())
+        and not (runs & ~ran).any()
+        and bool(((moved[0] == k - first) | ~runs).all())
         and not any(table.any() for table in moved[1:])
     )

@@ -124,8 +124,10 @@ class Work:
         )
 
     def at(self, sum_: Sum, k: int, type_: Attribute = INDEX) -> SSAValue:
-        """An integer in one step."""
-        return self._number(sum_.step(k), column(self.active, k)[:, 0], type_, k)
+        """An integer in one step; one that all steps have alike is right for all of them."""
+        active = self.active
+        runs = np.any(active, axis=1) if sum_.is_alike else column(active, k)[:, 0]
+        return self._number(sum_.step(k), runs, type_, k)
 
     def _number(self, step: Sum, valid: Flags, type_: Attribute, k: int) -> SSAValue:
         if step.is_known and (constant := _only(step.table[:, 0], valid)) is not None:
