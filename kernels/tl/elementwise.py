@@ -15,7 +15,7 @@ from kernels.tl.base import BlockProgram
 
 @dataclass(frozen=True)
 class Article(BlockProgram):
-    """The worked example of "How to Write Layout Correctly": of a 4x16 fragment column 0 is read."""
+    """The example of "How to Write Layout Correctly": of a 4x16 fragment column 0 is read."""
 
     name: ClassVar[str] = "article"
     sizes: ClassVar[Sizes] = {}
