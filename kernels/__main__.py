@@ -3,46 +3,52 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from kernels import KERNELS, make, parameters_of
+from kernels import KERNELS, parameters_of
+from kernels.kernel import Kernel
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(
+    arguments: Sequence[str],
+    kernels: Mapping[str, type[Kernel]] = KERNELS,
+    command: str = "python -m kernels",
+) -> int:
     """What the arguments ask for, on stdout; 2 if they cannot be understood."""
     if not arguments:
-        sys.stdout.write(_list())
+        sys.stdout.write(_list(kernels))
         return 0
     name, *settings = arguments
     try:
-        if name not in KERNELS:
+        if name not in kernels:
             raise ValueError(f"there is no kernel {name!r}")
-        text = make(name, **_parameters(name, settings)).text()
+        text = _made(kernels[name], settings).text()
     except ValueError as error:
-        sys.stderr.write(f"python -m kernels: {error}; `python -m kernels` lists what there is\n")
+        sys.stderr.write(f"{command}: {error}; `{command}` lists what there is\n")
         return 2
     sys.stdout.write(text)
     return 0
 
 
-def _list() -> str:
+def _list(kernels: Mapping[str, type[Kernel]]) -> str:
     lines = [
         " ".join([name, *(f"{key}={value}" for key, value in parameters_of(kind).items())])
-        for name, kind in KERNELS.items()
+        for name, kind in kernels.items()
     ]
     return "\n".join(lines) + "\n"
 
 
-def _parameters(name: str, settings: Sequence[str]) -> dict[str, str | int]:
-    """Each `PARAMETER=VALUE` in the type of its default."""
-    defaults, found = parameters_of(KERNELS[name]), dict[str, str | int]()
+def _made(kind: type[Kernel], settings: Sequence[str]) -> Kernel:
+    """The kernel with each `PARAMETER=VALUE` in the type of its default."""
+    defaults, found = parameters_of(kind), dict[str, Any]()
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in defaults:
-            raise ValueError(f"{name} has no parameter {setting!r}")
+            raise ValueError(f"{kind.name} has no parameter {setting!r}")
         found[key] = type(defaults[key])(value)
-    return found
+    return kind(**found)
 
 
 if __name__ == "__main__":

@@ -23,10 +23,11 @@ def without_times(text: str) -> str:
 
 def test_commands_print_what_the_readme_shows(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (kernel,) = re.findall(r"```mlir\n([^`]*)```", README)
-    Path("add.mlir").write_text(kernel, encoding="utf-8")
+    kernels = re.findall(r"```mlir\n([^`]*)```", README)
+    for name, kernel in zip(("article.mlir", "add.mlir"), kernels, strict=True):
+        Path(name).write_text(kernel, encoding="utf-8")
     shown = re.findall(r"```console\n\$ tileas (.*)\n([^`]*)```", README)
-    assert len(shown) == 3
+    assert len(shown) == 4
     for command, output in shown:
         result = CliRunner().invoke(app, shlex.split(command))
         assert result.exit_code == 0

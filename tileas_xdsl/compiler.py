@@ -55,6 +55,12 @@ TO_PTX_WITH_HOST_CODE = "tileas-to-ptx-with-host-code"
 OF_THREADS = "cute-to-ptx"
 """That of kernels which are no functions of tiles, but written for the threads of a block."""
 
+OF_BUFFERS = "tl-to-ptx"
+"""That of block programs over buffers."""
+
+BLOCK_PROGRAM = "tl.kernel"
+"""The operation that such a kernel consists of."""
+
 THREADS_KERNEL = "cute.kernel"
 """The attribute of such a kernel."""
 
@@ -73,6 +79,8 @@ TARGET_OPTIONS = {
     "tileas-materialize-convert-layout": "target",
     "convert-tileas-to-cute-nvgpu": "target",
     "convert-cute-nvgpu-to-ptx": "arch",
+    "tl-layout-inference": "target",
+    "tl-lower": "target",
 }
 """Passes that must be told the target, and the name of their option."""
 
@@ -321,8 +329,21 @@ def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
     return PIPELINES[TO_PTX_WITH_HOST_CODE if host_code else TO_PTX].passes
 
 
+def default_passes(module: ModuleOp, kernel: str | None = None) -> Sequence[ArgSpec]:
+    """The passes that lower a kernel of a module, tiles or whatever it is, to PTX."""
+    if _is_tile_ir(module):
+        return PIPELINES[TO_PTX].passes
+    return _passes_of(_kernel(module, kernel))
+
+
+def _is_tile_ir(module: ModuleOp) -> bool:
+    return any(op.name == "cuda_tile.module" for op in module.ops)
+
+
 def _passes_of(function: func.FuncOp) -> Sequence[ArgSpec]:
-    """The passes to PTX for a kernel: of tiles, or written for the threads of a block."""
+    """The passes to PTX for a kernel: of tiles, of buffers, or for the threads of a block."""
+    if any(op.name == BLOCK_PROGRAM for op in function.body.walk()):
+        return PIPELINES[OF_BUFFERS].passes
     return PIPELINES[OF_THREADS if THREADS_KERNEL in function.attributes else TO_PTX].passes
 
 
@@ -365,7 +386,7 @@ def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], N
 
     `run` applies a pass to a module.
     """
-    if all(op.name != "cuda_tile.module" for op in module.ops):
+    if not _is_tile_ir(module):
         return module
     tiles = module.clone()
     for spec in PIPELINES[FROM_TILE_IR].passes:

@@ -127,6 +127,11 @@ _ALL = (
         "as tileas-to-ptx, with an object for the host that encodes the tensor maps",
         (*_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
     ),
+    Pipeline(
+        "tl-to-ptx",
+        "lay out block programs over buffers, lower them to the threads of a block, those to PTX",
+        _plain("tl-layout-inference", "tl-lower", *_TO_THREADS[1:]),
+    ),
 )
 
 PIPELINES: Mapping[str, Pipeline] = {pipeline.name: pipeline for pipeline in _ALL}

@@ -100,6 +100,12 @@ def _tile() -> Dialect:
     return Tile
 
 
+def _tl() -> Dialect:
+    from tileas_xdsl.dialects.tl import Tl
+
+    return Tl
+
+
 def _convert_cute_nvgpu_to_ptx() -> type[ModulePass]:
     from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 
@@ -162,6 +168,12 @@ def _tileas_place_constants() -> type[ModulePass]:
     from tileas_xdsl.transforms.tileas_place_constants import TileasPlaceConstants
 
     return TileasPlaceConstants
+
+
+def _tl_layout_inference() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tl_layout_inference import TlLayoutInference
+
+    return TlLayoutInference
 
 
 def _tileas_widen_truths() -> type[ModulePass]:
@@ -240,6 +252,12 @@ def _tileas_slicing() -> type[ModulePass]:
     return TileasSlicing
 
 
+def _tl_lower() -> type[ModulePass]:
+    from tileas_xdsl.transforms.tl_lower import TlLower
+
+    return TlLower
+
+
 def _verify_dominance() -> type[ModulePass]:
     from tileas_xdsl.transforms.verify_dominance import VerifyDominance
 
@@ -262,6 +280,7 @@ TILEAS_UNIVERSE = Universe(
         "nv_tileas": _nv_tileas,
         "ptx": _ptx,
         "tile": _tile,
+        "tl": _tl,
     },
     all_passes={
         "convert-cudatile-to-tileaa": _convert_cudatile_to_tileaa,
@@ -293,6 +312,8 @@ TILEAS_UNIVERSE = Universe(
         "tileas-separate-host-tma": _tileas_separate_host_tma,
         "tileas-slicing": _tileas_slicing,
         "tileas-widen-truths": _tileas_widen_truths,
+        "tl-layout-inference": _tl_layout_inference,
+        "tl-lower": _tl_lower,
         "verify-dominance": _verify_dominance,
     },
     all_targets={"ptx": _ptx_target},

@@ -186,3 +186,12 @@ def test_verdicts_agree_with_xdsl(choices: list[int]):
     except VerifyException:
         valid = False
     assert (not verify_errors(module)) == valid
+
+
+class Plain(test.TestOp):
+    def verify_(self) -> None:
+        raise Exception("expected an index for each dimension")
+
+
+def test_a_plain_exception_is_a_message_of_xdsl():
+    assert operation_errors(Plain())[0].text == "'test.op' op expected an index for each dimension"

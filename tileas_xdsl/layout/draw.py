@@ -68,24 +68,30 @@ def grid_by_thread(fragment: Fragment) -> Grid:
     """Cells coloured by warp and lane, labelled `T3 V0` (register 0 of thread 3) or just `3`."""
     threads, cut = _cells(fragment.layout, fragment.thread_table[0])
     values, _ = _cells(fragment.layout, fragment.value_table[0])
-    warps = min(len(_HUES), -(-fragment.threads // WARP))
+    note = f"; one of {fragment.replicas} replicas" if fragment.replicas > 1 else ""
+    return grid_of_owners(str(fragment.layout), threads, values, fragment.threads, note + cut)
+
+
+def grid_of_owners(
+    title: str, threads: Table, values: Table, block: int, note: str = "", value: str = "V register"
+) -> Grid:
+    """Cells `(rows, columns)` coloured by thread, of `block` threads, labelled with their value.
+
+    `value` is the letter of a label and what it counts.
+    """
+    warps = min(len(_HUES), -(-block // WARP))
     palette = [
         _colour(_HUES[warp], 92 - 4 * (lane // 4)) for warp in range(warps) for lane in range(WARP)
     ]
     legend = [(_colour(_HUES[warp], 72), f"warp {warp}") for warp in range(warps)]
-    replicas = f"; one of {fragment.replicas} replicas" if fragment.replicas > 1 else ""
     labels, meaning = threads.astype(np.str_), "a number is the thread"
     if threads.shape[1] <= 32:
-        registers = np.char.add(" V", values.astype(np.str_))
-        labels, meaning = np.char.add(np.char.add("T", labels), registers), "T thread, V register"
-    return Grid(
-        str(fragment.layout),
-        f"coloured by warp, darker with the lane; {meaning}{replicas}{cut}",
-        threads,
-        labels,
-        palette,
-        legend,
-    )
+        letter = value[0]
+        registers = np.char.add(f" {letter}", values.astype(np.str_))
+        labels = np.char.add(np.char.add("T", labels), registers)
+        meaning = f"T thread, {value}"
+    subtitle = f"coloured by warp, darker with the lane; {meaning}{note}"
+    return Grid(title, subtitle, threads, labels, palette, legend)
 
 
 def grid_by_offset(layout: AnyLayout) -> Grid:

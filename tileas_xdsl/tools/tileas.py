@@ -13,6 +13,7 @@ import typer
 
 from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
+from tileas_xdsl.tools.commands.explain import explain
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
 from tileas_xdsl.tools.commands.run import run
@@ -54,6 +55,7 @@ COMMANDS = (
     simulate,
     run,
     validate,
+    explain,
     layout,
     dialects,
     passes,

@@ -68,6 +68,7 @@ class Language:
 
 
 T = TypeVar("T")
+OpT = TypeVar("OpT", bound=Operation)
 
 
 def _unless(table: Mapping[type[Operation], T], other: Language) -> Mapping[type[Operation], T]:
@@ -98,6 +99,13 @@ class Code:
     def __init__(self, language: Language) -> None:
         self.language = language
         self._steps: dict[Block, Sequence[Step]] = {}
+        self._facts: dict[Operation, Any] = {}
+
+    def fact(self, op: OpT, find: Callable[[OpT], T]) -> T:
+        """What `find` says of an operation, found once; it is asked nothing else of it."""
+        if op not in self._facts:
+            self._facts[op] = find(op)
+        return self._facts[op]
 
     def steps(self, block: Block) -> Sequence[Step]:
         """The operations of a block and what they mean."""

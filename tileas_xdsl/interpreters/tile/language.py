@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.block_programs.language import BLOCK_PROGRAMS
 from tileas_xdsl.interpreters.tile.control_flow import SCALAR
 from tileas_xdsl.interpreters.tile.meaning.agents import AGENTS
 from tileas_xdsl.interpreters.tile.meaning.compute import COMPUTE
@@ -33,5 +34,6 @@ TILE_LANGUAGE = (
     | COMPUTE
     | POINTERS
     | MESSAGES
+    | BLOCK_PROGRAMS
 )
-"""Control flow, arithmetic, all of `nv_tileas`, and what stays in it of `nv_tileaa`."""
+"""Control flow, arithmetic, all of `nv_tileas`, what stays in it of `nv_tileaa`, and `tl`."""

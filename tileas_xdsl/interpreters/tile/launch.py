@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.interpreters.tile.agent import Code
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
 from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
@@ -236,11 +237,14 @@ class Launch:
         return _Run(self, clusters, progress).finish()
 
 
+_ATOMICS = (TiledAtomicRmwOp, AsyncTiledAtomicRmwOp, PointedAtomicOp, AtomicAddOp)
+
+
 def _waits_for_others(kernel: func.FuncOp) -> bool:
     """Whether blocks may hand data to one another while they run."""
     for op in kernel.walk():
         semantic = op.properties.get("mem_semantic")
-        if isinstance(op, TiledAtomicRmwOp | AsyncTiledAtomicRmwOp | PointedAtomicOp):
+        if isinstance(op, _ATOMICS):
             return True
         if isinstance(semantic, MemSemanticAttr) and semantic.data is not MemSemantic.WEAK:
             return True

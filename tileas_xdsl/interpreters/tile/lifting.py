@@ -90,7 +90,7 @@ class LiftedBody:
         values = dict(self._known)
         values.update(zip(self._arguments, map(_plain, arguments), strict=True))
         for op, meaning in self._steps:
-            operands = _of_one_kind(op, [values[operand] for operand in op.operands])
+            operands = of_one_kind(op, [values[operand] for operand in op.operands])
             values.update(zip(op.results, meaning(op, operands), strict=True))
         return [np.asarray(values[v], dtype_of(v.type)) for v in self._results]
 
@@ -110,7 +110,7 @@ def _select(op: arith.SelectOp, operands: Sequence[Value]) -> tuple[Value]:
     return (np.where(condition, one, other),)
 
 
-def _of_one_kind(op: Operation, operands: list[Value]) -> list[Value]:
+def of_one_kind(op: Operation, operands: list[Value]) -> list[Value]:
     """The operands, all of them arrays as soon as one is: the rules ask only the first."""
     if isinstance(op, tensor.ExtractOp):
         return operands

@@ -41,9 +41,17 @@ def dot_value(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
     """
     if a.dtype.kind in "ib":
         return _integer_dot(op, a, b, c)
+    return product_of(a, b, c, is_by_threads=_is_by_threads(op.atom))
+
+
+def product_of(a: Array, b: Array, c: Array, *, is_by_threads: bool = False) -> Array:
+    """`a @ b + c` as a matrix instruction computes it, in the type of `c`; integers are signed."""
+    if a.dtype.kind in "iub":
+        product = np.matmul(*_as_floats(a, b))
+        return wrap_integer(product.astype(np.int64) + c, 32)
     if a.dtype == np.float64:
         return _double_dot(a, b, c)
-    if a.dtype == np.float32 and not _is_by_threads(op.atom):
+    if a.dtype == np.float32 and not is_by_threads:
         # Matrix instructions read tiles of f32 as tf32.
         a, b = truncate_to_tf32(a), truncate_to_tf32(b)
     result = matmul_f32(a, b, c)
@@ -71,8 +79,7 @@ def _double_dot(a: Array, b: Array, c: Array) -> NDArray[np.float64]:
 def _integer_dot(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
     left = _read(a, op.a.type.element_type, _is_unsigned(op.atom, op.signedness_a, "a"))
     right = _read(b, op.b.type.element_type, _is_unsigned(op.atom, op.signedness_b, "b"))
-    product = np.matmul(*_as_floats(left, right))
-    return wrap_integer(product.astype(np.int64) + c, 32)
+    return product_of(left, right, c)
 
 
 def _is_unsigned(atom: AtomAttr | None, given: SignednessAttr | None, operand: str) -> bool:

@@ -58,8 +58,11 @@ class Region:
     @staticmethod
     def of_elements(offsets: NDArray[np.int64], itemsize: int) -> Region:
         """Elements at byte offsets, in any order, some perhaps twice; at least one."""
-        unique = np.unique(offsets)
-        return Region(int(unique[0]), int(unique[-1]) + itemsize, itemsize, (), unique)
+        unique = offsets if ascends(offsets) else np.unique(offsets)
+        low, high = int(unique[0]), int(unique[-1]) + itemsize
+        if (np.diff(unique) == itemsize).all():
+            return Region(low, high, high - low)
+        return Region(low, high, itemsize, (), unique)
 
     @property
     def is_contiguous(self) -> bool:
@@ -104,6 +107,11 @@ class Region:
         """The first byte that both have; they meet."""
         mine, theirs = _run_bytes(self), _run_bytes(other)
         return int(np.intersect1d(mine, theirs)[0])
+
+
+def ascends(offsets: Offsets) -> bool:
+    """Whether each offset is larger than the one before it."""
+    return bool((offsets[1:] > offsets[:-1]).all())
 
 
 def _strides(outer: tuple[tuple[int, int], ...]) -> tuple[int, ...]:

@@ -45,7 +45,6 @@ class Emit(StrEnum):
 
 _SOURCES = (Emit.CUDA_TILE, Emit.BYTECODE)
 """What is written of the kernel as it was read."""
-_PASSES = "tileas-to-ptx"
 _BINARIES = (Emit.BYTECODE, Emit.CUBIN)
 
 
@@ -68,8 +67,14 @@ def compile(
         str, typer.Option("-o", "--out", metavar="FILE", help="The file to write; - is stdout.")
     ] = "-",
     passes: Annotated[
-        str, typer.Option("-p", "--passes", metavar="PASSES", help="The passes, or a pipeline.")
-    ] = _PASSES,
+        str | None,
+        typer.Option(
+            "-p",
+            "--passes",
+            metavar="PASSES",
+            help="The passes, or a pipeline; without it those that lower such a kernel to PTX.",
+        ),
+    ] = None,
     facts: Annotated[
         bool,
         typer.Option("--facts", help="Say on stderr what ptxas and the machine code tell."),
@@ -91,6 +96,7 @@ def compile(
     'ptxas') cubins can be written, and spills and products that ptxas serialises are errors.
     """
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
+    from tileas_xdsl.compiler import default_passes
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_input, reported_errors
 
@@ -100,7 +106,7 @@ def compile(
         _refuse(
             emit,
             {
-                "--passes": passes != _PASSES,
+                "--passes": passes is not None,
                 "--facts": facts,
                 "--time-passes": time_passes,
                 "--print-ir-after-all": print_ir_after_all,
@@ -112,9 +118,11 @@ def compile(
         _write(out, content)
         return
     with reported_errors():
-        specs = _specs(passes, print_ir_after)
+        named = None if passes is None else _named_passes(passes)
         shown = None if print_ir_after_all else frozenset(print_ir_after)
         program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
+        specs = named or default_passes(program.module, kernel)
+        _check_shown(specs, print_ir_after)
         compiled = with_deep_stack(lambda: _compile(program, target, kernel, specs, shown))
         if time_passes:
             _print_times(compiled)
@@ -151,23 +159,26 @@ def _source(
     return with_deep_stack(lambda: write_bytecode(program.module, version))
 
 
-def _specs(text: str, shown: list[str]) -> Sequence[ArgSpec]:
-    """The passes that `-p` names, among which those of `--print-ir-after` are."""
+def _named_passes(text: str) -> Sequence[ArgSpec]:
+    """The passes that `-p` names."""
     from xdsl.universe import Universe
 
-    from tileas_xdsl.diagnostics.pass_specs import UsageError, parse_passes
+    from tileas_xdsl.diagnostics.pass_specs import parse_passes
     from tileas_xdsl.pipelines import PIPELINES
 
-    specs = [
-        made.pipeline_pass_spec()
-        for made in parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
-    ]
+    passes = parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
+    return [made.pipeline_pass_spec() for made in passes]
+
+
+def _check_shown(specs: Sequence[ArgSpec], shown: Sequence[str]) -> None:
+    """Raise `UsageError` where a pass of `--print-ir-after` does not run."""
+    from tileas_xdsl.diagnostics.pass_specs import UsageError
+
     known = {spec.name: None for spec in specs}
     for name in shown:
         if name not in known:
             names = ", ".join(known)
             raise UsageError(f"--print-ir-after: no pass '{name}' runs; there are {names}")
-    return specs
 
 
 def _compile(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, vector
@@ -28,6 +28,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.positions import pieces
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import Fragment, Splat
 
 BYTE = 8
+
+MOST_ELEMENTS = 256
+"""Elements that are put together one by one; of more, groups are (PTX ISA: registers)."""
 
 
 def assembled(
@@ -71,9 +74,25 @@ def joined(e: Emitter, values: Sequence[SSAValue]) -> SSAValue:
     if len(values) == 1 and isinstance(values[0].type, VectorType):
         return values[0]
     type_ = element_type(values[0])
+    if len(values) > 1 and sum(map(length, values)) > MOST_ELEMENTS and not _are_words(values):
+        values = [joined(e, group) for group in _groups(values)]
     if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE and not _are_words(values):
         return _joined_bytes(e, values, type_)
     return e.insert(MakeFragmentOp(values)).result
+
+
+def _groups(values: Sequence[SSAValue]) -> Iterator[Sequence[SSAValue]]:
+    """Neighbours that fill whole registers."""
+    group: list[SSAValue] = []
+    count = 0
+    for value in values:
+        group.append(value)
+        count += length(value)
+        if count >= MOST_ELEMENTS // 2 and count % 4 == 0:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group
 
 
 def _are_words(values: Sequence[SSAValue]) -> bool:

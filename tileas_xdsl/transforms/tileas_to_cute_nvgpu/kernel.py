@@ -7,37 +7,19 @@ from collections.abc import Mapping, Sequence
 from xdsl.builder import Builder
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
-    DenseArrayBase,
     FunctionType,
-    IndexType,
     IntegerAttr,
-    MemRefType,
-    StridedLayoutAttr,
-    StringAttr,
-    UnitAttr,
-    i8,
-    i32,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.sums import sums_of
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import PtrToIntOp
-from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,
     ClusterWaitOp,
-    TmaDescriptorTiledType,
 )
-from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
-from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.agents import AGENTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.arrays import ARRAYS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.bulk_loads import reserve_barriers
@@ -46,12 +28,13 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.exchanges import EXCHANGES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.generated import GENERATED
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.memory import MEMORY
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.messages import MESSAGES
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.parameters import add_arguments, attributes_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import PIPELINES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pixel_copies import PIXEL_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_atomics import ATOMICS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointed_memory import POINTED_MEMORY
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import POINTERS, memory_pointer
+from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pointers import POINTERS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.products import PRODUCTS
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import REDUCE_COPIES
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.register_slices import REGISTER_SLICES
@@ -67,13 +50,9 @@ from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tensor_turns import after, befo
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import TileFacts
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tma import TMA, prefetch_descriptors
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.values import (
-    Descriptor,
-    GlobalView,
     Lowered,
-    Scalar,
 )
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.while_loops import WHILE_LOOPS
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.windows import is_packed
 
 _HANDLERS: Mapping[type[Operation], Handler] = {
     **SCALARS,
@@ -117,14 +96,8 @@ def _laid_out(handler: Handler) -> Handler:
 HANDLERS = {kind: _laid_out(handler) for kind, handler in _HANDLERS.items()}
 """Every operation that is lowered to threads."""
 
-TENSOR_MAPS = "tileas.tensor_maps"
-"""The recipes of the hidden descriptors, in the order of the arguments."""
-
 USUAL_SHARED_BYTES = 48 * 1024
 """What a block has without asking for more (CUDA C++ Programming Guide, shared memory)."""
-
-PARAMETERS = "tileas.parameters"
-"""What each argument is: `ptr N`, `size N AXIS`, `stride N AXIS`, `scalar N`, `tensor map K`."""
 
 
 def lower_kernel(plan: KernelPlan) -> func.FuncOp:
@@ -135,7 +108,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
         plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS, facts, before, after
     )
     emitter.arguments = block
-    parameters = _add_arguments(emitter, plan.kernel, block)
+    parameters = add_arguments(emitter, plan.kernel, block)
     emitter.begin()
     prefetch_descriptors(emitter)
     reserve_barriers(emitter)
@@ -158,92 +131,8 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     types = [argument.type for argument in block.args]
     made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
     made.location = plan.kernel.location
-    made.attributes.update(_attributes(plan, parameters))
+    made.attributes.update(attributes_of(plan, parameters))
     return made
-
-
-def _add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
-    """A memref becomes a pointer, its dynamic sizes, its dynamic strides; scalars stay."""
-    names: list[str] = []
-    for position, argument in enumerate(kernel.body.block.args):
-        type_ = argument.type
-        if isa(type_, MemRefType[Attribute]):
-            e.values[argument] = _array(e, block, position, type_, names)
-        elif isinstance(type_, PtrType):
-            pointer = _add(block, memory_pointer(kernel, type_), names, f"ptr {position}")
-            e.values[argument] = Scalar(e.insert(PtrToIntOp(pointer)).result)
-        elif isinstance(type_, TmaDescType):
-            e.values[argument] = _descriptor(e, kernel, position, names)
-        elif element_of(type_) is None and shape_of(type_) is None:
-            e.values[argument] = Scalar(_add(block, type_, names, f"scalar {position}"))
-        else:
-            raise op_error(kernel, f"takes {type_}, which is not lowered to threads yet")
-    return names
-
-
-def _descriptor(e: Emitter, kernel: func.FuncOp, position: int, names: list[str]) -> Descriptor:
-    """A tensor map that was attached, with its recipe."""
-    attributes = kernel.arg_attrs
-    recipe = None if attributes is None else recipe_from(attributes.data[position].data)
-    if recipe is None or e.arguments is None:
-        raise op_error(
-            kernel, f"takes a descriptor as argument {position}, and does not say of what"
-        )
-    name = f"tensor map {len(e.plan.recipes)}"
-    e.plan.recipes.append(recipe)
-    return Descriptor(_add(e.arguments, TmaDescriptorTiledType(), names, name), recipe)
-
-
-def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValue:
-    names.append(name)
-    argument = block.insert_arg(type_, len(block.args))
-    argument.name_hint = name.replace(" ", "_")
-    return argument
-
-
-def _array(
-    e: Emitter,
-    block: Block,
-    position: int,
-    type_: MemRefType[Attribute],
-    names: list[str],
-) -> Lowered:
-    shape = type_.get_shape()
-    element = i8 if is_packed(type_.element_type) else type_.element_type
-    pointer = _add(block, MemoryPointer(element, "gmem", 16), names, f"ptr {position}")
-    extents: list[SSAValue | int] = [
-        _add(block, IndexType(), names, f"size {position} {axis}") if n == DYNAMIC_INDEX else n
-        for axis, n in enumerate(shape)
-    ]
-    strides = _strides(e, block, position, type_, extents, names)
-    zeros = (0,) * len(shape)
-    return GlobalView(pointer, type_.element_type, tuple(extents), strides, zeros)
-
-
-def _strides(
-    e: Emitter,
-    block: Block,
-    position: int,
-    type_: MemRefType[Attribute],
-    extents: Sequence[SSAValue | int],
-    names: list[str],
-) -> tuple[SSAValue | int, ...]:
-    """The strides of a row-major array, or those that its layout says."""
-    if isinstance(type_.layout, StridedLayoutAttr):
-        return tuple(
-            _add(block, IndexType(), names, f"stride {position} {axis}") if n is None else n
-            for axis, n in enumerate(type_.layout.get_strides())
-        )
-    strides: list[SSAValue | int] = [1] * len(extents)
-    for axis in reversed(range(len(extents) - 1)):
-        strides[axis] = _product(e, strides[axis + 1], extents[axis + 1])
-    return tuple(strides)
-
-
-def _product(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
-    if isinstance(a, int):
-        return a * b if isinstance(b, int) else e.multiply(b, a)
-    return e.multiply(a, b)
 
 
 def _check_shared(plan: KernelPlan) -> None:
@@ -256,21 +145,3 @@ def _check_shared(plan: KernelPlan) -> None:
             f"needs {plan.shared.bytes} bytes of shared memory; without enable-extended-smem a "
             f"launch has {USUAL_SHARED_BYTES}",
         )
-
-
-def _attributes(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
-    threads, cluster = plan.block.threads, plan.facts.cluster
-    found: dict[str, Attribute] = {
-        "cute.kernel": UnitAttr(),
-        "nvvm.reqntid": DenseArrayBase.from_list(i32, [threads, 1, 1]),
-        "nvvm.minctasm": IntegerAttr(plan.blocks_together, 32),
-        "tileas.smem_bytes": IntegerAttr(plan.shared.bytes, 32),
-        PARAMETERS: ArrayAttr([StringAttr(name) for name in parameters]),
-        TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),
-        "tileas.smem_map": StringAttr(plan.shared.table()),
-    }
-    if plan.device_maps:
-        found["tileas.device_maps"] = IntegerAttr(plan.device_maps, 32)
-    if any(extent > 1 for extent in cluster):
-        found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
-    return found

@@ -21,8 +21,12 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.origins import Touch, touches, views_of
 from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+
+LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
+"""What runs its body again."""
 
 USUAL_BYTES = 4
 """The widest element of a kernel that moves no plain tiles."""
@@ -101,7 +105,7 @@ def runs_again(op: Operation) -> bool:
     """Whether an operation is in a loop."""
     parent = op.parent_op()
     while parent is not None:
-        if isinstance(parent, scf.ForOp | scf.WhileOp):
+        if isinstance(parent, LOOPS):
             return True
         parent = parent.parent_op()
     return False

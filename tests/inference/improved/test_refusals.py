@@ -1,0 +1,105 @@
+"""What no layout makes right is refused with the iterations, the elements and the place."""
+
+import pytest
+
+from tests.support.asked_programs import copied, loaded
+from tests.support.decided_programs import (
+    ZERO,
+    I,
+    J,
+    array,
+    fragment,
+    loop,
+    owners,
+    program,
+    read,
+    update,
+    write,
+)
+from tileas_xdsl.inference.decisions import InferenceError
+from tileas_xdsl.inference.improved import infer
+from tileas_xdsl.inference.program import Program
+
+
+def refusal(asked: Program) -> InferenceError:
+    with pytest.raises(InferenceError) as caught:
+        infer(asked)
+    return caught.value
+
+
+def test_a_write_that_is_a_reduction() -> None:
+    asked = program(
+        32,
+        (array("A", 4, 8), fragment("m", 4)),
+        loop(4, 8, does=(read("A", I, J), read("m", I), write("m", I))),
+    )
+    error = refusal(asked)
+    assert error.text == (
+        "iterations (0, 0) and (0, 1) of loop 0 both write m[0]: a reduction in disguise; "
+        "use tl.reduce, a serial loop inside, or tl.atomic_add"
+    )
+    assert error.location == "k.mlir:m:write"
+
+
+def test_a_store_that_is_a_reduction() -> None:
+    store = loop(8, 8, does=(read("f", I, J), write("O", I + J)))
+    assert "both write O[1]" in refusal(loaded(32, (8, 8), store, (15,))).text
+
+
+def test_an_iteration_that_reads_what_another_writes() -> None:
+    move = loop(7, does=(read("f", I + 1), write("f", I)))
+    error = refusal(loaded(32, (8,), move, (8,)))
+    assert error.text.startswith("iteration (0) of loop 1 reads f[1], which iteration (1) writes")
+    assert error.notes[0].location == "k.mlir:f:write"
+
+
+def test_a_read_outside_of_a_fragment() -> None:
+    store = loop(8, does=(read("f", I + 1), write("O", I)))
+    error = refusal(loaded(32, (8,), store, (8,)))
+    assert error.text == "iteration (7) of loop 1 touches f[(d0 + 1)], outside of [8]"
+
+
+def test_a_condition_may_keep_an_iteration_inside() -> None:
+    store = loop(8, does=(read("f", I + 1, guarded=True), write("O", I)))
+    assert infer(loaded(32, (8,), store, (8,))).loops
+
+
+def test_an_atomic_update_of_registers() -> None:
+    error = refusal(loaded(32, (8,), loop(8, does=(update("f", I),)), (8,)))
+    assert error.text.startswith("an atomic update of f, a fragment")
+
+
+def test_too_many_registers() -> None:
+    store = loop(256, 64, does=(read("f", I, J), write("O", I, J)))
+    error = refusal(loaded(32, (256, 64), store, (256, 64)))
+    assert error.text.startswith("fragments need 512 registers a thread (f 512), a block of 32")
+    assert error.location == "f.mlir"
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        (owners(32, (8,), I * 8, ZERO), "uses threads outside of the block of 32"),
+        (owners(32, (8,), I // 2, ZERO), "puts several elements into one slot of a thread"),
+        (owners(64, (8,), I, ZERO), "is for 64 threads, the block has 32"),
+        (owners(32, (9,), I, ZERO), "is for [9] and not for [8]"),
+    ],
+)
+def test_an_annotation_that_cannot_be(layout: object, text: str) -> None:
+    store = loop(8, does=(read("f", I), write("O", I)))
+    asked = loaded(32, (8,), store, (8,), annotations={"f": layout})
+    assert refusal(asked).text.endswith(text)
+
+
+def test_an_annotated_loop_that_writes_scattered_elements_elsewhere() -> None:
+    fixed = owners(32, (4,), I + 8, ZERO)
+    asked = program(
+        32,
+        (array("A", 8), fragment("f", 8), array("O", 8)),
+        copied("A", "f", 8),
+        loop(4, does=(read("A", I), write("f", I * 3 % 8)), annotation=fixed),
+        copied("f", "O", 8),
+    )
+    error = refusal(asked)
+    assert "element f[0] lives in thread" in error.text
+    assert "loop 'k.mlir:loop' runs it on thread 8" in error.text

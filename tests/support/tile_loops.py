@@ -1,0 +1,184 @@
+"""Programs for layout inference, written briefly: `kernel.parallel((4,), "f[i] = A[i]")`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.inference.program import (
+    Access,
+    AccessKind,
+    Buffer,
+    CumSum,
+    Gemm,
+    Loop,
+    LoopKind,
+    Operation,
+    Program,
+    Reduce,
+    Scope,
+    WarpPolicy,
+)
+
+BITS = {"f32": 32, "f16": 16, "bf16": 16, "f8E4M3FN": 8, "i8": 8, "i32": 32, "f64": 64}
+
+
+@dataclass
+class Kernel:
+    """One block of `threads` threads; buffers are global unless they say otherwise."""
+
+    threads: int
+    arch: str = "sm_90a"
+    buffers: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
+    operations: list[Operation] = field(default_factory=list[Operation])
+    trips: list[int] = field(default_factory=list[int])
+
+    def buffer(self, scope: Scope, element: str, **shapes: tuple[int, ...]) -> None:
+        """Declare buffers of one scope and element type."""
+        for name, shape in shapes.items():
+            self.buffers[name] = Buffer(name, shape, BITS[element], scope, element)
+
+    def fragments(self, element: str = "f32", **shapes: tuple[int, ...]) -> None:
+        """Declare fragments."""
+        self.buffer(Scope.FRAGMENT, element, **shapes)
+
+    def shared(self, element: str = "f32", **shapes: tuple[int, ...]) -> None:
+        """Declare buffers in shared memory."""
+        self.buffer(Scope.SHARED, element, **shapes)
+
+    def arrays(self, element: str = "f32", **shapes: tuple[int, ...]) -> None:
+        """Declare global arrays."""
+        self.buffer(Scope.GLOBAL, element, **shapes)
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy all of one buffer, of equal shape, into another."""
+        shape = self.buffers[target].shape
+        variables = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+        accesses = (
+            Access(source, variables, AccessKind.READ),
+            Access(target, variables, AccessKind.WRITE),
+        )
+        self._add(Loop(shape, accesses, LoopKind.COPY, location=f"copy {source} to {target}"))
+
+    def fill(self, target: str) -> None:
+        """Fill a buffer."""
+        shape = self.buffers[target].shape
+        variables = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+        access = Access(target, variables, AccessKind.WRITE)
+        self._add(Loop(shape, (access,), LoopKind.FILL, location=f"fill {target}"))
+
+    def parallel(
+        self,
+        extents: tuple[int, ...],
+        *statements: str,
+        inner: tuple[int, ...] = (),
+        coalesced_width: int | None = None,
+    ) -> None:
+        """A loop over i, j, k, ... (the inner ones last) of assignments in Python's syntax."""
+        names = "ijklmn"[: len(extents) + len(inner)]
+        accesses = [access for text in statements for access in _accesses(text, names)]
+        location = f"loop {'; '.join(statements)}"
+        self._add(
+            Loop(
+                extents,
+                tuple(accesses),
+                inner=inner,
+                location=location,
+                coalesced_width=coalesced_width,
+            )
+        )
+
+    def reduce(self, source: str, target: str, axis: int, *, clear: bool = True) -> None:
+        """Combine along an axis."""
+        self._add(Reduce(source, target, axis, clear=clear, location=f"reduce {source}"))
+
+    def cumsum(self, source: str, target: str, axis: int) -> None:
+        """Running sums along an axis."""
+        self._add(CumSum(source, target, axis, location=f"cumsum {source}"))
+
+    def gemm(
+        self,
+        a: str,
+        b: str,
+        c: str,
+        policy: WarpPolicy = WarpPolicy.SQUARE,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+    ) -> None:
+        """`c += a @ b`."""
+        self._add(Gemm(a, b, c, transpose_a, transpose_b, policy, location=f"gemm {c}"))
+
+    @property
+    def program(self) -> Program:
+        """The program so far."""
+        return Program(self.threads, self.buffers, tuple(self.operations), self.arch)
+
+    def _add(self, operation: Operation) -> None:
+        self.operations.append(operation)
+
+
+def _accesses(statement: str, names: Sequence[str]) -> list[Access]:
+    tree = ast.parse(statement.strip()).body[0]
+    if isinstance(tree, ast.AugAssign):
+        reads: list[ast.AST] = [tree.target, *ast.walk(tree.value)]
+        targets: list[ast.expr] = [tree.target]
+    else:
+        assert isinstance(tree, ast.Assign)
+        reads, targets = list(ast.walk(tree.value)), tree.targets
+    found = [
+        Access(node.value.id, _indices(node.slice, names), AccessKind.READ)
+        for node in reads
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+    ]
+    for target in targets:
+        assert isinstance(target, ast.Subscript)
+        assert isinstance(target.value, ast.Name)
+        found.append(Access(target.value.id, _indices(target.slice, names), AccessKind.WRITE))
+    return found
+
+
+def expression_of(text: str, names: Sequence[str]) -> AffineExpr:
+    """A quasi-affine expression in Python's syntax; dimension k is called `names[k]`."""
+    found = _expression(ast.parse(text, mode="eval").body, names)
+    assert found is not None, text
+    return found
+
+
+def _indices(index: ast.expr, names: Sequence[str]) -> tuple[AffineExpr | None, ...]:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return tuple(_expression(part, names) for part in parts)
+
+
+def _expression(node: ast.expr, names: Sequence[str]) -> AffineExpr | None:
+    match node:
+        case ast.Constant(value=int(value)):
+            return AffineExpr.constant(value)
+        case ast.Name(id=name):
+            return AffineExpr.dimension(names.index(name))
+        case ast.BinOp(left=left, op=operator, right=right):
+            first, second = _expression(left, names), _expression(right, names)
+            if first is None or second is None:
+                return None
+            return _combined(operator, first, second)
+        case _:
+            return None
+
+
+def _combined(operator: ast.operator, first: AffineExpr, second: AffineExpr) -> AffineExpr:
+    match operator:
+        case ast.Add():
+            return first + second
+        case ast.Sub():
+            return first - second
+        case ast.Mult():
+            return first * second
+        case ast.FloorDiv():
+            return first // second
+        case ast.Mod():
+            return first % second
+        case _:
+            raise ValueError(f"no index has {operator}")

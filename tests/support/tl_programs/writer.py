@@ -1,0 +1,165 @@
+"""Text of a block program as it grows: names, indentation, buffers, arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+from typing import TypeVar
+
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+T = TypeVar("T")
+
+ELEMENTS = ("f32", "f32", "f16", "i32")
+"""What buffers are made of; f32 twice as often."""
+
+MOST_ELEMENTS = 2048
+"""How many elements a buffer has at most, and iterations a loop."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer of the program, by its name in the text; `space` is empty for an array."""
+
+    name: str
+    shape: tuple[int, ...]
+    element: str
+    space: str = ""
+
+    @property
+    def type(self) -> str:
+        """Its type in the text."""
+        shape = "x".join(map(str, (*self.shape, self.element)))
+        return f"memref<{shape}, #tl<space {self.space}>>" if self.space else f"memref<{shape}>"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An array that the kernel gets: whole numbers from `low` to `high`."""
+
+    buffer: Buffer
+    low: int = -4
+    high: int = 4
+
+
+@dataclass
+class Writer:
+    """What has been written so far, and what may be read from here on.
+
+    `bounds` tells how large the numbers of a buffer may be; those of arrays are small.
+    """
+
+    random: Random
+    threads: int
+    lines: list[str] = field(default_factory=list[str])
+    arguments: list[Argument] = field(default_factory=list[Argument])
+    readable: list[Buffer] = field(default_factory=list[Buffer])
+    bounds: dict[str, int] = field(default_factory=dict[str, int])
+    marks: set[str] = field(default_factory=set[str])
+    depth: int = 2
+    count: int = 0
+    grid: int = 0
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The number of the block, where there are several."""
+        return ("%block",) if self.grid else ()
+
+    def choose(self, options: Sequence[T]) -> T:
+        """One of them."""
+        return self.random.choice(options)
+
+    def chance(self, one_in: int = 2) -> bool:
+        """True once in so many times."""
+        return self.random.randrange(one_in) == 0
+
+    def number(self, low: int, high: int) -> int:
+        """One from `low` to `high`, both included."""
+        return self.random.randint(low, high)
+
+    def mark(self, kind: str) -> None:
+        """Remember that the program does this."""
+        self.marks.add(kind)
+
+    def name(self, stem: str) -> str:
+        """A new name."""
+        self.count += 1
+        return f"%{stem}{self.count}"
+
+    def line(self, text: str) -> None:
+        """One line at the current depth."""
+        self.lines.append("  " * self.depth + text)
+
+    def let(self, stem: str, text: str) -> str:
+        """A line that gives a value a new name."""
+        name = self.name(stem)
+        self.line(f"{name} = {text}")
+        return name
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """A line that opens a region, and its end."""
+        self.line(f"{head} {{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    def array(self, shape: tuple[int, ...], element: str, low: int = -4, high: int = 4) -> Buffer:
+        """A new argument."""
+        self.count += 1
+        buffer = Buffer(f"%A{self.count}", shape, element)
+        self.arguments.append(Argument(buffer, low, high))
+        return buffer
+
+    def output(self, shape: tuple[int, ...], element: str) -> Buffer:
+        """A new argument to write to, with a part for each block."""
+        return self.array((*((self.grid,) if self.grid else ()), *shape), element)
+
+    def allocated(self, shape: tuple[int, ...], element: str, space: str) -> Buffer:
+        """A new buffer of the block; nobody may read it before it is filled."""
+        buffer = Buffer(self.name(space[0]), shape, element, space)
+        self.line(f"{buffer.name} = tl.alloc_{space} : {buffer.type}")
+        return buffer
+
+    def constant(self, value: int, element: str) -> str:
+        """A whole number of a type."""
+        text = f"{value}.0" if element.startswith("f") else str(value)
+        return self.let("c", f"arith.constant {text} : {element}")
+
+    def index(self, expression: AffineExpr, variables: Sequence[str]) -> str:
+        """The value of an index over variables of loops."""
+        match expression:
+            case AffineDimExpr():
+                return variables[expression.position]
+            case AffineConstantExpr():
+                return self.constant(expression.value, "index")
+            case _:
+                dims = ", ".join(f"d{k}" for k in range(len(variables)))
+                text = f"affine_map<({dims}) -> ({expression})> ({', '.join(variables)})"
+                return self.let("e", f"affine.apply {text}")
+
+    def load(self, buffer: Buffer, indices: Sequence[str]) -> str:
+        """An element of a buffer."""
+        return self.let("x", f"memref.load {buffer.name}[{', '.join(indices)}] : {buffer.type}")
+
+    def store(self, value: str, buffer: Buffer, indices: Sequence[str]) -> None:
+        """An element of a buffer changes."""
+        at = ", ".join(indices)
+        self.line(f"memref.store {value}, {buffer.name}[{at}] : {buffer.type}")
+
+    def shape(self, rank: int | None = None) -> tuple[int, ...]:
+        """A new shape: extents of 1 to 300, powers of two and others, not too many elements."""
+        while True:
+            extents = tuple(self.extent() for _ in range(rank or self.choose((1, 2, 2, 2, 3))))
+            if prod(extents) <= MOST_ELEMENTS:
+                return extents
+
+    def extent(self) -> int:
+        """An extent of 1 to 300."""
+        return self.choose(
+            (2 ** self.number(0, 8), self.number(1, 300), self.number(1, 20), self.number(2, 8) * 8)
+        )

@@ -1,0 +1,101 @@
+"""`tileas explain`: why each buffer and loop has its layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tileas_xdsl.tools.tileas import app
+
+FRAGMENT = "memref<4x16xf32, #tl<space fragment>>"
+
+ARTICLE = f"""
+func.func @article(%A: memref<4x16xf32>, %B: memref<4xf32>) {{
+  tl.kernel threads(64) {{
+    %zero = arith.constant 0 : index
+    %f = tl.alloc_fragment : {FRAGMENT}
+    tl.copy %A to %f : memref<4x16xf32> to {FRAGMENT}
+    tl.parallel (%g, %r) in (2, 2) {{
+      %row = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)> (%g, %r)
+      %x = memref.load %f[%row, %zero] : {FRAGMENT}
+      memref.store %x, %B[%row] : memref<4xf32>
+    }}
+  }}
+  func.return
+}}
+"""
+
+
+def run(*args: str) -> Result:
+    result = CliRunner().invoke(app, ["explain", *args])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+@pytest.fixture
+def article(tmp_path: Path) -> Path:
+    path = tmp_path / "article.mlir"
+    path.write_text(ARTICLE)
+    return path
+
+
+def test_each_buffer_and_loop_is_told_with_what_fixed_it(article: Path) -> None:
+    result = run(str(article))
+    assert result.exit_code == 0
+    told = result.stdout
+    assert "@article: mode improved, 64 threads on sm_90a" in told
+    assert "(d0, d1) -> (thread d0 * 16 + d1, slot 0)" in told
+    assert f"parallel 2x2 at {article}:7:5" in told
+    assert "runs only where thread % 16 == 0" in told
+    assert told.count("fixed by") == 3
+    assert told.count("chosen") == 3
+
+
+def test_pictures_show_who_owns_what(article: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    result = run(str(article), "--svg", str(folder))
+    assert result.exit_code == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "article-f.svg",
+        "article-loop0.svg",
+        "article-loop1.svg",
+    ]
+    texts = _texts(folder / "article-loop1.svg")
+    assert {"T0 S0", "T16 S0", "T32 S0", "T48 S0"} <= texts
+    assert f"{folder / 'article-f.svg'}\n" in result.stdout
+
+
+def _texts(path: Path) -> set[str]:
+    root = ElementTree.parse(path).getroot()
+    return {node.text or "" for node in root.iter() if node.tag.endswith("text")}
+
+
+def test_where_there_is_no_layout_two_accesses_are_told(article: Path) -> None:
+    article.write_text(
+        ARTICLE.replace(
+            "store %x, %B[%row] : memref<4xf32>", f"store %x, %f[%zero, %zero] : {FRAGMENT}"
+        )
+    )
+    result = run(str(article))
+    assert result.exit_code == 1
+    assert f"{article}:10:7: error: 'memref.store' op" in result.stderr
+    assert "f[0, 0]" in result.stderr or "f[0,0]" in result.stderr
+    assert result.stdout == ""
+
+
+def test_wrong_inputs(article: Path, tmp_path: Path) -> None:
+    assert run(str(article), "--mode", "other").exit_code == 2
+    assert run(str(article), "--target", "sm_12").exit_code == 2
+    assert run(str(tmp_path / "missing.mlir")).exit_code == 1
+    article.write_text("func.func @f() { func.return }")
+    result = run(str(article))
+    assert result.exit_code == 1
+    assert "has no tl.kernel" in result.stderr
+    (tmp_path / "file").write_text("")
+    article.write_text(ARTICLE)
+    result = run(str(article), "--svg", str(tmp_path / "file"))
+    assert result.exit_code == 1
+    assert "cannot draw into" in result.stderr

@@ -1,0 +1,21 @@
+"""The dialect of block programs over buffers, in the manner of TileLang.
+
+A `tl.kernel` is what a block of threads does.  Buffers are builtin memrefs in global and shared
+memory, in fragments (registers spread over the threads) or private to each thread.  Which thread
+runs an iteration or holds an element is not said, but for annotations: `tl-layout-inference` finds
+it.  Operations are in the file of their family; each file ends with its tuple `OPERATIONS`.
+"""
+
+from xdsl.ir import Dialect
+
+from tileas_xdsl.dialects.tl import buffers, compute, kernel, loops, moves
+from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
+from tileas_xdsl.dialects.tl.enums import PolicyAttr, ReductionAttr, SpaceAttr
+
+FAMILIES = (buffers, compute, kernel, loops, moves)
+
+Tl = Dialect(
+    "tl",
+    [op for family in FAMILIES for op in family.OPERATIONS],
+    [FragmentAttr, PolicyAttr, ReductionAttr, SharedAttr, SpaceAttr],
+)

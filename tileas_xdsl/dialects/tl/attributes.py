@@ -1,0 +1,128 @@
+"""Layouts as attributes: of fragments and loops, and of shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import AffineMapAttr, IntAttr
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
+from tileas_xdsl.layout.composed import AnyLayout
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.text import parse_layout
+
+_LINEAR = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
+
+
+@irdl_attr_definition
+class FragmentAttr(ParametrizedAttribute):
+    """`#tl.fragment<affine_map<(d0, d1)[s0] -> (THREAD, SLOT)>, replicas = 2>`.
+
+    Who holds each element of a fragment, or runs each iteration of a loop, and in which slot or
+    step.  Symbol 0 counts the copies.  Without SLOT it is the row-major number of the element among
+    those of its thread.  `layout_of` in `fragments.py` gives the function.
+    """
+
+    name = "tl.fragment"
+
+    map: AffineMapAttr
+    replicas: IntAttr
+
+    def __init__(self, map: AffineMap | AffineMapAttr, replicas: int | IntAttr = 1) -> None:
+        super().__init__(
+            AffineMapAttr(map) if isinstance(map, AffineMap) else map,
+            IntAttr(replicas) if isinstance(replicas, int) else replicas,
+        )
+
+    @property
+    def thread(self) -> AffineExpr:
+        """The thread of a copy of an element."""
+        return self.map.data.results[0]
+
+    @property
+    def slot(self) -> AffineExpr | None:
+        """The slot of an element; None where the map gives the thread alone."""
+        return self.map.data.results[1] if len(self.map.data.results) > 1 else None
+
+    def verify(self) -> None:
+        map_ = self.map.data
+        if len(map_.results) not in (1, 2):
+            raise VerifyException(f"gives a thread and perhaps a slot, but {map_} has another form")
+        if map_.num_symbols > 1:
+            raise VerifyException(f"has one symbol at most, the copy, but {map_} has more")
+        if self.replicas.data < 1:
+            raise VerifyException(f"has one copy at least, not {self.replicas.data}")
+        if any(not _is_quasi_affine(result) for result in map_.results):
+            raise VerifyException(f"divides by positive constants only, unlike {map_}")
+        if self.slot is not None and any(isinstance(e, AffineSymExpr) for e in self.slot.dfs()):
+            raise VerifyException(f"has all copies in one slot, but that of {map_} uses s0")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            map_ = parser.parse_attribute()
+            if not isinstance(map_, AffineMapAttr):
+                parser.raise_error("expected an affine_map", start, parser.pos)
+            replicas = 1
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("replicas")
+                parser.parse_punctuation("=")
+                replicas = parser.parse_integer(allow_boolean=False)
+        return (map_, IntAttr(replicas))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.map)
+            if self.replicas.data != 1:
+                printer.print_string(f", replicas = {self.replicas.data}")
+
+
+def _is_quasi_affine(expression: AffineExpr) -> bool:
+    for part in expression.dfs():
+        if not isinstance(part, AffineBinaryOpExpr) or part.kind in _LINEAR:
+            continue
+        if not isinstance(part.rhs, AffineConstantExpr) or part.rhs.value < 1:
+            return False
+    return True
+
+
+@irdl_attr_definition
+class SharedAttr(Data[AnyLayout]):
+    """`#tl.shared<"S<3,4,3> o 0 o (64,64):(128,2)">`: coordinates to byte offsets in a buffer."""
+
+    name = "tl.shared"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> AnyLayout:
+        return parse_quoted_layout(parser, _plain)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(str(self.data))
+
+
+def _plain(text: str) -> AnyLayout:
+    layout = parse_layout(text)
+    if isinstance(layout, MemoryLayout):
+        raise LayoutError(f"offsets are in bytes, as 'S<3,4,3> o 0 o SHAPE:STRIDE', not {layout}")
+    return layout
+
+
+BufferLayout: TypeAlias = FragmentAttr | SharedAttr
+"""Where the elements of a buffer are."""

@@ -1,0 +1,191 @@
+"""Buffers of a block: in shared memory, spread over threads, or private to each; and views."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import NoMemoryEffect
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
+from tileas_xdsl.dialects.tl.base import (
+    BUFFER,
+    Value,
+    bits_of,
+    check_static,
+    element_of,
+    scope_of,
+    shape_of,
+)
+from tileas_xdsl.dialects.tl.checks import (
+    check_block_buffer,
+    check_in_kernel,
+    check_layout,
+    check_not_in_loop,
+    check_row_major,
+    check_shared_layout,
+)
+from tileas_xdsl.dialects.tl.enums import Space, SpaceAttr
+from tileas_xdsl.inference.program import Scope
+
+
+def _buffer_type(shape: tuple[int, ...], element: Attribute, space: Space) -> Attribute:
+    return MemRefType(element, shape, memory_space=SpaceAttr(space))
+
+
+@irdl_op_definition
+class AllocSharedOp(IRDLOperation):
+    """A buffer in shared memory; `layout` says where its elements are, in bytes."""
+
+    name = "tl.alloc_shared"
+
+    layout = opt_prop_def(SharedAttr)
+    buffer = result_def(BUFFER)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict `:` type($buffer)"
+
+    def __init__(
+        self, shape: tuple[int, ...], element: Attribute, layout: SharedAttr | None = None
+    ) -> None:
+        super().__init__(
+            properties={"layout": layout},
+            result_types=[_buffer_type(shape, element, Space.SHARED)],
+        )
+
+    def verify_(self) -> None:
+        check_block_buffer(self, self.buffer.type, Scope.SHARED)
+        check_not_in_loop(self)
+        check_in_kernel(self)
+        if self.layout is not None:
+            check_shared_layout(self, self.layout.data, self.buffer.type)
+
+
+@irdl_op_definition
+class AllocFragmentOp(IRDLOperation):
+    """A buffer in the registers of the block; `layout` says which thread has which element."""
+
+    name = "tl.alloc_fragment"
+
+    layout = opt_prop_def(FragmentAttr)
+    buffer = result_def(BUFFER)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "attr-dict `:` type($buffer)"
+
+    def __init__(
+        self, shape: tuple[int, ...], element: Attribute, layout: FragmentAttr | None = None
+    ) -> None:
+        super().__init__(
+            properties={"layout": layout},
+            result_types=[_buffer_type(shape, element, Space.FRAGMENT)],
+        )
+
+    def verify_(self) -> None:
+        check_block_buffer(self, self.buffer.type, Scope.FRAGMENT)
+        check_not_in_loop(self)
+        kernel = check_in_kernel(self)
+        check_layout(self, self.layout, shape_of(self.buffer.type), kernel.thread_count)
+
+
+@irdl_op_definition
+class AllocLocalOp(IRDLOperation):
+    """A buffer that each thread has for itself; in a parallel loop, each iteration.
+
+    What iterations write to it nobody else sees, nor what comes behind the loop.
+    """
+
+    name = "tl.alloc_local"
+
+    buffer = result_def(BUFFER)
+
+    assembly_format = "attr-dict `:` type($buffer)"
+
+    def __init__(self, shape: tuple[int, ...], element: Attribute) -> None:
+        super().__init__(result_types=[_buffer_type(shape, element, Space.LOCAL)])
+
+    def verify_(self) -> None:
+        check_block_buffer(self, self.buffer.type, Scope.LOCAL)
+        check_in_kernel(self)
+
+
+class _AliasOp(IRDLOperation):
+    """Base: another buffer of the same storage, the row-major bits of `source`."""
+
+    source = operand_def(BUFFER)
+    layout = opt_prop_def(FragmentAttr)
+    buffer = result_def(BUFFER)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($buffer)"
+
+    def __init__(
+        self, source: Value, result_type: Attribute, layout: FragmentAttr | None = None
+    ) -> None:
+        super().__init__(
+            operands=[source], properties={"layout": layout}, result_types=[result_type]
+        )
+
+    def check_alias(self) -> None:
+        """The same memory, of known extents, and as many bits."""
+        source, result = self.source.type, self.buffer.type
+        for what, type_ in (("a source", source), ("a result", result)):
+            check_static(self, what, type_)
+            check_row_major(self, type_)
+        check_not_in_loop(self)
+        kernel = check_in_kernel(self)
+        if (scope := scope_of(source)) is None or scope is not scope_of(result):
+            raise op_error(self, f"shows the same memory, not {result} for {source}")
+        if scope is not Scope.GLOBAL:
+            check_block_buffer(self, result, scope)
+        sizes = [prod(shape_of(t)) * bits_of(element_of(t)) for t in (source, result)]
+        if sizes[0] != sizes[1]:
+            raise op_error(self, f"has {sizes[0]} bits in {source}, but {sizes[1]} in {result}")
+        if self.layout is not None and scope is not Scope.FRAGMENT:
+            raise op_error(self, f"has a layout of its own for a fragment only, not for {result}")
+        check_layout(self, self.layout, shape_of(result), kernel.thread_count)
+
+
+@irdl_op_definition
+class ReshapeOp(_AliasOp):
+    """The same elements, row-major, in another shape: a second name of one storage."""
+
+    name = "tl.reshape"
+
+    def verify_(self) -> None:
+        source, result = element_of(self.source.type), element_of(self.buffer.type)
+        if source != result:
+            raise op_error(self, f"keeps elements of {source}, not {result}: tl.view reads others")
+        self.check_alias()
+
+
+@irdl_op_definition
+class ViewOp(_AliasOp):
+    """The same bits, row-major, as elements of another type: a second name of one storage."""
+
+    name = "tl.view"
+
+    def verify_(self) -> None:
+        self.check_alias()
+
+
+def storage_of(buffer: SSAValue) -> SSAValue:
+    """The buffer that owns the memory: the source of views, or the buffer itself."""
+    while isinstance(op := buffer.owner, _AliasOp):
+        buffer = op.source
+    return buffer
+
+
+OPERATIONS = (AllocSharedOp, AllocFragmentOp, AllocLocalOp, ReshapeOp, ViewOp)

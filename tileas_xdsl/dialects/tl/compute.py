@@ -1,0 +1,280 @@
+"""Compute on whole buffers: reductions, running sums, products; and atomic updates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, MemRefType, UnitAttr, i64
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.base import (
+    BUFFER,
+    Value,
+    check_scope,
+    check_static,
+    element_of,
+    extents_text,
+    number,
+    shape_of,
+    unit,
+)
+from tileas_xdsl.dialects.tl.checks import (
+    check_in_kernel,
+    check_indices,
+    check_not_in_loop,
+    check_same_shape,
+    parallel_around,
+)
+from tileas_xdsl.dialects.tl.elements import PRODUCTS, is_combinable, is_summable
+from tileas_xdsl.dialects.tl.enums import Policy, PolicyAttr, Reduction, ReductionAttr
+from tileas_xdsl.inference.program import Scope
+
+_IN_BLOCK = (Scope.SHARED, Scope.FRAGMENT)
+
+
+@irdl_op_definition
+class ReduceOp(IRDLOperation):
+    """`tl.reduce max %x to %m axis 1`: `target` gets `source`, combined along `axis`.
+
+    The axis goes, or has extent 1 with `keep_dims`.  With `clear = false` what `target` holds is
+    combined too.  In which order is not said.
+    """
+
+    name = "tl.reduce"
+
+    kind = prop_def(ReductionAttr)
+    source = operand_def(BUFFER)
+    target = operand_def(BUFFER)
+    axis = prop_def(IntegerAttr.constr(i64))
+    keep_dims = opt_prop_def(UnitAttr)
+    clear = prop_def(BoolAttr, default_value=BoolAttr.from_bool(True))
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$kind $source `to` $target `axis` $axis attr-dict `:` type($source) `to` type($target)"
+    )
+
+    def __init__(
+        self,
+        kind: Reduction | str,
+        source: Value,
+        target: Value,
+        axis: int,
+        *,
+        keep_dims: bool = False,
+        clear: bool = True,
+    ) -> None:
+        super().__init__(
+            operands=[source, target],
+            properties={
+                "kind": ReductionAttr(Reduction(kind)),
+                "axis": number(axis),
+                "keep_dims": unit(keep_dims),
+                "clear": BoolAttr.from_bool(clear),
+            },
+        )
+
+    @property
+    def reduction(self) -> Reduction:
+        """How elements combine."""
+        return self.kind.data
+
+    @property
+    def is_cleared(self) -> bool:
+        """Whether what the target holds before does not count."""
+        return bool(self.clear)
+
+    def verify_(self) -> None:
+        _check_along_axis(self, (Scope.FRAGMENT,))
+        shape, axis = shape_of(self.source.type), self.axis.value.data
+        kept = (1,) if self.keep_dims is not None else ()
+        wanted = (*shape[:axis], *kept, *shape[axis + 1 :])
+        if shape_of(self.target.type) != wanted:
+            text = f"of {extents_text(shape)} along axis {axis} gives {extents_text(wanted)}"
+            raise op_error(self, f"{text}, not {extents_text(shape_of(self.target.type))}")
+        element = element_of(self.source.type)
+        if not is_combinable(self.reduction, element):
+            raise op_error(self, f"has no {self.reduction} of {element}")
+
+
+@irdl_op_definition
+class CumSumOp(IRDLOperation):
+    """`tl.cumsum %x to %y axis 1`: running sums along `axis`, each with its own element.
+
+    With `reverse` they run from the last element to the first.  Both may be one buffer.
+    """
+
+    name = "tl.cumsum"
+
+    source = operand_def(BUFFER)
+    target = operand_def(BUFFER)
+    axis = prop_def(IntegerAttr.constr(i64))
+    reverse = opt_prop_def(UnitAttr)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$source `to` $target `axis` $axis attr-dict `:` type($source) `to` type($target)"
+    )
+
+    def __init__(self, source: Value, target: Value, axis: int, *, reverse: bool = False) -> None:
+        super().__init__(
+            operands=[source, target],
+            properties={"axis": number(axis), "reverse": unit(reverse)},
+        )
+
+    def verify_(self) -> None:
+        _check_along_axis(self, _IN_BLOCK)
+        check_same_shape(self, "sums", self.source.type, self.target.type)
+        if not is_summable(element := element_of(self.source.type)):
+            raise op_error(self, f"has no sums of {element}")
+
+
+def _check_along_axis(op: ReduceOp | CumSumOp, allowed: Sequence[Scope]) -> None:
+    """Both buffers, their elements, and the axis."""
+    check_in_kernel(op)
+    check_not_in_loop(op)
+    for what, type_ in (("a source", op.source.type), ("a target", op.target.type)):
+        check_scope(op, what, type_, allowed)
+        check_static(op, what, type_)
+    elements = element_of(op.source.type), element_of(op.target.type)
+    if elements[0] != elements[1]:
+        raise op_error(op, f"combines {elements[0]} into {elements[0]}, not {elements[1]}")
+    rank, axis = len(shape_of(op.source.type)), op.axis.value.data
+    if not 0 <= axis < rank:
+        raise op_error(op, f"has an axis from 0 to {rank - 1}, not {axis}")
+
+
+@irdl_op_definition
+class GemmOp(IRDLOperation):
+    """`tl.gemm %a, %b, %c`: C += A B, or C = A B with `clear`.
+
+    A is M x K (K x M with `transpose_a`), B is K x N (N x K with `transpose_b`).  A and B are in
+    shared memory or fragments, C is a fragment.  f32 is read as tf32; sums are of f32.
+    """
+
+    name = "tl.gemm"
+
+    a = operand_def(BUFFER)
+    b = operand_def(BUFFER)
+    c = operand_def(BUFFER)
+    policy = opt_prop_def(PolicyAttr)
+    transpose_a = opt_prop_def(UnitAttr)
+    transpose_b = opt_prop_def(UnitAttr)
+    clear = opt_prop_def(UnitAttr)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$a `,` $b `,` $c (`policy` `(` $policy^ `)`)? attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c)"
+    )
+
+    def __init__(
+        self,
+        a: Value,
+        b: Value,
+        c: Value,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+        policy: Policy | str | None = None,
+        clear: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[a, b, c],
+            properties={
+                "policy": None if policy is None else PolicyAttr(Policy(policy)),
+                "transpose_a": unit(transpose_a),
+                "transpose_b": unit(transpose_b),
+                "clear": unit(clear),
+            },
+        )
+
+    @property
+    def warp_policy(self) -> Policy:
+        """How warps share the product; `square` where nothing is said."""
+        return Policy.SQUARE if self.policy is None else self.policy.data
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """M, N and K."""
+        (m, k), (_, n) = self._factors()
+        return m, n, k
+
+    def _factors(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The extents of A as M x K and of B as K x N."""
+        a, b = shape_of(self.a.type), shape_of(self.b.type)
+        a, b = (a[::-1] if self.transpose_a else a), (b[::-1] if self.transpose_b else b)
+        return (a[0], a[1]), (b[0], b[1])
+
+    def verify_(self) -> None:
+        check_in_kernel(self)
+        check_not_in_loop(self)
+        for what, type_, allowed in (
+            ("A", self.a.type, _IN_BLOCK),
+            ("B", self.b.type, _IN_BLOCK),
+            ("C", self.c.type, (Scope.FRAGMENT,)),
+        ):
+            check_scope(self, what, type_, allowed)
+            check_static(self, what, type_)
+            if len(shape_of(type_)) != 2:
+                raise op_error(self, f"has {what} of 2 dimensions, not {type_}")
+        (m, k), (depth, n) = self._factors()
+        if k != depth:
+            text = "multiplies M x K by K x N"
+            raise op_error(
+                self, f"{text}, not {extents_text((m, k))} by {extents_text((depth, n))}"
+            )
+        if shape_of(self.c.type) != (m, n):
+            given = extents_text(shape_of(self.c.type))
+            raise op_error(self, f"has C of {extents_text((m, n))}, not {given}")
+        self._check_elements()
+
+    def _check_elements(self) -> None:
+        a, b, c = (str(element_of(value.type)) for value in (self.a, self.b, self.c))
+        sums = PRODUCTS.get((a, b))
+        if sums is None:
+            raise op_error(self, f"multiplies no {a} by {b}")
+        if c not in sums:
+            raise op_error(self, f"sums products of {a} and {b} in {' or '.join(sums)}, not in {c}")
+
+
+@irdl_op_definition
+class AtomicAddOp(IRDLOperation):
+    """`tl.atomic_add %buf[%i], %v`: one iteration adds to an element; others may add to it too."""
+
+    name = "tl.atomic_add"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    buffer = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType())
+    value = operand_def(T)
+
+    assembly_format = "$buffer `[` $indices `]` `,` $value attr-dict `:` type($buffer)"
+
+    def __init__(self, buffer: Value, indices: Sequence[Value], value: Value) -> None:
+        super().__init__(operands=[buffer, list(indices), value])
+
+    def verify_(self) -> None:
+        check_in_kernel(self)
+        if parallel_around(self) is None:
+            raise op_error(self, "adds for one iteration: put it into a tl.parallel")
+        check_scope(self, "a buffer", self.buffer.type, (Scope.GLOBAL, Scope.SHARED))
+        check_indices(self, self.buffer, self.indices)
+        if not is_summable(element := element_of(self.buffer.type)):
+            raise op_error(self, f"has no sums of {element}")
+
+
+OPERATIONS = (ReduceOp, CumSumOp, GemmOp, AtomicAddOp)

@@ -1,0 +1,112 @@
+"""From `#tl.fragment` to the function it stands for, and back."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tileas_xdsl.dialects.tl.attributes import FragmentAttr
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.recovery import recover
+
+MAX_PLACES = 1 << 24
+"""The elements of a layout times their copies, at most."""
+
+
+class FragmentError(ValueError):
+    """An attribute that is no layout of a box of elements on a block of threads."""
+
+
+@lru_cache(maxsize=256)
+def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> FragmentMap:
+    """The layout of a box of extents `shape` on `threads` threads; raises `FragmentError`."""
+    map_ = attribute.map.data
+    if map_.num_dims != len(shape):
+        raise FragmentError(f"has {map_.num_dims} dimensions for extents {list(shape)}")
+    zero = AffineExpr.constant(0)
+    replicas = attribute.replicas.data
+    if (places := prod(shape) * replicas) > MAX_PLACES:
+        raise FragmentError(f"has {places} places, of which at most {MAX_PLACES} are checked")
+    layout = FragmentMap(shape, attribute.thread, attribute.slot or zero, threads, replicas)
+    _check_threads(layout)
+    if attribute.slot is None:
+        layout = FragmentMap(shape, layout.thread, _slots_left(layout), threads, replicas)
+    if (slot := int(layout.slot_table.min(initial=0))) < 0:
+        raise FragmentError(f"gives slot {slot}, but slots count from 0")
+    if not layout.is_injective:
+        raise FragmentError(_collision(layout))
+    return layout
+
+
+def attribute_of(layout: FragmentMap) -> FragmentAttr:
+    """The attribute that stands for a layout, its slots written out."""
+    symbols = 1 if layout.replicas > 1 else 0
+    map_ = AffineMap(len(layout.shape), symbols, (layout.thread, layout.slot))
+    return FragmentAttr(map_, layout.replicas)
+
+
+def _check_threads(layout: FragmentMap) -> None:
+    table = layout.thread_table
+    wrong = np.argwhere((table < 0) | (table >= layout.threads))
+    if not len(wrong):
+        return
+    copy, *place = (int(i) for i in wrong[0])
+    thread = int(table[(copy, *place)])
+    of = f" (copy {copy})" if layout.replicas > 1 else ""
+    raise FragmentError(f"puts {place}{of} on thread {thread}, but the block has {layout.threads}")
+
+
+def _collision(layout: FragmentMap) -> str:
+    """Which two elements share a slot of a thread."""
+    slots = np.broadcast_to(layout.slot_table, layout.thread_table.shape)
+    held: dict[tuple[int, int], list[int]] = {}
+    for index in np.ndindex(layout.thread_table.shape):
+        place = [int(i) for i in index[1:]]
+        key = int(layout.thread_table[index]), int(slots[index])
+        if (other := held.setdefault(key, place)) != place:
+            return f"puts both {other} and {place} into slot {key[1]} of thread {key[0]}"
+    raise AssertionError("an injective layout has no collision")
+
+
+def _slots_left(layout: FragmentMap) -> AffineExpr:
+    """The row-major number of an element among those that its thread holds, as an expression."""
+    ranks = _ranks(layout.thread_table[0])
+    found = recover(ranks.ravel(order="F"), layout.shape)
+    if found is None or found[1] != 0:
+        raise FragmentError(f"has no simple slots for thread {layout.thread}: give the slot too")
+    modes = [found[0][k] for k in range(len(layout.shape))] if len(layout.shape) > 1 else [found[0]]
+    expression = AffineExpr.constant(0)
+    for dimension, mode in enumerate(modes):
+        expression = expression + _digits(AffineExpr.dimension(dimension), mode)
+    return expression
+
+
+def _ranks(owners: Table) -> Table:
+    """For each element how many of the same owner come before it, row-major."""
+    flat = owners.ravel()
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    starts = np.searchsorted(ordered, ordered)
+    result = np.empty(flat.size, dtype=np.int64)
+    result[order] = np.arange(flat.size) - starts
+    return result.reshape(owners.shape)
+
+
+def _digits(variable: AffineExpr, mode: Layout) -> AffineExpr:
+    """A recovered mode over its variable: digits times strides."""
+    expression, weight = AffineExpr.constant(0), 1
+    leaves = mode.leaves()
+    for number, (extent, stride) in enumerate(leaves):
+        factor = int(coefficient_of(stride, ANONYMOUS))
+        if factor:
+            digit = variable // weight if weight > 1 else variable
+            if number < len(leaves) - 1:
+                digit = digit % extent
+            expression = expression + (digit * factor if factor != 1 else digit)
+        weight *= extent
+    return expression

@@ -1,0 +1,76 @@
+"""What the checker says: sentences with a concrete element and thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+import numpy as np
+
+
+class Rule(StrEnum):
+    """What a decision is held to."""
+
+    DECIDED = "decided"
+    MAP = "map"
+    ANNOTATION = "annotation"
+    FLOATING = "floating"
+    ALIAS = "alias"
+    CONVERSION = "conversion"
+    SHARED = "shared layout"
+    BOUNDS = "bounds"
+    READ = "read"
+    WRITE = "write"
+    RACE = "race"
+    COPIES = "copies"
+    PADDING = "padding"
+    VECTOR = "vector"
+    REDUCTION = "reduction"
+    PRODUCT = "product"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A decision that is wrong, or a program that no decision can be right for."""
+
+    rule: Rule
+    text: str
+    location: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.location}: " if self.location else ""
+        return f"{place}{self.rule}: {self.text}"
+
+
+def first(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The first finding alone: one counterexample an access is enough."""
+    return islice(findings, 1)
+
+
+def element(buffer: str, shape: Sequence[int], index: int) -> str:
+    """The element of a row-major index as it is written: `f[0, 8]`."""
+    return f"{buffer}{_coordinates(shape, index)}"
+
+
+def iteration(extents: Sequence[int], index: int) -> str:
+    """The iteration of a row-major index: `iteration [1, 0]`."""
+    return f"iteration {_coordinates(extents, index)}"
+
+
+def _coordinates(shape: Sequence[int], index: int) -> str:
+    return str([int(c) for c in np.unravel_index(index, tuple(shape))])
+
+
+def threads_text(threads: Iterable[int], most: int = 4) -> str:
+    """`thread 3`, `threads 1 and 2`, `threads 0, 16, 32, 48 and 4 more`; `no thread`."""
+    names = sorted({int(t) for t in threads})
+    if not names:
+        return "no thread"
+    if len(names) == 1:
+        return f"thread {names[0]}"
+    if len(names) > most:
+        shown = ", ".join(map(str, names[:most]))
+        return f"threads {shown} and {len(names) - most} more"
+    return f"threads {', '.join(map(str, names[:-1]))} and {names[-1]}"

@@ -1,0 +1,150 @@
+"""A program beside the decisions about it, and the tables that the rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
+
+from tileas_xdsl.inference.decisions import Decisions, LoopDecision
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Buffer, Loop, Program, Scope
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+UNKNOWN_EXTENT = 10_007
+"""Stands for an extent that run time alone knows: a prime, so that no alignment follows."""
+
+MOST_SAMPLES = 64
+"""How many values of the symbols are tried at most."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Is `decisions` a right answer to `program`?"""
+
+    program: Program
+    decisions: Decisions
+
+    @cached_property
+    def loops(self) -> tuple[tuple[int, Loop, LoopDecision], ...]:
+        """The loops, each with its number among the operations and what was decided of it."""
+        return tuple(
+            (number, operation, self.decisions.loops[number])
+            for number, operation in enumerate(self.program.operations)
+            if isinstance(operation, Loop)
+        )
+
+    def layout(self, operation: int, buffer: str) -> FragmentMap:
+        """The layout in which an operation sees a fragment: that of a conversion, if there is."""
+        for conversion in self.decisions.conversions:
+            if (conversion.operation, conversion.buffer) == (operation, buffer):
+                return conversion.target
+        return self.decisions.fragments[buffer]
+
+    def scope(self, buffer: str) -> Scope:
+        """Where a buffer lives."""
+        return self.program.buffers[buffer].scope
+
+    def accesses(self, loop: Loop, *scopes: Scope) -> Iterator[Access]:
+        """The accesses of a loop to buffers of some scopes."""
+        return (access for access in loop.accesses if self.scope(access.buffer) in scopes)
+
+
+def extents_of(buffer: Buffer) -> tuple[int, ...]:
+    """The shape, with a number in the place of each extent that is not known."""
+    return tuple(UNKNOWN_EXTENT if extent == DYNAMIC else extent for extent in buffer.shape)
+
+
+def elements(loop: Loop, access: Access, buffer: Buffer, symbols: Sequence[int]) -> Table:
+    """`(iterations, rest)`: the row-major index of each element that an iteration touches.
+
+    The columns run through the serial loops in the body and through all values of indices that
+    depend on data; -1: outside of the buffer.
+    """
+    shape = extents_of(buffer)
+    unknown = [k for k, index in enumerate(access.indices) if index is None]
+    box = (*loop.extents, *loop.inner, *(shape[k] for k in unknown))
+    points = np.ix_(*(np.arange(extent, dtype=np.int64) for extent in box))
+    free = iter(points[len(loop.extents) + len(loop.inner) :])
+    result = np.zeros(box, dtype=np.int64)
+    inside = np.ones(box, dtype=bool)
+    for expression, extent in zip(access.indices, shape, strict=True):
+        index = next(free) if expression is None else evaluated(expression, points, symbols)
+        inside &= (index >= 0) & (index < extent)
+        result = result * extent + index
+    return np.where(inside, result, -1).reshape(loop.total, -1)
+
+
+def evaluated(expression: AffineExpr, dimensions: Sequence[Table], symbols: Sequence[int]) -> Table:
+    """The values of an expression on arrays of its dimensions."""
+    values = expression.eval(dimensions, symbols)  # pyright: ignore[reportArgumentType]
+    return np.asarray(values, dtype=np.int64)
+
+
+def samples(
+    expressions: Iterable[AffineExpr | None], extents: Sequence[int], at_most: int = MOST_SAMPLES
+) -> list[list[int]]:
+    """Values of the symbols to try: all below the largest extent if these are few enough.
+
+    A symbol that is not used is 0.  With many symbols the tries are drawn, always the same ones.
+    """
+    used = sorted({p for e in expressions if e is not None for p in _symbols(e)})
+    if not used:
+        return [[]]
+    most = max((UNKNOWN_EXTENT if e == DYNAMIC else e for e in extents), default=1)
+    if most ** len(used) <= at_most:
+        values = product(range(most), repeat=len(used))
+    else:
+        drawn = np.random.default_rng(most).integers(0, most, (at_most - 2, len(used)))
+        values = [(0,) * len(used), (1,) * len(used), *map(tuple, drawn.tolist())]
+    return [_placed(used, row) for row in values]
+
+
+def _placed(used: Sequence[int], values: Sequence[int]) -> list[int]:
+    result = [0] * (max(used) + 1)
+    for position, value in zip(used, values, strict=True):
+        result[position] = value
+    return result
+
+
+def _symbols(expression: AffineExpr) -> set[int]:
+    return {e.position for e in expression.dfs() if isinstance(e, AffineSymExpr)}
+
+
+def variables(expression: AffineExpr) -> tuple[set[int], set[int]]:
+    """The dimensions and the symbols of an expression."""
+    dimensions = {e.position for e in expression.dfs() if isinstance(e, AffineDimExpr)}
+    return dimensions, _symbols(expression)
+
+
+@lru_cache(maxsize=16)
+def holders(layout: FragmentMap) -> Mask:
+    """`(elements, threads)`: which threads hold an element, or run an iteration."""
+    result = np.zeros((layout.slot_table.size, layout.threads), dtype=bool)
+    for threads in layout.thread_table.reshape(layout.replicas, -1):
+        result[np.arange(threads.size), threads] = True
+    result.flags.writeable = False
+    return result
+
+
+def executors(decision: LoopDecision) -> Table:
+    """`(replicas, iterations)`: the thread of each copy of each iteration."""
+    return decision.owners.thread_table.reshape(decision.owners.replicas, -1)
+
+
+def is_replicated(owners: FragmentMap) -> bool:
+    """Whether some iteration runs on more than one thread."""
+    threads = owners.thread_table
+    return bool((threads != threads[:1]).any())
+
+
+def is_effect(access: Access) -> bool:
+    """Whether an access changes its buffer."""
+    return access.kind is not AccessKind.READ

@@ -1,0 +1,89 @@
+"""What inference answers: a layout for each fragment, shared buffer and loop, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.composed import AnyLayout
+
+
+@dataclass(frozen=True)
+class LoopDecision:
+    """Who runs the iterations of a loop: `owners` maps them to a thread and a step of it.
+
+    `vector` is how many neighbouring steps access memory at once.  `runs_once` says that of the
+    copies of an iteration only replica 0 has effects on memory that threads share.  `is_padded`
+    says that steps may lie outside of the loop and are guarded.
+    """
+
+    owners: FragmentMap
+    vector: int = 1
+    runs_once: bool = False
+    is_padded: bool = False
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """Operation number `operation` uses `buffer` laid out as `target`, not as the buffer is.
+
+    What it reads is converted before it, what it writes converted back behind it; `cost` is in
+    cycles of the block.
+    """
+
+    operation: int
+    buffer: str
+    target: FragmentMap
+    cost: int
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A candidate that was looked at: what it was, what it would cost, what became of it."""
+
+    candidate: str
+    verdict: str
+    cost: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why `subject`, a buffer or a loop (`loop 3`), has its layout.
+
+    `operation` is the number of the operation that fixed it; None: an annotation or a floating use.
+    """
+
+    subject: str
+    rule: str
+    operation: int | None
+    considered: tuple[Considered, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The layouts of one program; `shared` maps coordinates to byte offsets in the buffer."""
+
+    fragments: Mapping[str, FragmentMap]
+    loops: Mapping[int, LoopDecision]
+    shared: Mapping[str, AnyLayout] = field(default_factory=dict[str, AnyLayout])
+    conversions: tuple[Conversion, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark beside an error: another access, or another loop."""
+
+    location: str
+    text: str
+
+
+class InferenceError(Exception):
+    """No layout: `text` names the accesses and a concrete element; `location` is where."""
+
+    def __init__(self, text: str, location: str = "", notes: tuple[Note, ...] = ()) -> None:
+        super().__init__(text)
+        self.text = text
+        self.location = location
+        self.notes = notes

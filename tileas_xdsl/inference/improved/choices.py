@@ -1,0 +1,356 @@
+"""One operation at a time: who could run it, what that asks of its fragments, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tileas_xdsl.inference.decisions import Considered
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.conversions import expected_cost
+from tileas_xdsl.inference.improved.costs import NOTHING, Estimate, estimate, registers_of, warps_of
+from tileas_xdsl.inference.improved.extension import extended
+from tileas_xdsl.inference.improved.forms import (
+    fully_replicated,
+    is_everywhere,
+    is_one_to_one,
+)
+from tileas_xdsl.inference.improved.legality import Violation, selections, violation
+from tileas_xdsl.inference.improved.moves import pulled, pushed
+from tileas_xdsl.inference.improved.plans import Plan, local_plans, plans
+from tileas_xdsl.inference.improved.pressure import limit_of
+from tileas_xdsl.inference.improved.tasks import Task
+from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.inference.program import Loop
+from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
+
+Layouts = Mapping[str, FragmentMap]
+
+NO_LAYOUTS: Layouts = {}
+
+SELECT = DEFAULT_WEIGHTS.alu
+"""Cycles of a warp to select a register."""
+
+PLANS = 3
+"""How many plans are tried where fragments have to be converted for them."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Who runs a task (None: the task is a product), and what becomes of its fragments.
+
+    `fresh` are layouts for fragments that had none, `open` those of them that it cannot give one;
+    `converted` are fragments that the task sees in another layout, at `moved` cycles.
+    """
+
+    words: str
+    runs: FragmentMap | None
+    fresh: Layouts = field(default_factory=dict[str, FragmentMap])
+    converted: Layouts = field(default_factory=dict[str, FragmentMap])
+    open: tuple[str, ...] = ()
+    estimate: Estimate = NOTHING
+    moved: float = 0
+    registers: int = 0
+    problems: tuple[Violation, ...] = ()
+    crowd: int = 0
+    """Registers of a thread for what is converted, while the task runs."""
+
+    @property
+    def cycles(self) -> float:
+        """What the task costs, conversions included."""
+        return self.estimate.cycles + self.moved
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The choice for a task, and all that was considered."""
+
+    choice: Choice
+    considered: tuple[Considered, ...] = ()
+
+
+class Chooser:
+    """Chooses for tasks of one program; what was once found is kept."""
+
+    def __init__(self, block: int) -> None:
+        self.block = block
+        self._maps: dict[FragmentMap, FragmentMap] = {}
+        self._verdicts: dict[tuple[object, ...], Verdict | None] = {}
+        self._estimates: dict[tuple[int, int], Estimate] = {}
+        self._extends = False
+
+    def kept(self, layout: FragmentMap) -> FragmentMap:
+        """The one object for all equal layouts, whose tables are then made once."""
+        return self._maps.setdefault(layout, layout)
+
+    def choose(self, task: Task, layouts: Layouts, *, extend: bool = False) -> Verdict | None:
+        """The best choice for `task` among fragments of which some have layouts; None if none.
+
+        With `extend` it may also give layouts to fragments that it touches only in part.
+        """
+        key = (task.number, extend, *(id(layouts.get(name)) for name in task.fragments))
+        if key not in self._verdicts:
+            self._extends = extend
+            self._verdicts[key] = self._chosen(task, layouts)
+        return self._verdicts[key]
+
+    def forced(self, task: Task, layouts: Layouts, plan: Plan) -> Choice | None:
+        """The choice where `plan` runs the task; None if that is impossible."""
+        return self._assessed(task, layouts, plan.words, self.kept(plan.runs))
+
+    def _chosen(self, task: Task, layouts: Layouts) -> Verdict | None:
+        if task.required:
+            return Verdict(self._product(task, layouts))
+        found: list[Choice] = []
+        for words, runs in self._candidates(task, layouts):
+            choice = self._assessed(task, layouts, words, self.kept(runs))
+            if choice is None:
+                continue
+            found.append(choice)
+            if _is_good(choice):
+                break
+        if not found or _may_improve(task, found):
+            found += self._more(task, layouts)
+        if not found:
+            return None
+        best = min(found, key=self._order)
+        return Verdict(best, tuple(_considered(c, best) for c in found))
+
+    def _order(self, choice: Choice) -> tuple[float, ...]:
+        """What fits into registers first, then by cycles and registers."""
+        excess = max(0, choice.crowd - limit_of(self.block))
+        return float(len(choice.open)), float(excess), choice.cycles, float(choice.registers)
+
+    def _product(self, task: Task, layouts: Layouts) -> Choice:
+        fresh: dict[str, FragmentMap] = {}
+        converted: dict[str, FragmentMap] = {}
+        for name, wanted in task.required.items():
+            if name not in layouts:
+                fresh[name] = self.kept(wanted)
+            elif not layouts[name].same_function(wanted):
+                converted[name] = self.kept(wanted)
+        moved = sum(_moved(layouts[n], to, task.uses_of(n)) for n, to in converted.items())
+        return Choice("the product's own layout", None, fresh, converted, moved=moved * task.trips)
+
+    def _candidates(self, task: Task, layouts: Layouts) -> Iterator[tuple[str, FragmentMap]]:
+        """Who could run the task, the likely ones first."""
+        if isinstance(task.operation, Loop) and task.operation.annotation is not None:
+            yield "annotation of the loop", task.operation.annotation
+            return
+        if task.follows is not None and task.follows in layouts:
+            yield from _following(task, layouts[task.follows])
+            return
+        known = [(use, layouts[use.name]) for use in _sources(task) if use.name in layouts]
+        if not any(not is_everywhere(layout) for _, layout in known):
+            yield from ((plan.words, plan.runs) for plan in self.plans(task))
+        seen: set[FragmentMap] = set()
+        for use, layout in known:
+            own = [(u, m) for u, m in known if u.name == use.name]
+            for others in [known, own] if len(own) < len(known) else [known]:
+                for words, runs in _pulled(use, layout, others, task):
+                    if runs not in seen:
+                        seen.add(runs)
+                        yield words, runs
+
+    def plans(self, task: Task, *, by_rows: bool = False) -> list[Plan]:
+        """Layouts of a task that nothing prescribes."""
+        return plans(task.extents, task.memory, self.block, by_rows=by_rows)
+
+    def _more(self, task: Task, layouts: Layouts) -> list[Choice]:
+        """Choices by conversion: as memory likes it, or everything everywhere."""
+        if isinstance(task.operation, Loop) and task.operation.annotation is not None:
+            return []
+        every = Plan("all threads run it", fully_replicated(task.extents, self.block))
+        ways = [] if task.follows in layouts else self.plans(task)
+        found = [self.forced(task, layouts, plan) for plan in ways[:PLANS]]
+        found += [self._localised(task, layouts, name) for name in task.fragments]
+        if not any(c is not None and not c.open for c in found):
+            found.append(self.forced(task, layouts, every))
+        return [choice for choice in found if choice is not None]
+
+    def _localised(self, task: Task, layouts: Layouts, name: str) -> Choice | None:
+        """A choice where the accesses to one fragment, that disagree, are local."""
+        uses = task.uses_of(name)
+        for plan in local_plans(uses, self.block):
+            target = self.kept(plan.runs)
+            runs = pulled(uses[0], target, [(use, target) for use in uses])
+            if runs is not None:
+                words = f"{name}: {plan.words}"
+                return self._assessed(task, layouts, words, self.kept(runs), {name: target})
+        return None
+
+    def _assessed(
+        self,
+        task: Task,
+        layouts: Layouts,
+        words: str,
+        runs: FragmentMap,
+        hints: Layouts = NO_LAYOUTS,
+    ) -> Choice | None:
+        if not is_one_to_one(runs) or _is_overtaken(task, runs):
+            return None
+        fresh: dict[str, FragmentMap] = {}
+        converted: dict[str, FragmentMap] = {}
+        problems: list[Violation] = []
+        missing: list[str] = []
+        moved, registers, crowd, chosen = 0.0, 0, 0, 0
+        for name in task.fragments:
+            uses = task.uses_of(name)
+            fault = _fault(runs, uses, layouts[name]) if name in layouts else None
+            if name in layouts and fault is None:
+                chosen += _selected(runs, uses, layouts[name])
+                continue
+            target = self._target(runs, uses, fault is not None, hints.get(name))
+            if fault is None:
+                if target is None:
+                    missing.append(name)
+                else:
+                    fresh[name] = target
+                    chosen += _selected(runs, uses, target)
+                    registers += registers_of(target, uses[0].buffer.bits)
+                continue
+            problems.append(fault)
+            if target is None:
+                return None
+            converted[name] = target
+            chosen += _selected(runs, uses, target)
+            moved += task.trips * _moved(layouts[name], target, uses)
+            crowd += registers_of(target, uses[0].buffer.bits)
+        return Choice(
+            words,
+            runs,
+            fresh,
+            converted,
+            tuple(missing),
+            self._estimate(task, runs),
+            moved + SELECT * task.trips * chosen * warps_of(runs),
+            registers,
+            tuple(problems),
+            crowd,
+        )
+
+    def _target(
+        self, runs: FragmentMap, uses: list[Use], convert: bool, hint: FragmentMap | None
+    ) -> FragmentMap | None:
+        """A layout of a buffer with which `runs` is right; everywhere only to convert to."""
+        if hint is not None and _fault(runs, uses, hint) is None:
+            return hint
+        for use in uses:
+            found = pushed(runs, use)
+            if found is not None and _fault(runs, uses, found) is None:
+                return self.kept(found)
+        if not convert and not self._extends:
+            return None
+        for use in uses:
+            found = extended(runs, use)
+            if found is not None and _fault(runs, uses, found) is None:
+                return self.kept(found)
+        if not convert:
+            return None
+        every = self.kept(fully_replicated(uses[0].buffer.shape, self.block))
+        return every if _fault(runs, uses, every) is None else None
+
+    def _estimate(self, task: Task, runs: FragmentMap) -> Estimate:
+        key = task.number, id(runs)
+        if key not in self._estimates:
+            self._estimates[key] = estimate(task, runs)
+        return self._estimates[key]
+
+
+def _sources(task: Task) -> list[Use]:
+    """The accesses that may fix a loop: writes, then those with most elements, each index once."""
+    seen: dict[tuple[object, ...], Use] = {}
+    for use in task.uses:
+        seen.setdefault((use.name, use.access.indices), use)
+    return sorted(
+        seen.values(),
+        key=lambda use: (not use.writes, len(use.free), not use.is_identity, -use.buffer_size),
+    )
+
+
+def _following(task: Task, layout: FragmentMap) -> Iterator[tuple[str, FragmentMap]]:
+    """The elements of the source, wherever they lie."""
+    source = task.uses[0]
+    runs = pulled(source, layout, [(source, layout)])
+    if runs is not None:
+        yield f"as {source.name} lies", runs
+
+
+def _pulled(
+    use: Use, layout: FragmentMap, known: list[tuple[Use, FragmentMap]], task: Task
+) -> Iterator[tuple[str, FragmentMap]]:
+    words = f"as {use.name} lies"
+    ways: list[tuple[str, int, bool]] = [(words, 0, True)]
+    if layout.replicas > 1 and not use.writes:
+        if use.free:
+            widest = max((m.alignment for m in task.memory), default=1)
+            ways += [
+                (f"{words}, its copies sharing the work {n} at a time", n, True)
+                for n in dict.fromkeys((widest, 1))
+            ]
+        ways.append((f"{words}, its first copy", 0, False))
+    for text, spread, every_copy in ways:
+        runs = pulled(use, layout, known, spread, every_copy)
+        if runs is not None:
+            yield text, runs
+
+
+def _fault(runs: FragmentMap, uses: list[Use], layout: FragmentMap) -> Violation | None:
+    for use in uses:
+        found = violation(runs, use, layout)
+        if found is not None:
+            return found
+    return None
+
+
+def _moved(layout: FragmentMap, target: FragmentMap, uses: list[Use]) -> float:
+    bits = uses[0].buffer.bits
+    return sum(expected_cost(a, b, bits) for a, b in crossings(layout, target, uses))
+
+
+def crossings(
+    layout: FragmentMap, target: FragmentMap, uses: list[Use]
+) -> list[tuple[FragmentMap, FragmentMap]]:
+    """The conversions of a fragment: to what the task sees, where it reads or leaves elements as
+    they are; and back, where it writes.
+    """
+    found: list[tuple[FragmentMap, FragmentMap]] = []
+    if any(not use.writes or not use.is_identity or not use.is_certain for use in uses):
+        found.append((layout, target))
+    if any(use.writes for use in uses):
+        found.append((target, layout))
+    return found
+
+
+def _is_good(choice: Choice) -> bool:
+    """Whether nothing better is to be expected."""
+    return not choice.open and not choice.moved and not choice.estimate.is_wasteful
+
+
+def _may_improve(task: Task, found: list[Choice]) -> bool:
+    return not any(_is_good(choice) for choice in found) and task.follows is None
+
+
+def _is_overtaken(task: Task, runs: FragmentMap) -> bool:
+    """Whether a copy of an iteration may read memory after another copy has changed it."""
+    if runs.replicas == 1 or not any(use.writes for use in task.uses):
+        return False
+    written = {use.buffer.name for use in task.memory if use.writes}
+    return any(not use.writes and use.buffer.name in written for use in task.memory)
+
+
+def _selected(runs: FragmentMap, uses: list[Use], layout: FragmentMap) -> int:
+    """Selects of each thread for accesses to one buffer."""
+    return sum(selections(runs, use, layout) for use in uses)
+
+
+def _considered(choice: Choice, best: Choice) -> Considered:
+    if choice is best:
+        verdict = "chosen"
+    elif choice.open:
+        verdict = f"leaves {', '.join(choice.open)} without a layout"
+    elif choice.moved and not best.moved:
+        verdict = f"converts {', '.join(choice.converted)}"
+    else:
+        verdict = "costs more" if choice.cycles > best.cycles else "costs as much, more registers"
+    return Considered(choice.words, verdict, f"{choice.cycles:.0f} cycles")

@@ -1,0 +1,85 @@
+"""What it costs that an operation sees a fragment in another layout than the fragment has."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, prod
+
+import numpy as np
+
+from tileas_xdsl.inference.closed_form import layout_of
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.forms import is_everywhere
+from tileas_xdsl.layout.convert import plan_conversion
+from tileas_xdsl.layout.convert.origins import find_origins
+from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import Fragment, Wanted
+
+MOST_REGISTERS = 1 << 16
+"""The largest register file of a block that is planned exactly; no block has more."""
+
+
+@lru_cache(maxsize=1024)
+def conversion_cost(source: FragmentMap, target: FragmentMap, bits: int) -> int:
+    """Cycles of a block to convert: of the plan that `layout.convert` makes.
+
+    What is no layout of digits, or too large for any block, goes through shared memory.
+    """
+    if source.same_function(target):
+        return 0
+    tile = _fragment(source)
+    if tile is None or not 1 <= bits <= 128 or target.held.size > MOST_REGISTERS:
+        return ceil(_through_memory(source, target, bits))
+    plan = plan_conversion(tile, _wanted(target, tile.tile), bits)
+    return ceil(plan.cost.cycles)
+
+
+@lru_cache(maxsize=4096)
+def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
+    """About `conversion_cost`, without a plan: to compare candidates."""
+    if source.same_function(target):
+        return 0
+    warps = -(-source.threads // 32)
+    if is_everywhere(source):
+        return warps * target.slots * DEFAULT_WEIGHTS.alu
+    memory = _through_memory(source, target, bits)
+    tile = _fragment(source)
+    if tile is None or target.held.size > MOST_REGISTERS:
+        return memory
+    kind = find_origins(tile, _wanted(target, tile.tile)).kind()
+    if kind in ("identity", "permutation"):
+        return warps * target.slots * DEFAULT_WEIGHTS.alu * (kind == "permutation")
+    if kind == "shuffle":
+        words = -(-target.slots * bits // 32)
+        shuffles = warps * words * DEFAULT_WEIGHTS.shuffle + DEFAULT_WEIGHTS.shuffle_latency
+        return min(memory, shuffles)
+    return memory
+
+
+def _fragment(source: FragmentMap) -> Fragment | None:
+    """The same as a layout, perhaps of the row-major index; None where no digits describe it."""
+    layout = layout_of(source)
+    if layout is None:
+        return None
+    by_dimension = layout.rank == len(source.shape) + (source.replicas > 1)
+    tile = source.shape if by_dimension else (prod(source.shape),)
+    try:
+        return Fragment(layout, tile, source.threads)
+    except LayoutError:
+        return None
+
+
+def _wanted(target: FragmentMap, tile: tuple[int, ...]) -> Wanted:
+    """`held` with column-major indices of the elements of `tile`."""
+    elements = np.arange(prod(tile)).reshape(tile, order="F").ravel()
+    return Wanted(np.where(target.held < 0, -1, elements[target.held]), tile)
+
+
+def _through_memory(source: FragmentMap, target: FragmentMap, bits: int) -> float:
+    """Stores of the source, a barrier, loads of the target, in words without conflicts."""
+    weights = DEFAULT_WEIGHTS
+    warps = -(-source.threads // 32)
+    words = warps * -(-(source.slots + target.slots) * bits // 32)
+    cycles = words * (weights.wavefront + weights.access)
+    return cycles + 2 * weights.barrier + weights.shared_latency

@@ -1,0 +1,217 @@
+"""Layout inference, the default mode: complete where TileLang gives up.
+
+Layouts are chosen by estimated cycles and then registers among candidates that tables prove right;
+where accesses disagree a fragment is converted, at the cost that `layout.convert` plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tileas_xdsl.inference.decisions import (
+    Conversion,
+    Decisions,
+    InferenceError,
+    LoopDecision,
+    Reason,
+)
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.banked import plain_layouts
+from tileas_xdsl.inference.improved.choices import crossings
+from tileas_xdsl.inference.improved.components import Solution, Solver, components
+from tileas_xdsl.inference.improved.conversions import conversion_cost
+from tileas_xdsl.inference.improved.costs import registers_of
+from tileas_xdsl.inference.improved.forms import fully_replicated, owner_counts
+from tileas_xdsl.inference.improved.memory import vector_of
+from tileas_xdsl.inference.improved.pressure import limit_of, pressure
+from tileas_xdsl.inference.improved.products import required_fragments, shared_operands
+from tileas_xdsl.inference.improved.refusals import check_annotations, refused, too_large
+from tileas_xdsl.inference.improved.soundness import check_sound
+from tileas_xdsl.inference.improved.tasks import Task, task_of
+from tileas_xdsl.inference.improved.views import Views, views_of
+from tileas_xdsl.inference.program import Gemm, Loop, Program, touched
+
+
+def infer(program: Program) -> Decisions:
+    """The layouts of all fragments, shared buffers and loops of a program.
+
+    Raises `InferenceError` where a loop has iterations that interfere, a fragment is left, an
+    annotation cannot be served, or a thread has too few registers.
+    """
+    check_annotations(program)
+    views = views_of(program)
+    tasks = _tasks(program, views)
+    for task in tasks:
+        check_sound(task)
+    fixed = _fixed(program, views)
+    solver = Solver(program.threads, program.buffers, fixed)
+    solutions = [solver.solve(group) for group in components(tasks, fixed)]
+    for solution in solutions:
+        if solution.assignment.stuck is not None:
+            raise refused(solution.assignment.stuck, solution.assignment)
+    layouts = _layouts(program, views, fixed, solutions)
+    _check_registers(program, tasks, layouts, solutions)
+    return _decisions(program, views, tasks, layouts, solutions)
+
+
+def _tasks(program: Program, views: Views) -> list[Task]:
+    return [
+        task_of(
+            program,
+            number,
+            views,
+            required_fragments(program, operation, views) if isinstance(operation, Gemm) else None,
+        )
+        for number, operation in enumerate(program.operations)
+    ]
+
+
+def _fixed(program: Program, views: Views) -> dict[str, FragmentMap]:
+    """Layouts by annotation, and of fragments that all threads read."""
+    found: dict[str, FragmentMap] = {}
+    for name, layout in program.annotations.items():
+        storage = views.first[name]
+        wanted = views.onto_storage(name, layout)
+        if storage in found and not found[storage].same_function(wanted):
+            raise InferenceError(
+                f"{name} and {storage} are views of one storage with different prescribed layouts",
+                program.buffers[name].location,
+            )
+        found[storage] = wanted
+    for name in sorted(program.floating):
+        storage = views.storage_of(name)
+        every = fully_replicated(storage.shape, program.threads)
+        found.setdefault(storage.name, every)
+    return found
+
+
+def _layouts(
+    program: Program,
+    views: Views,
+    fixed: Mapping[str, FragmentMap],
+    solutions: Sequence[Solution],
+) -> dict[str, FragmentMap]:
+    """A layout for every storage; what nobody touches is spread over the block."""
+    layouts = dict(fixed)
+    for solution in solutions:
+        layouts.update(solution.assignment.layouts)
+    for name in dict.fromkeys(views.first.values()):
+        if name not in layouts:
+            layouts[name] = fully_replicated(program.buffers[name].shape, program.threads)
+    return layouts
+
+
+def _check_registers(
+    program: Program,
+    tasks: Sequence[Task],
+    layouts: Mapping[str, FragmentMap],
+    solutions: Sequence[Solution],
+) -> None:
+    crowds = {n: v.choice.crowd for s in solutions for n, v in s.assignment.verdicts.items()}
+    needed, names = pressure(tasks, layouts, program.buffers, program.floating, crowds)
+    limit = limit_of(program.threads)
+    if needed > limit:
+        sizes = {n: registers_of(layouts[n], program.buffers[n].bits) for n in layouts}
+        raise too_large(needed, limit, names, program, sizes)
+
+
+def _decisions(
+    program: Program,
+    views: Views,
+    tasks: Sequence[Task],
+    layouts: Mapping[str, FragmentMap],
+    solutions: Sequence[Solution],
+) -> Decisions:
+    runs = _runs(solutions)
+    loops = {
+        task.number: _loop_decision(task, runs[task.number])
+        for task in tasks
+        if isinstance(task.operation, Loop)
+    }
+    gemms = [task.operation for task in tasks if isinstance(task.operation, Gemm)]
+    shared = shared_operands(program, gemms)
+    shared |= plain_layouts(program, tasks, runs, shared)
+    return Decisions(
+        {name: views.onto_view(name, layouts[first]) for name, first in views.first.items()},
+        loops,
+        {name: shared[name] for name in program.buffers if name in shared},
+        tuple(_conversions(program, views, tasks, layouts, solutions)),
+        tuple(_reasons(program, views, tasks, solutions)),
+    )
+
+
+def _runs(solutions: Sequence[Solution]) -> dict[int, FragmentMap]:
+    found: dict[int, FragmentMap] = {}
+    for solution in solutions:
+        for number, verdict in solution.assignment.verdicts.items():
+            if verdict.choice.runs is not None:
+                found[number] = verdict.choice.runs
+    return found
+
+
+def _loop_decision(task: Task, runs: FragmentMap) -> LoopDecision:
+    busy = (runs.held >= 0).any(axis=1)
+    is_copied = bool((owner_counts(runs) > 1).any())
+    return LoopDecision(
+        runs,
+        vector_of(runs, task.memory),
+        is_copied and task.has_effects,
+        bool((runs.held[busy] < 0).any()),
+    )
+
+
+def _conversions(
+    program: Program,
+    views: Views,
+    tasks: Sequence[Task],
+    layouts: Mapping[str, FragmentMap],
+    solutions: Sequence[Solution],
+) -> Iterator[Conversion]:
+    verdicts = {n: v for s in solutions for n, v in s.assignment.verdicts.items()}
+    for task in tasks:
+        for storage, target in verdicts[task.number].choice.converted.items():
+            names = [n for n in touched(task.operation) if views.first.get(n) == storage]
+            writes = any(use.writes for use in task.uses_of(storage))
+            if len(names) > 1 and writes:
+                raise InferenceError(
+                    f"{task.subject} changes {storage} and sees it as {' and '.join(names)}: "
+                    f"views of one storage cannot be converted apart",
+                    task.location,
+                )
+            bits = program.buffers[storage].bits
+            ways = crossings(layouts[storage], target, task.uses_of(storage))
+            cost = sum(conversion_cost(a, b, bits) for a, b in ways)
+            for name in names:
+                seen = views.onto_view(name, target)
+                yield Conversion(task.number, name, seen, cost)
+
+
+def _reasons(
+    program: Program, views: Views, tasks: Sequence[Task], solutions: Sequence[Solution]
+) -> Iterator[Reason]:
+    by_task = {n: s for s in solutions for n in s.assignment.verdicts}
+    by_name = {n: s for s in solutions for n in s.assignment.origins}
+    for name, first in views.first.items():
+        if first in by_name:
+            solution = by_name[first]
+            origin = solution.assignment.origins[first]
+            others = origin.considered or solution.roots
+            yield Reason(name, origin.rule, origin.task, others)
+        else:
+            yield Reason(name, _rule_of_fixed(program, views, first), None)
+    for task in tasks:
+        solution = by_task[task.number]
+        verdict = solution.assignment.verdicts[task.number]
+        if isinstance(task.operation, Loop):
+            fixed_by = None if task.operation.annotation is not None else task.number
+            others = verdict.considered or solution.roots
+            yield Reason(f"loop {task.number}", verdict.choice.words, fixed_by, others)
+
+
+def _rule_of_fixed(program: Program, views: Views, first: str) -> str:
+    members = [name for name, storage in views.first.items() if storage == first]
+    if any(name in program.annotations for name in members):
+        return "annotation"
+    if any(name in program.floating for name in members):
+        return "all threads read it outside of loops: all hold it"
+    return "nothing uses it: all threads hold it"

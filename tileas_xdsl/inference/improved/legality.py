@@ -1,0 +1,149 @@
+"""Whether threads that run iterations hold what these touch, with the element that tells.
+
+A read needs the element in every thread that runs the iteration; a write is run by exactly the
+threads that hold the element; the result of a reduction lies where parts of it are.  Registers have
+no addresses: where threads have an element in different slots at one step, code has to select.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.improved.forms import is_everywhere, owner_counts
+from tileas_xdsl.inference.improved.uses import Use, point_of
+
+
+class Fault(StrEnum):
+    """What is wrong with an access."""
+
+    STRANGER = "a thread does not hold the element"
+    IDLE_OWNER = "a thread that holds the element does not run the iteration"
+    UNKNOWN = "any element may be touched"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Iteration `iteration` touches `element` on thread `thread`; `owners` hold it."""
+
+    fault: Fault
+    use: Use
+    iteration: tuple[int, ...] = ()
+    element: tuple[int, ...] = ()
+    owners: tuple[int, ...] = ()
+    thread: int = 0
+
+
+def violation(runs: FragmentMap, use: Use, layout: FragmentMap) -> Violation | None:
+    """What is wrong with an access by the iterations of `runs` to a buffer laid out as `layout`.
+
+    None: nothing.  The first element in the order of replicas, iterations and columns is told.
+    """
+    if runs == layout and use.is_identity:
+        return None
+    elements = use.elements
+    everywhere = is_everywhere(layout)
+    if elements is None:
+        return None if everywhere and (not use.writes or is_everywhere(runs)) else _any(use)
+    if not everywhere:
+        found = _stranger(runs, use, elements, layout)
+        if found is not None:
+            return found
+    if use.writes or use.combines:
+        return _idle_owner(runs, use, elements, layout)
+    return None
+
+
+def _any(use: Use) -> Violation:
+    return Violation(Fault.UNKNOWN, use)
+
+
+def _told(
+    fault: Fault, use: Use, layout: FragmentMap, row: int, flat: int, thread: int
+) -> Violation:
+    owners = np.unique(layout.thread_table.reshape(layout.replicas, -1)[:, flat])
+    return Violation(
+        fault,
+        use,
+        point_of(row, use.extents),
+        point_of(flat, use.buffer.shape),
+        tuple(int(t) for t in owners),
+        thread,
+    )
+
+
+def _held(layout: FragmentMap, threads: Table, elements: Table) -> NDArray[np.bool_]:
+    """`(replicas, iterations, columns)`: whether these threads hold these elements."""
+    slots = layout.slot_table.ravel()[elements]
+    return layout.held[threads[:, :, None], slots[None]] == elements[None]
+
+
+def _stranger(
+    runs: FragmentMap, use: Use, elements: Table, layout: FragmentMap
+) -> Violation | None:
+    if use.combines:
+        return None
+    threads = runs.thread_table.reshape(runs.replicas, -1)
+    wrong = ~_held(layout, threads, elements) & (elements >= 0)[None]
+    if not wrong.any():
+        return None
+    replica, row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    flat, thread = int(elements[row, column]), int(threads[replica, row])
+    return _told(Fault.STRANGER, use, layout, int(row), flat, thread)
+
+
+def _idle_owner(
+    runs: FragmentMap, use: Use, elements: Table, layout: FragmentMap
+) -> Violation | None:
+    if use.combines:
+        return _partless(runs, use, elements, layout)
+    if runs.replicas == 1 and layout.replicas == 1:
+        return None
+    running, owning = owner_counts(runs), owner_counts(layout)
+    wrong = (elements >= 0) & (owning[elements] != running[:, None])
+    if not wrong.any():
+        return None
+    row, column = (int(n) for n in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+    flat = int(elements[row, column])
+    told = _told(Fault.IDLE_OWNER, use, layout, row, flat, 0)
+    own = set(runs.thread_table.reshape(runs.replicas, -1)[:, row].tolist())
+    idle = [t for t in told.owners if t not in own]
+    return Violation(told.fault, use, told.iteration, told.element, told.owners, idle[0])
+
+
+def _partless(
+    runs: FragmentMap, use: Use, elements: Table, layout: FragmentMap
+) -> Violation | None:
+    """An owner of a result that has no part of it."""
+    threads = runs.thread_table.reshape(runs.replicas, -1)
+    slots = layout.slot_table.ravel()[elements]
+    hits = layout.held[threads[:, :, None], slots[None]] == elements[None]
+    served = np.zeros(layout.held.shape, dtype=np.bool_)
+    places = np.broadcast_to(threads[:, :, None], hits.shape)[hits]
+    served[places, np.broadcast_to(slots[None], hits.shape)[hits]] = True
+    missing = (layout.held >= 0) & ~served
+    if not missing.any():
+        return None
+    thread, slot = (int(n) for n in np.unravel_index(int(np.argmax(missing)), missing.shape))
+    flat = int(layout.held[thread, slot])
+    row = int(np.argmax((elements == flat).any(axis=1)))
+    return _told(Fault.IDLE_OWNER, use, layout, row, flat, thread)
+
+
+def selections(runs: FragmentMap, use: Use, layout: FragmentMap) -> int:
+    """How many selects each thread needs, since others have what it touches in other slots."""
+    elements = use.elements
+    if (runs == layout and use.is_identity) or elements is None or layout.slots == 1:
+        return 0
+    columns = elements.shape[1]
+    order = np.arange(columns, dtype=np.int64)
+    steps: Table = runs.slot_table.ravel()[:, None] * columns + order
+    inside = elements >= 0
+    slots = layout.slot_table.ravel()[elements[inside]]
+    keys: Table = steps[inside] * layout.slots + slots
+    pairs = np.unique(keys)
+    return len(pairs) - len(np.unique(pairs // layout.slots))

@@ -1,0 +1,111 @@
+"""Why there is no layout, in words: the accesses, the loop, a concrete element."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tileas_xdsl.inference.decisions import InferenceError, Note
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.forms import is_one_to_one
+from tileas_xdsl.inference.improved.legality import Fault, Violation, violation
+from tileas_xdsl.inference.improved.propagation import Assignment
+from tileas_xdsl.inference.improved.tasks import Task
+from tileas_xdsl.inference.program import Loop, Program
+
+
+def check_annotations(program: Program) -> None:
+    """Raise `InferenceError` for a prescribed layout that cannot be."""
+    prescribed = [
+        (name, program.buffers[name].shape, layout, program.buffers[name].location)
+        for name, layout in program.annotations.items()
+    ]
+    prescribed += [
+        (f"loop {number}", loop.extents, loop.annotation, loop.location)
+        for number, loop in enumerate(program.operations)
+        if isinstance(loop, Loop) and loop.annotation is not None
+    ]
+    for subject, shape, layout, location in prescribed:
+        assert layout is not None
+        _check(subject, shape, layout, location, program.threads)
+
+
+def _check(
+    subject: str, shape: tuple[int, ...], layout: FragmentMap, location: str, block: int
+) -> None:
+    text = ""
+    if layout.shape != shape:
+        text = f"is for {list(layout.shape)} and not for {list(shape)}"
+    elif layout.threads != block:
+        text = f"is for {layout.threads} threads, the block has {block}"
+    elif layout.thread_table.min(initial=0) < 0 or layout.thread_table.max(initial=0) >= block:
+        text = f"uses threads outside of the block of {block}"
+    elif layout.slot_table.min(initial=0) < 0:
+        text = "uses slots below 0"
+    elif not is_one_to_one(layout):
+        text = "puts several elements into one slot of a thread"
+    if text:
+        raise InferenceError(f"the layout prescribed for {subject}, {layout}, {text}", location)
+
+
+def refused(task: Task, found: Assignment) -> InferenceError:
+    """Why `task` cannot run, whatever is converted."""
+    operation = task.operation
+    annotation = operation.annotation if isinstance(operation, Loop) else None
+    for use in task.uses:
+        layout = found.layouts.get(use.name)
+        if annotation is None or layout is None:
+            continue
+        fault = violation(annotation, use, layout)
+        if fault is not None:
+            return InferenceError(
+                f"{told(fault, task)}; no conversion of {use.name} serves the layout prescribed "
+                f"for the loop",
+                use.access.location or task.location,
+                _fixed_by(use.name, found, task),
+            )
+    first = task.uses[0].access if task.uses else None
+    names = ", ".join(task.fragments)
+    return InferenceError(
+        f"no layout lets {task.subject} run: it reads memory that it changes, and copies of its "
+        f"iterations, which {names} needs in several threads, would overtake one another",
+        (first.location if first else "") or task.location,
+    )
+
+
+def told(fault: Violation, task: Task) -> str:
+    """`element f[0,8] lives in thread 2, loop 'k.mlir:14:3' runs it on thread 10`."""
+    element = f"element {fault.use.name}[{','.join(map(str, fault.element))}]"
+    where = f"'{task.location}'" if task.location else task.subject
+    noun = "loop" if isinstance(task.operation, Loop) else "operation"
+    if fault.fault is Fault.UNKNOWN:
+        return f"any element of {fault.use.name} may be touched by {noun} {where}"
+    home = _threads(fault.owners)
+    if fault.fault is Fault.IDLE_OWNER:
+        return f"{element} lives in {home}, {noun} {where} does not run it on {fault.thread}"
+    return f"{element} lives in {home}, {noun} {where} runs it on thread {fault.thread}"
+
+
+def _threads(owners: tuple[int, ...]) -> str:
+    if len(owners) == 1:
+        return f"thread {owners[0]}"
+    shown = ", ".join(map(str, owners[:4]))
+    return f"threads {shown}" + (f" and {len(owners) - 4} more" if len(owners) > 4 else "")
+
+
+def _fixed_by(name: str, found: Assignment, task: Task) -> tuple[Note, ...]:
+    origin = found.origins.get(name)
+    rule = "an annotation" if origin is None else f"operation {origin.task}, {origin.rule}"
+    return (Note(task.location, f"{name} has its layout by {rule}"),)
+
+
+def too_large(
+    needed: int, limit: int, names: tuple[str, ...], program: Program, sizes: Mapping[str, int]
+) -> InferenceError:
+    """Fragments that do not fit into the registers of a thread."""
+    parts = ", ".join(f"{name} {sizes[name]}" for name in names[:4])
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return InferenceError(
+        f"fragments need {needed} registers a thread ({parts}{more}), a block of "
+        f"{program.threads} threads has {limit} for each: use more threads or smaller tiles",
+        program.buffers[names[0]].location if names else "",
+    )

@@ -1,0 +1,144 @@
+"""Programs that no layout makes right: what several iterations do to one element."""
+
+from __future__ import annotations
+
+from itertools import product as pairs
+from math import prod
+
+import numpy as np
+
+from tileas_xdsl.inference.decisions import InferenceError, Note
+from tileas_xdsl.inference.fragment_map import Table
+from tileas_xdsl.inference.improved.memory import MemoryUse
+from tileas_xdsl.inference.improved.tasks import Task
+from tileas_xdsl.inference.improved.uses import Use, point_of, symbols_of
+from tileas_xdsl.inference.program import AccessKind, Loop, Scope
+
+
+def check_sound(task: Task) -> None:
+    """Raise `InferenceError` where a loop leaves a fragment or has iterations that interfere."""
+    if not isinstance(task.operation, Loop):
+        return
+    for use in task.uses:
+        _check_bounds(use, task)
+        if use.access.kind is AccessKind.UPDATE:
+            raise InferenceError(
+                f"an atomic update of {use.name}, a fragment: registers belong to one thread; "
+                f"reduce with tl.reduce, or update shared or global memory",
+                use.access.location or task.location,
+            )
+    writes = [a for a in (*task.uses, *task.memory) if _is_plain_write(a)]
+    for write in writes:
+        _check_once(write, task)
+    reads = [a for a in (*task.uses, *task.memory) if a.access.kind is AccessKind.READ]
+    for write, read in pairs(writes, reads):
+        if write.access.buffer == read.access.buffer and _is_certain(read):
+            _check_apart(write, read, task)
+
+
+def _is_certain(access: Use | MemoryUse) -> bool:
+    return not access.access.is_guarded and None not in access.access.indices
+
+
+def _is_plain_write(access: Use | MemoryUse) -> bool:
+    return access.access.kind is AccessKind.WRITE and _is_certain(access)
+
+
+def _check_bounds(use: Use, task: Task) -> None:
+    elements = use.elements
+    if elements is None or not use.is_certain:
+        return
+    if use.symbols and elements.shape[1] == 0:
+        raise InferenceError(
+            f"{use.name}[{_indices(use)}] is outside of {list(use.buffer.shape)} in some "
+            f"iteration, whatever its symbols are",
+            use.access.location or task.location,
+        )
+    if (elements >= 0).all():
+        return
+    row = int(np.argmax((elements < 0).any(axis=1)))
+    raise InferenceError(
+        f"iteration {_brackets(point_of(row, use.extents))} of {task.subject} touches "
+        f"{use.name}[{_indices(use)}], outside of {list(use.buffer.shape)}",
+        use.access.location or task.location,
+    )
+
+
+def _indices(access: Use | MemoryUse) -> str:
+    return ", ".join("?" if i is None else str(i) for i in access.access.indices)
+
+
+def _brackets(point: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, point))})"
+
+
+def _first_column(access: Use | MemoryUse) -> Table | None:
+    """`(iterations, columns)` keys of the elements at one value of the symbols; -1: dropped."""
+    if isinstance(access, Use):
+        if access.elements is None or access.elements.shape[1] == 0:
+            return None
+        return access.elements if not access.symbols else access.elements[:, :1]
+    if access.inner or access.offsets is None or access.indices is None:
+        return None
+    inside = np.ones(prod(access.extents), dtype=np.bool_)
+    for index, extent in zip(access.indices, access.buffer.shape, strict=True):
+        inside &= (index >= 0) & ((index < extent) | (extent < 0))
+    return np.where(inside, access.offsets, -1)[:, None]
+
+
+def _check_once(write: Use | MemoryUse, task: Task) -> None:
+    """Two iterations that write one element: a reduction that nobody wrote as one."""
+    keys = _first_column(write)
+    if keys is None or (isinstance(write, Use) and write.is_identity):
+        return
+    rows = np.repeat(np.arange(len(keys)), keys.shape[1])
+    flat = keys.ravel()
+    order = np.lexsort((rows, flat))
+    flat, rows = flat[order], rows[order]
+    clash = (flat[1:] == flat[:-1]) & (rows[1:] != rows[:-1]) & (flat[1:] >= 0)
+    if not clash.any():
+        return
+    at = int(np.argmax(clash))
+    first, second = (_brackets(point_of(int(r), write.extents)) for r in rows[at : at + 2])
+    raise InferenceError(
+        f"iterations {first} and {second} of {task.subject} both write "
+        f"{_element(write, int(flat[at]))}: a reduction in disguise; use tl.reduce, a serial loop "
+        f"inside, or tl.atomic_add",
+        write.access.location or task.location,
+    )
+
+
+def _element(access: Use | MemoryUse, key: int) -> str:
+    shape = tuple(n if n >= 0 else 1 << 20 for n in access.buffer.shape)
+    return f"{access.buffer.name}[{', '.join(map(str, point_of(key, shape)))}]"
+
+
+def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, task: Task) -> None:
+    """One iteration reads what another writes: the result would depend on their order."""
+    if write.access.indices == read.access.indices or task.extents == ():
+        return
+    symbols = [*symbols_of(write.access), *symbols_of(read.access)]
+    written, seen = _first_column(write), _first_column(read)
+    if symbols or written is None or seen is None or _is_dynamic(write):
+        return
+    writers = np.full(int(max(written.max(), seen.max(), 0)) + 1, -1, dtype=np.int64)
+    rows = np.repeat(np.arange(len(written)), written.shape[1]).reshape(written.shape)
+    inside = written >= 0
+    writers[written[inside]] = rows[inside]
+    others = np.where(seen >= 0, writers[seen], -1)
+    wrong = (others >= 0) & (others != np.arange(len(seen))[:, None])
+    if not wrong.any():
+        return
+    row, column = (int(n) for n in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+    other = point_of(int(others[row, column]), write.extents)
+    raise InferenceError(
+        f"iteration {_brackets(point_of(row, read.extents))} of {task.subject} reads "
+        f"{_element(read, int(seen[row, column]))}, which iteration {_brackets(other)} writes: "
+        f"iterations are independent; write to another buffer",
+        read.access.location or task.location,
+        (Note(write.access.location or task.location, "written here"),),
+    )
+
+
+def _is_dynamic(access: Use | MemoryUse) -> bool:
+    return access.buffer.scope is Scope.GLOBAL and min(access.buffer.shape, default=0) < 0

@@ -1,0 +1,167 @@
+"""Operations in one form: iterations over a box that touch fragments and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.forms import ZERO, dimensions
+from tileas_xdsl.inference.improved.memory import MemoryUse
+from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.inference.improved.views import Views
+from tileas_xdsl.inference.program import (
+    Access,
+    AccessKind,
+    CumSum,
+    Gemm,
+    Loop,
+    Operation,
+    Program,
+    Reduce,
+    Scope,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Operation `number`, which runs `trips` times.
+
+    `follows` names the fragment whose elements are the iterations (the source of a reduction);
+    `required` are the layouts that an instruction prescribes.
+    """
+
+    number: int
+    operation: Operation
+    extents: tuple[int, ...]
+    uses: tuple[Use, ...]
+    memory: tuple[MemoryUse, ...]
+    trips: int = 1
+    follows: str | None = None
+    required: Mapping[str, FragmentMap] = field(default_factory=dict[str, FragmentMap])
+
+    @cached_property
+    def fragments(self) -> tuple[str, ...]:
+        """The fragments it touches, each once."""
+        names = [*(use.name for use in self.uses), *self.required]
+        return tuple(dict.fromkeys(names))
+
+    def uses_of(self, name: str) -> list[Use]:
+        """The accesses to one fragment."""
+        return [use for use in self.uses if use.name == name]
+
+    @property
+    def total(self) -> int:
+        """How many iterations it has."""
+        return prod(self.extents)
+
+    @property
+    def location(self) -> str:
+        """Where it stands."""
+        return self.operation.location
+
+    @property
+    def subject(self) -> str:
+        """How reasons and errors call it."""
+        noun = "loop" if isinstance(self.operation, Loop) else "operation"
+        return f"{noun} {self.number}"
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether it changes memory that threads share."""
+        return any(use.writes for use in self.memory)
+
+
+def task_of(
+    program: Program,
+    number: int,
+    views: Views,
+    required: Mapping[str, FragmentMap] | None = None,
+) -> Task:
+    """Operation `number` as a task, accesses to views rewritten.
+
+    `required` are the layouts of a product's operands.
+    """
+    operation = program.operations[number]
+    trips = program.trips[number] if program.trips else 1
+    match operation:
+        case Loop():
+            return _loop(program, number, operation, trips, views)
+        case Reduce():
+            source = program.buffers[operation.source]
+            variables = dimensions(len(source.shape))
+            middle = (ZERO,) if operation.keep_dims else ()
+            kept = (*variables[: operation.axis], *middle, *variables[operation.axis + 1 :])
+            return _whole(program, number, operation, trips, kept or (ZERO,), views)
+        case CumSum():
+            source = program.buffers[operation.source]
+            return _whole(program, number, operation, trips, dimensions(len(source.shape)), views)
+        case Gemm():
+            return _product(program, number, operation, trips, views, required or {})
+
+
+def _product(
+    program: Program,
+    number: int,
+    gemm: Gemm,
+    trips: int,
+    views: Views,
+    required: Mapping[str, FragmentMap],
+) -> Task:
+    """A matrix product: its fragments as whole, the accumulator read and written."""
+    uses: list[Use] = []
+    for name in (gemm.a, gemm.b, gemm.c):
+        if name in views.first:
+            storage = views.storage_of(name)
+            at = dimensions(len(storage.shape))
+            kinds = (AccessKind.READ, AccessKind.WRITE) if name == gemm.c else (AccessKind.READ,)
+            uses += [
+                Use(Access(storage.name, at, kind, gemm.location), storage, storage.shape)
+                for kind in kinds
+            ]
+    extents = program.buffers[gemm.c].shape
+    return Task(number, gemm, extents, tuple(uses), (), trips, None, dict(required))
+
+
+def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -> Task:
+    uses: list[Use] = []
+    memory: list[MemoryUse] = []
+    for access in loop.accesses:
+        buffer = program.buffers[access.buffer]
+        if buffer.scope is Scope.FRAGMENT:
+            storage = views.storage_of(buffer.name)
+            uses.append(Use(views.access(access), storage, loop.extents, loop.inner))
+        elif buffer.scope in (Scope.GLOBAL, Scope.SHARED):
+            memory.append(MemoryUse(access, buffer, loop.extents, loop.inner))
+    return Task(number, loop, loop.extents, tuple(uses), tuple(memory), trips)
+
+
+def _whole(
+    program: Program,
+    number: int,
+    operation: Reduce | CumSum,
+    trips: int,
+    indices: tuple[AffineExpr, ...],
+    views: Views,
+) -> Task:
+    """A reduction: the elements of the source are its iterations."""
+    source, target = program.buffers[operation.source], program.buffers[operation.target]
+    at = dimensions(len(source.shape))
+    read = Access(source.name, at, AccessKind.READ, operation.location)
+    write = Access(target.name, indices, AccessKind.WRITE, operation.location)
+    uses: list[Use] = []
+    memory: list[MemoryUse] = []
+    combines = isinstance(operation, Reduce)
+    for access, buffer in ((read, source), (write, target)):
+        if buffer.scope is Scope.FRAGMENT:
+            result = combines and access is write
+            seen, storage = views.access(access), views.storage_of(buffer.name)
+            uses.append(Use(seen, storage, source.shape, combines=result))
+        else:
+            memory.append(MemoryUse(access, buffer, source.shape))
+    follows = views.first[source.name] if source.scope is Scope.FRAGMENT else None
+    return Task(number, operation, source.shape, tuple(uses), tuple(memory), trips, follows)

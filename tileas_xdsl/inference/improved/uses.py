@@ -1,0 +1,174 @@
+"""Accesses as tables of points: which element each iteration touches.
+
+Values that an iteration runs through by itself (variables of inner loops), or that are the same in
+all threads (symbols), or that only run time knows (an index that depends on data) are columns: an
+iteration touches one element for each column, and its thread must hold all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
+
+from tileas_xdsl.inference.fragment_map import Table
+from tileas_xdsl.inference.improved.forms import ZERO, dimensions
+from tileas_xdsl.inference.program import Access, AccessKind, Buffer
+
+MAX_POINTS = 1 << 21
+"""The largest table of points; beyond, an access counts as one of any element."""
+
+MAX_VALUES = 4096
+"""How many combinations of values of symbols are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """An access of `extents` iterations to a fragment.
+
+    `combines` marks the result of a reduction: iterations that share an element combine into it.
+    """
+
+    access: Access
+    buffer: Buffer
+    extents: tuple[int, ...]
+    inner: tuple[int, ...] = ()
+    combines: bool = False
+
+    @property
+    def name(self) -> str:
+        """The buffer."""
+        return self.access.buffer
+
+    @property
+    def writes(self) -> bool:
+        """Whether elements change."""
+        return self.access.kind is not AccessKind.READ
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every iteration does it, to elements that are known."""
+        return not self.access.is_guarded and None not in self.access.indices
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions the buffer has."""
+        return len(self.buffer.shape)
+
+    @property
+    def buffer_size(self) -> int:
+        """How many elements the buffer has."""
+        return prod(self.buffer.shape)
+
+    @cached_property
+    def is_identity(self) -> bool:
+        """Whether the indices are the variables of the loop, and the loop runs over the buffer."""
+        return self.extents == self.buffer.shape and self.access.indices == dimensions(
+            len(self.extents)
+        )
+
+    @cached_property
+    def symbols(self) -> tuple[int, ...]:
+        """The symbols of the indices."""
+        return tuple(sorted({s for index in self.access.indices for s in _symbols(index)}))
+
+    @cached_property
+    def at_rest(self) -> tuple[AffineExpr, ...]:
+        """The indices in the first column: inner variables, symbols and unknown indices are 0."""
+        here = (*dimensions(len(self.extents)), *(ZERO for _ in self.inner))
+        count = max(self.symbols, default=-1) + 1
+        return tuple(
+            ZERO if index is None else index.replace_dims_and_symbols(here, [ZERO] * count)
+            for index in self.access.indices
+        )
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """The parallel variables that occur in no index."""
+        used = {d for index in self.access.indices for d in _dims(index)}
+        return tuple(k for k in range(len(self.extents)) if k not in used)
+
+    @cached_property
+    def elements(self) -> Table | None:
+        """`(iterations, columns)`: the row-major index of each element, -1 where it is outside.
+
+        None where there are too many: any element may be touched.
+        """
+        tables = self._index_tables()
+        if tables is None:
+            return None
+        flat = np.zeros((), dtype=np.int64)
+        outside: NDArray[np.bool_] = np.zeros((), dtype=np.bool_)
+        for index, extent in zip(tables, self.buffer.shape, strict=True):
+            outside = outside | (index < 0) | (index >= extent)
+            flat = flat * extent + index
+        flat = np.where(outside, -1, flat)
+        rows = prod(self.extents)
+        flat = np.broadcast_to(flat, (*self.extents, *self._columns())).reshape(rows, -1)
+        if self.symbols and not self.access.is_guarded:
+            flat = flat[:, (flat >= 0).all(axis=0)]
+        return np.ascontiguousarray(flat)
+
+    def _columns(self) -> tuple[int, ...]:
+        unknown = [
+            extent
+            for index, extent in zip(self.access.indices, self.buffer.shape, strict=True)
+            if index is None
+        ]
+        return (*self.inner, *(self._values for _ in self.symbols), *unknown)
+
+    @property
+    def _values(self) -> int:
+        """How many values of each symbol are tried: what a valid index can be made of."""
+        return max(self.buffer.shape, default=1)
+
+    def _index_tables(self) -> list[Table] | None:
+        columns = self._columns()
+        box = (*self.extents, *columns)
+        if prod(box) > MAX_POINTS or self._values ** len(self.symbols) > MAX_VALUES:
+            return None
+        axes = np.ix_(*(np.arange(n, dtype=np.int64) for n in box)) if box else ()
+        rank = len(self.extents) + len(self.inner)
+        values: list[Table] = [np.zeros((), dtype=np.int64)] * (max(self.symbols, default=-1) + 1)
+        for place, symbol in enumerate(self.symbols, rank):
+            values[symbol] = axes[place]
+        unknown = iter(axes[rank + len(self.symbols) :])
+        return [
+            next(unknown) if index is None else evaluated(index, axes[:rank], values)
+            for index in self.access.indices
+        ]
+
+
+def evaluated(
+    index: AffineExpr, variables: Sequence[Table | int], symbols: Sequence[Table | int]
+) -> Table:
+    """An expression on arrays that broadcast."""
+    values = index.eval(variables, symbols)  # pyright: ignore[reportArgumentType]
+    return np.asarray(values, dtype=np.int64)
+
+
+def _symbols(index: AffineExpr | None) -> set[int]:
+    if index is None:
+        return set()
+    return {leaf.position for leaf in index.dfs() if isinstance(leaf, AffineSymExpr)}
+
+
+def _dims(index: AffineExpr | None) -> set[int]:
+    if index is None:
+        return set()
+    return {leaf.position for leaf in index.dfs() if isinstance(leaf, AffineDimExpr)}
+
+
+def symbols_of(access: Access) -> tuple[int, ...]:
+    """The symbols of the indices of an access."""
+    return tuple(sorted({s for index in access.indices for s in _symbols(index)}))
+
+
+def point_of(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The coordinates of a row-major index."""
+    return tuple(int(c) for c in np.unravel_index(flat, tuple(shape))) if shape else ()

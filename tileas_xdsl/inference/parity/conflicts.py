@@ -1,0 +1,9 @@
+"""Errors of TileLang's inference: a conflict only rules out one order, anything else is final."""
+
+from __future__ import annotations
+
+from tileas_xdsl.inference.decisions import InferenceError
+
+
+class LayoutConflict(InferenceError):  # noqa: N818 (it is what TileLang calls it)
+    """Layouts that do not fit: in free mode another operation may decide first."""

@@ -1,0 +1,109 @@
+"""Whether the threads of one layout are among those of another, at every iteration of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
+
+from tileas_xdsl.inference.digits import with_replica_last
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
+from tileas_xdsl.inference.parity.accesses import LoopUses, Use
+from tileas_xdsl.inference.parity.conflicts import LayoutConflict
+from tileas_xdsl.inference.simplify import variables_of
+
+PAIRS_AT_ONCE = 1 << 22
+"""Comparisons of replicas of one layout with replicas of another that one array holds."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """The threads at each point of a box: an expression whose last dimension is the replica.
+
+    `is_full`: every slot of every thread of the layout holds something, so that it has an inverse.
+    """
+
+    thread: AffineExpr
+    replicas: int
+    is_full: bool
+
+    def is_everywhere(self, rank: int) -> bool:
+        """Whether the replica is the thread."""
+        return self.thread == AffineDimExpr(rank)
+
+
+def contains(small: Threads, large: Threads, extents: Sequence[int]) -> bool:
+    """Whether at each point of a box every thread of `small` is one of `large`.
+
+    An expression that depends on a value of the program contains nothing but itself.  Raises
+    LayoutConflict where `large` has no inverse.
+    """
+    return _contains(small, large, tuple(extents))
+
+
+def layout_contains(small: FragmentMap, large: FragmentMap) -> bool:
+    """Whether every element that a thread holds in `small` it holds in `large`."""
+    return contains(_threads(small), _threads(large), small.shape)
+
+
+def is_compatible(loop: LoopUses, owners: FragmentMap, use: Use, layout: FragmentMap) -> bool:
+    """Whether each iteration runs where its element is; a write must reach every copy of it."""
+    first = runs(loop, owners)
+    second = Threads(loop.thread_at(use, layout), layout.replicas, _is_full(layout))
+    if use.is_read and not contains(first, second, loop.extents):
+        return False
+    if not use.is_write:
+        return True
+    both = ((second, first), (first, second))
+    return all(contains(small, large, loop.extents) for small, large in both)
+
+
+def runs(loop: LoopUses, owners: FragmentMap) -> Threads:
+    """The threads that run each iteration."""
+    return Threads(loop.thread_of(owners), owners.replicas, _is_full(owners))
+
+
+def _threads(layout: FragmentMap) -> Threads:
+    thread = with_replica_last(layout.thread, len(layout.shape))
+    return Threads(thread, layout.replicas, _is_full(layout))
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_full(layout: FragmentMap) -> bool:
+    threads = np.count_nonzero(np.bincount(layout.thread_table.ravel()))
+    return int(threads) * layout.slots == layout.thread_table.size
+
+
+@lru_cache(maxsize=1 << 14)
+def _contains(small: Threads, large: Threads, extents: tuple[int, ...]) -> bool:
+    rank = len(extents)
+    if large.is_everywhere(rank):
+        return True
+    if not large.is_full:
+        raise LayoutConflict(
+            f"some threads of ({large.thread}) are a round short: such a layout has no inverse"
+        )
+    if small.thread == large.thread and small.replicas <= large.replicas:
+        return True
+    if any(isinstance(e, AffineSymExpr) for t in (small, large) for e in t.thread.dfs()):
+        return False
+    used = variables_of(small.thread) | variables_of(large.thread)
+    box = tuple(extent if k in used else 1 for k, extent in enumerate(extents))
+    first, second = _table(small, box), _table(large, box)
+    step = max(1, PAIRS_AT_ONCE // (len(second) * first.shape[1]))
+    return all(
+        bool((first[start : start + step, None] == second[None]).any(axis=1).all())
+        for start in range(0, len(first), step)
+    )
+
+
+def _table(threads: Threads, box: tuple[int, ...]) -> Table:
+    """`(replicas, points)`."""
+    shape = (*box, threads.replicas)
+    coordinates = coordinates_of(shape)
+    values = threads.thread.eval(coordinates, [])  # pyright: ignore[reportArgumentType]
+    table = np.broadcast_to(np.asarray(values, dtype=np.int64), shape)
+    return np.ascontiguousarray(table.reshape(-1, threads.replicas).T)

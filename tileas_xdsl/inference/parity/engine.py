@@ -1,0 +1,164 @@
+"""Visiting operations until nothing changes, and what becomes of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tileas_xdsl.inference.decisions import InferenceError
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.parity import loops, products, reductions
+from tileas_xdsl.inference.parity.accesses import LoopUses, uses_of
+from tileas_xdsl.inference.parity.containment import layout_contains
+from tileas_xdsl.inference.parity.state import BufferLayout, Level, State, Update, Uses, Visit
+from tileas_xdsl.inference.parity.views import viewed
+from tileas_xdsl.inference.program import (
+    CumSum,
+    Gemm,
+    Loop,
+    LoopKind,
+    Operation,
+    Program,
+    Reduce,
+    Scope,
+    touched,
+)
+
+_Answers = dict[tuple[int, Level, tuple[int, ...]], tuple[Update, tuple[BufferLayout | None, ...]]]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The visits of one program; answers are kept, since orders of visits share most of them."""
+
+    program: Program
+    uses: Uses
+    _answers: _Answers = field(default_factory=_Answers)
+
+    @cached_property
+    def loops(self) -> Mapping[int, LoopUses]:
+        """The loops of the program and how they use fragments."""
+        return {
+            number: uses_of(self.program, operation)
+            for number, operation in enumerate(self.program.operations)
+            if isinstance(operation, Loop)
+        }
+
+    def step(self, state: State, number: int, level: Level, *, enqueue: bool) -> None:
+        """Visit one operation and take its answer.
+
+        Raises InferenceError where it contradicts what is known.
+        """
+        if number in state.done:
+            return
+        update = self.answer(state, number, level)
+        strict = self.strict_layouts
+        new: list[str] = []
+        for name, layout in update.layouts.items():
+            if name not in state.layouts:
+                new.append(name)
+                state.origins[name], state.rules[name] = number, update.rule
+            elif not self._replaces(
+                state, name, layout, is_pinned=level is Level.STRICT or name in strict
+            ):
+                self._reconcile(state, number, name, layout)
+                continue
+            state.layouts[name] = layout
+            self._tell_views(state, number, name, layout, new)
+        if update.loop is not None:
+            state.loops[number] = update.loop
+            state.rules[f"loop {number}"] = update.rule
+            state.done.add(number)
+        if isinstance(self.program.operations[number], Gemm):
+            state.done.add(number)
+        state.visits.append(Visit(level, number, tuple(new), update.loop is not None))
+        if enqueue:
+            for name in new:
+                state.push(self.uses.users.get(name, ()), number)
+
+    def drain(self, state: State, level: Level) -> None:
+        """Visit what is in the queue until it is empty."""
+        while state.queue:
+            self.step(state, state.queue.popleft(), level, enqueue=True)
+
+    def answer(self, state: State, number: int, level: Level) -> Update:
+        """What an operation says of the layouts that it touches."""
+        operation = self.program.operations[number]
+        known = tuple(state.layouts.get(name) for name in touched(operation))
+        key = (number, level, tuple(map(id, known)))
+        if key not in self._answers:
+            self._answers[key] = self._asked(operation, number, level, state.layouts), known
+        return self._answers[key][0]
+
+    def _asked(
+        self, operation: Operation, number: int, level: Level, layouts: Mapping[str, BufferLayout]
+    ) -> Update:
+        match operation:
+            case Loop(kind=LoopKind.FILL) | CumSum():
+                return Update()
+            case Loop():
+                return loops.visit(self.program, self.loops[number], level, layouts)
+            case Reduce():
+                return reductions.visit(self.program, operation, level, layouts)
+            case Gemm():
+                return products.visit(self.program, operation, layouts)
+
+    @property
+    def strict_layouts(self) -> frozenset[str]:
+        """Buffers whose layouts may not change any more."""
+        return frozenset(self._strict)
+
+    def pin(self, state: State) -> None:
+        """What is known now stays."""
+        self._strict.update(state.layouts)
+
+    @cached_property
+    def _strict(self) -> set[str]:
+        return set()
+
+    def _replaces(self, state: State, name: str, layout: BufferLayout, *, is_pinned: bool) -> bool:
+        """Whether a new layout of a fragment holds all that the old one does."""
+        known = state.layouts[name]
+        if is_pinned or not isinstance(known, FragmentMap) or not isinstance(layout, FragmentMap):
+            return False
+        return layout_contains(known, layout)
+
+    def _reconcile(self, state: State, number: int, name: str, layout: BufferLayout) -> None:
+        """Equal layouts agree, swizzles meet in the narrower one, all else is an error."""
+        known = state.layouts[name]
+        if known == layout:
+            return
+        buffer = self.program.buffers[name]
+        if isinstance(known, FragmentMap) and isinstance(layout, FragmentMap):
+            if known.same_function(layout):
+                return
+        elif not isinstance(known, FragmentMap) and not isinstance(layout, FragmentMap):
+            merged = products.merged(known, layout, buffer.shape, buffer.bits)
+            if merged is not None:
+                state.layouts[name] = merged
+                return
+        origin = state.origins.get(name)
+        other = "an annotation" if origin is None else f"operation {origin}"
+        raise InferenceError(
+            f"'{name}' has two layouts: {layout} for this operation, {known} by {other}",
+            self.program.operations[number].location,
+        )
+
+    def _tell_views(
+        self, state: State, number: int, name: str, layout: BufferLayout, new: list[str]
+    ) -> None:
+        if not isinstance(layout, FragmentMap):
+            return
+        buffer = self.program.buffers[name]
+        for sibling in self.uses.siblings[name]:
+            view = self.program.buffers[sibling]
+            if view.scope is not Scope.FRAGMENT:
+                continue
+            derived = viewed(layout, buffer, view)
+            if sibling not in state.layouts:
+                state.layouts[sibling] = derived
+                state.origins[sibling], state.rules[sibling] = number, f"view of {name}"
+                new.insert(0, sibling)
+            else:
+                self._reconcile(state, number, sibling, derived)

@@ -1,0 +1,69 @@
+"""What a reduction answers: its target lives where the rows of its source do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.inference.digits import condensed, inferred_slot
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.parity.conflicts import LayoutConflict
+from tileas_xdsl.inference.parity.containment import layout_contains
+from tileas_xdsl.inference.parity.state import BufferLayout, Level, Update
+from tileas_xdsl.inference.program import Program, Reduce
+from tileas_xdsl.inference.simplify import simplified
+
+
+def visit(
+    program: Program, reduce: Reduce, level: Level, layouts: Mapping[str, BufferLayout]
+) -> Update:
+    """The target's layout, where the source's is known.
+
+    Raises LayoutConflict where the target is known and does not fit.
+    """
+    source = layouts.get(reduce.source)
+    if level is Level.STRICT or not isinstance(source, FragmentMap):
+        return Update()
+    shape = program.buffers[reduce.target].shape
+    result = _projected(program, reduce, source, shape)
+    known = layouts.get(reduce.target)
+    rule = f"rows of {reduce.source}"
+    if not isinstance(known, FragmentMap):
+        return Update({reduce.target: result}, rule=rule)
+    if result.replicas < source.replicas or not layout_contains(known, result):
+        raise LayoutConflict(
+            f"'{reduce.target}' is laid out as {known}, the sums of '{reduce.source}' end up as "
+            f"{result}: shared memory between them would change the layout",
+            reduce.location,
+        )
+    return Update({reduce.target: result} if result.replicas > source.replicas else {}, rule=rule)
+
+
+def _projected(
+    program: Program, reduce: Reduce, source: FragmentMap, shape: tuple[int, ...]
+) -> FragmentMap:
+    """The source's threads with the reduced coordinate folded into the replica."""
+    extent = source.shape[reduce.axis]
+    replicas = extent * source.replicas
+    replica = AffineExpr.symbol(0)
+    coordinates = _coordinates(reduce, len(source.shape), len(shape))
+    coordinates.insert(reduce.axis, replica % extent)
+    thread = source.thread.replace_dims_and_symbols(coordinates, [replica // extent])
+    thread = simplified(thread, shape, (replicas,))
+    slot = inferred_slot(thread, shape, replicas)
+    if slot is None:
+        raise LayoutConflict(
+            f"thread {thread} is no sum of digits of the coordinates of '{reduce.target}'",
+            reduce.location,
+        )
+    thread, replicas = condensed(thread, shape, replicas)
+    return FragmentMap(shape, thread, slot, program.threads, replicas)
+
+
+def _coordinates(reduce: Reduce, rank: int, target_rank: int) -> list[AffineExpr]:
+    """The coordinates of the target that are those of the source, but for the reduced one."""
+    dimensions = [AffineExpr.dimension(k) for k in range(target_rank)]
+    if target_rank == rank:
+        del dimensions[reduce.axis]
+    return list(dimensions)

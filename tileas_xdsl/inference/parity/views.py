@@ -1,0 +1,51 @@
+"""Layouts of buffers that are views of one storage: the same bits, by other coordinates."""
+
+from __future__ import annotations
+
+from math import gcd, prod
+
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.inference.decisions import InferenceError
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.program import Buffer
+from tileas_xdsl.inference.simplify import simplified
+
+
+def viewed(layout: FragmentMap, buffer: Buffer, view: Buffer) -> FragmentMap:
+    """The layout of a view of `buffer`, whose elements may have other bits.
+
+    Raises InferenceError where elements of one would be split between threads of the other.
+    """
+    if buffer.shape == view.shape and buffer.bits == view.bits:
+        return layout
+    if prod(buffer.shape) * buffer.bits != prod(view.shape) * view.bits:
+        raise InferenceError(
+            f"'{view.name}' is a view of '{buffer.name}', of other bits in all", view.location
+        )
+    common = gcd(buffer.bits, view.bits)
+    narrow, wide = buffer.bits // common, view.bits // common
+    flat = AffineExpr.constant(0)
+    for k, extent in enumerate(view.shape):
+        flat = flat * extent + AffineExpr.dimension(k)
+    first = flat * wide // narrow
+    coordinates: list[AffineExpr] = []
+    for k, extent in enumerate(buffer.shape):
+        coordinate = first // prod(buffer.shape[k + 1 :])
+        coordinates.append(coordinate % extent if k else coordinate)
+    thread = layout.thread.replace_dims_and_symbols(coordinates, [AffineExpr.symbol(0)])
+    slot = layout.slot.replace_dims_and_symbols(coordinates, [])
+    slot = (slot * narrow + flat * wide % narrow) // wide
+    result = FragmentMap(
+        view.shape,
+        simplified(thread, view.shape, (layout.replicas,)),
+        simplified(slot, view.shape),
+        layout.threads,
+        layout.replicas,
+    )
+    if wide > narrow and not result.is_injective:
+        raise InferenceError(
+            f"elements of '{view.name}' are split between registers of '{buffer.name}'",
+            view.location,
+        )
+    return result

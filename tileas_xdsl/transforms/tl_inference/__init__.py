@@ -1,0 +1,1 @@
+"""Between the IR of `tl` and the model that inference works on, both ways."""

@@ -1,0 +1,219 @@
+"""From a kernel of `tl` to the program that inference works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects import memref, scf
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.dialects.tl.base import scope_of
+from tileas_xdsl.dialects.tl.compute import AtomicAddOp, CumSumOp, GemmOp, ReduceOp
+from tileas_xdsl.dialects.tl.fragments import layout_of
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
+from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.program import (
+    Access,
+    AccessKind,
+    CumSum,
+    Gemm,
+    Loop,
+    LoopKind,
+    Program,
+    Reduce,
+    Scope,
+    WarpPolicy,
+)
+from tileas_xdsl.inference.program import Operation as Step
+from tileas_xdsl.transforms.tl_inference.buffers import BufferNames, place_of
+from tileas_xdsl.transforms.tl_inference.index_expressions import IndexExpressions, Symbols
+
+UNKNOWN_TRIPS = 8
+"""How often a loop is taken to run whose bounds only run time knows."""
+
+Counted = SerialOp | PipelinedOp
+
+
+@dataclass
+class Extraction:
+    """A program, and the operations and buffers of the IR that its parts stand for."""
+
+    kernel: KernelOp
+    arch: str
+    names: BufferNames = field(default_factory=BufferNames)
+    symbols: Symbols = field(default_factory=Symbols)
+    sites: list[Operation] = field(default_factory=list[Operation])
+
+    def program(self) -> Program:
+        """What inference is asked."""
+        steps: list[Step] = []
+        trips: list[int] = []
+        floating: set[str] = set()
+        for op, times in _block_operations(self.kernel.body.block, 1):
+            if (read := _floating_read(op)) is not None:
+                floating.add(self.names.of(read))
+            elif (step := self._step(op)) is not None:
+                steps.append(step)
+                trips.append(times)
+                self.sites.append(op)
+        threads = self.kernel.thread_count
+        return Program(
+            threads,
+            self.names.all(),
+            tuple(steps),
+            self.arch,
+            frozenset(floating),
+            self.names.annotations(threads),
+            tuple(trips),
+        )
+
+    def _step(self, op: Operation) -> Step | None:
+        match op:
+            case ParallelOp():
+                return self._parallel(op)
+            case CopyOp():
+                return self._copy(op)
+            case FillOp():
+                return self._fill(op) if scope_of(op.buffer.type) is not Scope.LOCAL else None
+            case ReduceOp():
+                return self._reduce(op)
+            case CumSumOp():
+                return self._cumsum(op)
+            case GemmOp():
+                return self._gemm(op)
+            case _:
+                return None
+
+    def _parallel(self, op: ParallelOp) -> Loop:
+        inner = [each for each in op.body.walk() if isinstance(each, Counted)]
+        variables = [*op.variables, *(each.variable for each in inner)]
+        rounds = tuple(len(each.static_bounds or ()) for each in inner)
+        indices = IndexExpressions(op, variables, (*op.extents, *rounds), self.symbols)
+        for each in inner:
+            indices.define(each.variable, each.static_bounds or range(0))
+        accesses = [
+            access for each in op.body.walk() for access in self._accesses(each, op, indices)
+        ]
+        return Loop(
+            op.extents,
+            tuple(accesses),
+            LoopKind.PARALLEL,
+            rounds,
+            place_of(op),
+            self._annotation(op, op.extents),
+            None if op.coalesced_width is None else op.coalesced_width.value.data,
+        )
+
+    def _accesses(
+        self, op: Operation, loop: Operation, indices: IndexExpressions
+    ) -> Iterator[Access]:
+        match op:
+            case memref.LoadOp():
+                kind = AccessKind.READ
+            case memref.StoreOp():
+                kind = AccessKind.WRITE
+            case AtomicAddOp():
+                kind = AccessKind.UPDATE
+            case _:
+                return
+        buffer = op.buffer if isinstance(op, AtomicAddOp) else op.memref
+        at = tuple(indices.of(index) for index in op.indices)
+        yield Access(self.names.of(buffer), at, kind, place_of(op), _is_guarded(op, loop))
+
+    def _copy(self, op: CopyOp) -> Loop:
+        read = self._side(op, op.source_side, AccessKind.READ)
+        write = self._side(op, op.target_side, AccessKind.WRITE)
+        return Loop(
+            op.loop_extents,
+            (read, write),
+            LoopKind.COPY,
+            location=place_of(op),
+            annotation=self._annotation(op, op.loop_extents),
+            coalesced_width=None if op.coalesced_width is None else op.coalesced_width.value.data,
+        )
+
+    def _side(self, op: CopyOp, side: Side, kind: AccessKind) -> Access:
+        indices = IndexExpressions(op, (), (), self.symbols)
+        offsets = [indices.of(value) for value in side.offsets]
+        start = offsets or [AffineExpr.constant(0)] * len(side.variables)
+        at = tuple(
+            offset
+            if variable is None or offset is None
+            else offset + AffineExpr.dimension(variable)
+            for offset, variable in zip(start, side.variables, strict=True)
+        )
+        return Access(self.names.of(side.buffer), at, kind, place_of(op))
+
+    def _fill(self, op: FillOp) -> Loop:
+        at = tuple(AffineExpr.dimension(k) for k in range(len(op.loop_extents)))
+        write = Access(self.names.of(op.buffer), at, AccessKind.WRITE, place_of(op))
+        annotation = self._annotation(op, op.loop_extents)
+        return Loop(op.loop_extents, (write,), LoopKind.FILL, (), place_of(op), annotation)
+
+    def _annotation(
+        self, op: ParallelOp | CopyOp | FillOp, extents: tuple[int, ...]
+    ) -> FragmentMap | None:
+        if op.layout is None:
+            return None
+        return layout_of(op.layout, extents, self.kernel.thread_count)
+
+    def _reduce(self, op: ReduceOp) -> Reduce:
+        source, target = self.names.of(op.source), self.names.of(op.target)
+        keeps, axis = op.keep_dims is not None, op.axis.value.data
+        return Reduce(source, target, axis, keeps, op.is_cleared, place_of(op))
+
+    def _cumsum(self, op: CumSumOp) -> CumSum:
+        source, target = self.names.of(op.source), self.names.of(op.target)
+        return CumSum(source, target, op.axis.value.data, op.reverse is not None, place_of(op))
+
+    def _gemm(self, op: GemmOp) -> Gemm:
+        a, b, c = (self.names.of(buffer) for buffer in (op.a, op.b, op.c))
+        policy = WarpPolicy(op.warp_policy.value)
+        return Gemm(
+            a,
+            b,
+            c,
+            op.transpose_a is not None,
+            op.transpose_b is not None,
+            policy,
+            op.clear is not None,
+            place_of(op),
+        )
+
+
+def _block_operations(block: Block, times: int) -> Iterator[tuple[Operation, int]]:
+    """The operations that all threads run together, and how often each of them runs."""
+    for op in block.ops:
+        yield op, times
+        if isinstance(op, ParallelOp):
+            continue
+        rounds = times * _rounds(op)
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from _block_operations(inner, rounds)
+
+
+def _rounds(op: Operation) -> int:
+    if isinstance(op, Counted):
+        return UNKNOWN_TRIPS if op.static_bounds is None else len(op.static_bounds)
+    return UNKNOWN_TRIPS if isinstance(op, scf.ForOp) else 1
+
+
+def _floating_read(op: Operation) -> SSAValue | None:
+    """The fragment of which all threads together read an element, if the operation does that."""
+    if not isinstance(op, memref.LoadOp):
+        return None
+    return op.memref if scope_of(op.memref.type) is Scope.FRAGMENT else None
+
+
+def _is_guarded(op: Operation, loop: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and parent is not loop:
+        if isinstance(parent, scf.IfOp):
+            return True
+        parent = parent.parent_op()
+    return False

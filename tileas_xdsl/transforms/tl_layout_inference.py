@@ -1,0 +1,83 @@
+"""The pass `tl-layout-inference`: which thread holds each element and runs each iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.emission import OpError, note, op_error
+from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.inference.decisions import Decisions, InferenceError
+from tileas_xdsl.inference.modes import MODELS, MODES, infer
+from tileas_xdsl.inference.program import Program
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.tl_inference.annotation import annotate
+from tileas_xdsl.transforms.tl_inference.buffers import place_of
+from tileas_xdsl.transforms.tl_inference.extraction import Extraction
+
+
+@dataclass(frozen=True)
+class TlLayoutInference(ModulePass):
+    """Give every fragment, loop and swizzled buffer of a `tl.kernel` its layout.
+
+    Input: kernels of `tl`, some buffers or loops of them perhaps laid out by hand.  Output:
+    `layout` on each `tl.alloc_fragment`, on each loop, with `vector`, `runs_once` and `is_padded`,
+    and on buffers in shared memory that products read; and, in mode `improved`, an explicit
+    `tl.convert_layout` where operations want a fragment in different layouts.  Mode `parity`
+    decides what TileLang decides, and gives up where it does.  Deterministic and idempotent.
+    """
+
+    name = "tl-layout-inference"
+
+    target: str = "sm_90a"
+    mode: str = "improved"
+    """`improved` or `parity`."""
+    cost_model: str = "register-count"
+    """`register-count` or `io-aware`: what mode `parity` compares programs by."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        arch = get_target(self.target).name
+        for option, value, allowed in (
+            ("mode", self.mode, MODES),
+            ("cost_model", self.cost_model, MODELS),
+        ):
+            if value not in allowed:
+                raise ValueError(f"option {option} is one of {', '.join(allowed)}, not '{value}'")
+        for kernel in [each for each in op.walk() if isinstance(each, KernelOp)]:
+            lay_out(kernel, arch, self.mode, self.cost_model)
+
+
+def lay_out(
+    kernel: KernelOp, arch: str, mode: str = "improved", cost_model: str = "register-count"
+) -> tuple[Program, Decisions]:
+    """Infer the layouts of one kernel and write them on it; raises `OpError`."""
+    extraction = Extraction(kernel, arch)
+    program = extraction.program()
+    try:
+        decisions = infer(program, mode, cost_model)
+    except InferenceError as error:
+        raise _located(error, kernel, extraction.sites) from error
+    annotate(extraction, program, decisions)
+    return program, decisions
+
+
+def _located(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]) -> OpError:
+    """The error at the operation that it names by its place, with its notes."""
+    inside = [each for site in sites for each in site.walk()]
+    found = next((op for op in inside if place_of(op) == error.location), kernel)
+    notes = [note(location_from(each.location), each.text) for each in error.notes]
+    return op_error(found, error.text, notes)
+
+
+def location_from(text: str) -> Location | None:
+    """The place that `file:line:column` names; None for anything else."""
+    parts = text.rsplit(":", 2)
+    if len(parts) != 3 or not (parts[1].isdigit() and parts[2].isdigit()):
+        return None
+    return Location(parts[0], int(parts[1]), int(parts[2]))

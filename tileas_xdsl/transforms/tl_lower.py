@@ -1,0 +1,37 @@
+"""The pass `tl-lower`: from laid-out block programs to the threads of a block.
+
+Fragments become vectors of registers, a parallel loop is written out over the iterations of each
+thread, and threads meet where one needs what another has put into memory.  What it does not lower
+is an error at the operation, and the module stays as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from tileas_xdsl.dialects.tl.checks import kernel_of
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.tl_lowering.kernel import lower_kernel
+
+
+@dataclass(frozen=True)
+class TlLower(ModulePass):
+    """Lower laid-out block programs to the threads of a block."""
+
+    name = "tl-lower"
+
+    target: str = "sm_90a"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = get_target(self.target)
+        functions = [f for f in op.ops if isinstance(f, func.FuncOp)]
+        programs = [(f, program) for f in functions if (program := kernel_of(f)) is not None]
+        lowered = [lower_kernel(*program, target) for program in programs]
+        for (function, _), made in zip(programs, lowered, strict=True):
+            Rewriter.replace_op(function, made)
