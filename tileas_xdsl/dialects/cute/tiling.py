@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.cute.values import Tile, Tree, View, symbol
 from tileas_xdsl.layout import ComposedLayout, Layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import congruent, flat, is_tuple, rank, show
-from tileas_xdsl.layout.symbols import compute
+from tileas_xdsl.layout.symbols import Expression, compute
 
 
 def tiler_rank(tiler: Any) -> int:
@@ -303,8 +303,10 @@ class _Axis:
         self.extent, self.stride = mode
         self.window, self.lower, self.upper = window, lower, upper
         self.step, self.dilation = step, dilation
-        if None in (window, lower, upper, step, dilation):
-            raise LayoutError("windows, paddings, strides and dilations are numbers, not _")
+        for number in (window, lower, upper, step, dilation):
+            if not isinstance(number, int | Expression):
+                word = "_" if number is None else number
+                raise LayoutError(f"windows, paddings, strides and dilations count, unlike {word}")
         for number in (window, step, dilation):
             if isinstance(number, int) and number < 1:
                 raise LayoutError(f"windows, strides and dilations are positive, not {number}")
