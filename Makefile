@@ -41,7 +41,7 @@ sweep: $(VENV)/.installed-dev
 hardware: $(VENV)/.installed-dev
 	@$(BIN)/python tests/hardware/check.py
 	@$(BIN)/python tests/hardware/launch_cutile.py
-	@$(BIN)/python tests/hardware/launch_threads.py
+	@$(BIN)/python tests/hardware/launch_kernels.py
 
 mutate: $(VENV)/.installed-dev
 	@$(BIN)/python tests/mutate_messages.py
