@@ -53,6 +53,7 @@ bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/emulator.py
 	@$(BIN)/python benchmarks/assignment.py
 	@$(BIN)/python benchmarks/bytecode.py
+	@$(BIN)/python benchmarks/block_programs.py 30
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)

@@ -1,4 +1,4 @@
-"""Random block programs in numbers: `python -m benchmarks.block_programs [COUNT]`.
+"""Random block programs in numbers: `python benchmarks/block_programs.py [COUNT]`.
 
 How many have a layout, why others have none, how long inference takes; and by kind of access how
 many small programs are accepted and how much PTX they become.
@@ -10,8 +10,11 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.support.tl_programs import KINDS, one_access, programs
 from tests.support.tl_programs.outcomes import Outcome, Verdict, outcome
@@ -23,7 +26,7 @@ EACH = 6
 def reason(found: Outcome) -> str:
     """What is wrong, without the numbers and names of one program."""
     text = found.detail.splitlines()[0].split(": ", 1)[-1] if found.detail else ""
-    return re.sub(r"%?[A-Za-z_]*\d+", "_", text)[:90]
+    return re.sub(r"%?[A-Za-z_]*\d+", "_", re.sub(r" \(.*?\)", "", text))[:90]
 
 
 def summary(found: Sequence[Outcome]) -> Iterable[str]:
@@ -54,7 +57,8 @@ def main() -> None:
     """Print both tables."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(*summary([outcome(each) for each in programs(count)]), sep="\n")
-    print(*by_kind(), sep="\n")
+    for row in by_kind():
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,13 @@ def test_the_layout_notebook_shows_its_pictures() -> None:
     assert sum("<svg" in output for output in outputs) == 4
 
 
+def test_the_inference_notebook_shows_owners_guard_and_mistake() -> None:
+    outputs, definitions = run_once("layout_inference")
+    assert sum("<svg" in output for output in outputs) == 2
+    assert list(definitions["section"].conditions) == ["thread % 16 == 0"]
+    assert "lives in thread 16" in definitions["findings"][0].text
+
+
 def test_the_cutile_notebook_shows_its_pictures() -> None:
     pytest.importorskip("cuda.tile")
     outputs, _ = run_once("cutile")

@@ -80,8 +80,9 @@ def access_width(program: Program, loop: Loop, access: Access, layouts: Layouts)
     buffer = program.buffers[access.buffer]
     offsets = _offsets(program, loop, access, layouts.get(access.buffer))
     plain = _offsets(program, loop, access, None)
-    is_memory = buffer.scope in {Scope.GLOBAL, Scope.SHARED} and not _is_uniform(plain, limit)
     is_write = access.kind is AccessKind.WRITE
+    is_shared = buffer.scope in {Scope.GLOBAL, Scope.SHARED}
+    is_memory = is_shared and (is_write or not _is_uniform(plain, limit))
     return AccessWidth(_width(offsets, limit, buffer.bits, is_write), is_memory, offsets)
 
 

@@ -12,7 +12,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.candidates import completed
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.simplify import simplified
+from tileas_xdsl.inference.simplify import simplified, variables_of
 
 
 def fully_replicated(shape: tuple[int, ...], threads: int) -> FragmentMap:
@@ -69,13 +69,29 @@ def _of_iterations(
     threads = owners.threads
     result = completed(shape, thread, threads, replicas, loop)
     thread, replicas = condensed(thread, shape, replicas)
-    return FragmentMap(shape, thread, result.slot, threads, replicas)
+    result = FragmentMap(shape, thread, result.slot, threads, replicas)
+    _check_threads(loop, use, result)
+    return result
+
+
+def _check_threads(loop: LoopUses, use: Use, layout: FragmentMap) -> None:
+    """Elements that the loop leaves out may fall outside of the block: TileLang would lose them."""
+    table = layout.thread_table
+    if table.min() < 0 or table.max() >= layout.threads:
+        raise LayoutConflict(
+            f"the loop uses part of '{use.buffer}': by its layout the rest would live in threads "
+            f"{int(table.min())} to {int(table.max())} of {layout.threads}",
+            loop.loop.location,
+        )
 
 
 def _compact_digits(loop: LoopUses, use: Use) -> list[Digits] | None:
     """The digits of each index, by stride; None: they are no numbers of parallel variables."""
     result: list[Digits] = []
     for index in use.indices:
+        if not variables_of(index) & set(range(loop.rank)):
+            result.append(Digits(0, ()))
+            continue
         if any(isinstance(e, AffineSymExpr) for e in index.dfs()):
             return None
         found = digits_of(index, loop.extents)

@@ -30,10 +30,14 @@ _Answers = dict[tuple[int, Level, tuple[int, ...]], tuple[Update, tuple[BufferLa
 
 @dataclass(frozen=True)
 class Engine:
-    """The visits of one program; answers are kept, since orders of visits share most of them."""
+    """The visits of one program; answers are kept, since orders of visits share most of them.
+
+    `origins` are the numbers of the operations in the program as it was written.
+    """
 
     program: Program
     uses: Uses
+    origins: tuple[int, ...]
     _answers: _Answers = field(default_factory=_Answers)
 
     @cached_property

@@ -31,7 +31,7 @@ def decide(engine: Engine, state: State, model: CostModel) -> State:
             raise _impossible(outcomes)
         best = min(possible, key=lambda outcome: (outcome.cost, outcome.root))
         assert best.state is not None
-        considered = tuple(_considered(outcome, best) for outcome in outcomes)
+        considered = tuple(_considered(engine, outcome, best) for outcome in outcomes)
         best.state.considered.update(dict.fromkeys(members, considered))
         state = best.state
     return state
@@ -50,8 +50,8 @@ def _attempt(
     return _Outcome(root, trial, model.cost(trial, members), None)
 
 
-def _considered(outcome: _Outcome, best: _Outcome) -> Considered:
-    candidate = f"operation {outcome.root} first"
+def _considered(engine: Engine, outcome: _Outcome, best: _Outcome) -> Considered:
+    candidate = f"operation {engine.origins[outcome.root]} first"
     if outcome.conflict is not None:
         return Considered(candidate, f"conflict: {outcome.conflict.text}")
     if outcome is best:

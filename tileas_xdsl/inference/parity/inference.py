@@ -10,6 +10,7 @@ from tileas_xdsl.inference.parity.completion import fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.costs import MODELS
 from tileas_xdsl.inference.parity.engine import Engine
+from tileas_xdsl.inference.parity.expansion import Expanded, expanded
 from tileas_xdsl.inference.parity.free import decide
 from tileas_xdsl.inference.parity.loops import vector_of
 from tileas_xdsl.inference.parity.state import Level, State, Uses, Visit
@@ -22,26 +23,28 @@ def infer(program: Program, model: str = "register-count") -> Decisions:
 
     Raises InferenceError where TileLang finds none.
     """
-    engine, state = _run(program, model)
+    engine, state = _run(expanded(program), model)
     loops = {
-        number: _loop_decision(engine, state, number)
-        for number in range(len(program.operations))
-        if engine.uses.is_loop(number)
+        engine.origins[number]: _loop_decision(engine, state, number)
+        for number in range(len(engine.program.operations))
+        if isinstance(program.operations[engine.origins[number]], Loop)
     }
     fragments = {n: l for n, l in state.layouts.items() if isinstance(l, FragmentMap)}
     shared = {n: l for n, l in state.layouts.items() if not isinstance(l, FragmentMap)}
-    return Decisions(fragments, loops, shared, reasons=_reasons(state, loops))
+    return Decisions(fragments, loops, shared, reasons=_reasons(engine, state))
 
 
 def timeline(program: Program, model: str = "register-count") -> tuple[Visit, ...]:
     """The visits that lead to the answer of `infer`, without those of roots not taken."""
-    return tuple(_run(program, model)[1].visits)
+    engine, state = _run(expanded(program), model)
+    return tuple(replace(v, operation=engine.origins[v.operation]) for v in state.visits)
 
 
-def _run(program: Program, model: str) -> tuple[Engine, State]:
+def _run(whole: Expanded, model: str) -> tuple[Engine, State]:
     if model not in MODELS:
         raise ValueError(f"unknown cost model '{model}'; known: {', '.join(MODELS)}")
-    engine = Engine(program, Uses(program))
+    program = whole.program
+    engine = Engine(program, Uses(program), whole.origins)
     state = _initial(program, engine.uses)
     operations = range(len(program.operations))
     for number in operations:
@@ -96,7 +99,7 @@ def _loop_decision(engine: Engine, state: State, number: int) -> LoopDecision:
 def _lowered(engine: Engine, state: State, operation: Loop, number: int) -> LoopDecision:
     """Copies and fills look again when they are lowered, with all layouts known."""
     program = replace(engine.program, operations=(replace(operation, kind=LoopKind.COPY),))
-    alone = Engine(program, Uses(program))
+    alone = Engine(program, Uses(program), (number,))
     last = State(dict(state.layouts))
     try:
         for level in (Level.COMMON, Level.FREE):
@@ -109,14 +112,18 @@ def _lowered(engine: Engine, state: State, operation: Loop, number: int) -> Loop
     return last.loops[0]
 
 
-def _reasons(state: State, loops: dict[int, LoopDecision]) -> tuple[Reason, ...]:
+def _reasons(engine: Engine, state: State) -> tuple[Reason, ...]:
+    """By buffer, then by loop of the program."""
     found: list[Reason] = []
     for name in state.layouts:
-        origin = state.origins.get(name)
-        considered = () if origin is None else state.considered.get(origin, ())
+        number = state.origins.get(name)
+        considered = () if number is None else state.considered.get(number, ())
+        origin = None if number is None else engine.origins[number]
         found.append(Reason(name, state.rules.get(name, ""), origin, considered))
-    for number in loops:
-        subject = f"loop {number}"
-        considered = state.considered.get(number, ())
-        found.append(Reason(subject, state.rules.get(subject, ""), number, considered))
+    for number in engine.loops:
+        if engine.origins.count(engine.origins[number]) == 1:
+            rule = state.rules.get(f"loop {number}", "")
+            considered = state.considered.get(number, ())
+            origin = engine.origins[number]
+            found.append(Reason(f"loop {origin}", rule, origin, considered))
     return tuple(found)

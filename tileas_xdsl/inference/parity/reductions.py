@@ -37,7 +37,7 @@ def visit(
             f"{result}: shared memory between them would change the layout",
             reduce.location,
         )
-    return Update({reduce.target: result} if result.replicas > source.replicas else {}, rule=rule)
+    return Update()
 
 
 def _projected(

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from tileas_xdsl.inference.decisions import Considered, LoopDecision
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.program import Loop, Program, Scope, touched
+from tileas_xdsl.inference.program import Program, Scope, touched
 from tileas_xdsl.layout.composed import AnyLayout
 
 
@@ -133,10 +133,6 @@ class Uses:
         for number in range(len(parent)):
             groups.setdefault(find(number), []).append(number)
         return tuple(tuple(group) for group in groups.values())
-
-    def is_loop(self, operation: int) -> bool:
-        """Whether an operation is a loop over elements."""
-        return isinstance(self.program.operations[operation], Loop)
 
     def _is_fragment(self, name: str) -> bool:
         return self.program.buffers[name].scope is Scope.FRAGMENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd, prod
 
+import numpy as np
 from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.decisions import InferenceError
@@ -43,9 +44,24 @@ def viewed(layout: FragmentMap, buffer: Buffer, view: Buffer) -> FragmentMap:
         layout.threads,
         layout.replicas,
     )
-    if wide > narrow and not result.is_injective:
+    if not _is_whole(layout, wide, narrow):
         raise InferenceError(
             f"elements of '{view.name}' are split between registers of '{buffer.name}'",
             view.location,
         )
     return result
+
+
+def _is_whole(layout: FragmentMap, wide: int, narrow: int) -> bool:
+    """Whether the parts of each wider element lie side by side in one thread."""
+    if narrow % wide == 0:
+        return True
+    if wide % narrow:
+        return False
+    parts = wide // narrow
+    threads = layout.thread_table.reshape(layout.replicas, -1, parts)
+    slots = layout.slot_table.reshape(-1, parts)
+    is_side_by_side = (slots == slots[:, :1] + np.arange(parts)).all()
+    return bool(
+        (threads == threads[..., :1]).all() and is_side_by_side and not (slots[:, 0] % parts).any()
+    )

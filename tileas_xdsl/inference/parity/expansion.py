@@ -1,0 +1,64 @@
+"""Running sums of fragments go through shared memory: a copy there, the sums, and a copy back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.inference.program import (
+    Access,
+    AccessKind,
+    Buffer,
+    CumSum,
+    Loop,
+    LoopKind,
+    Operation,
+    Program,
+    Scope,
+)
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """A program of loops, reductions and products, and where its operations come from."""
+
+    program: Program
+    origins: tuple[int, ...]
+
+
+def expanded(program: Program) -> Expanded:
+    """The program with the copies around running sums, and those themselves left out."""
+    buffers = dict(program.buffers)
+    operations: list[Operation] = []
+    origins: list[int] = []
+    for number, operation in enumerate(program.operations):
+        parts: list[Operation] = [operation]
+        if isinstance(operation, CumSum):
+            parts = _copies(buffers, operation)
+        operations += parts
+        origins += [number] * len(parts)
+    trips = tuple(program.trips[number] for number in origins) if program.trips else ()
+    whole = replace(program, buffers=buffers, operations=tuple(operations), trips=trips)
+    return Expanded(whole, tuple(origins))
+
+
+def _copies(buffers: dict[str, Buffer], sums: CumSum) -> list[Operation]:
+    source, target = buffers[sums.source], buffers[sums.target]
+    name = f"{sums.source} -> {sums.target}, running sums"
+    buffers[name] = replace(source, name=name, scope=Scope.SHARED, storage="")
+    result: list[Operation] = []
+    if source.scope is Scope.FRAGMENT:
+        result.append(_copy(source.name, name, source.shape, sums.location))
+    if target.scope is Scope.FRAGMENT:
+        result.append(_copy(name, target.name, target.shape, sums.location))
+    return result
+
+
+def _copy(source: str, target: str, shape: tuple[int, ...], location: str) -> Loop:
+    variables = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+    accesses = (
+        Access(source, variables, AccessKind.READ, location),
+        Access(target, variables, AccessKind.WRITE, location),
+    )
+    return Loop(shape, accesses, LoopKind.COPY, location=location)
