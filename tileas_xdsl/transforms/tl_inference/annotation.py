@@ -76,7 +76,7 @@ def _stage(
     op = extraction.sites[staging.operation]
     buffer = extraction.names.values[staging.buffer]
     alloc = AllocSharedOp(shape_of(buffer.type), element_of(buffer.type))
-    alloc.buffer.name_hint = buffer.name_hint
+    alloc.buffer.name_hint = f"{buffer.name_hint}_staged" if buffer.name_hint else None
     Builder(InsertPoint.at_start(extraction.kernel.body.block)).insert(alloc)
     decision = copy_decision(decisions.fragments[staging.buffer])
     before = CopyOp(buffer, alloc.buffer)
