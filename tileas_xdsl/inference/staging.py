@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 from xdsl.ir.affine import AffineExpr
@@ -20,6 +21,7 @@ from tileas_xdsl.inference.program import (
     Program,
     Scope,
 )
+from tileas_xdsl.layout.layout import Layout
 
 
 def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisions]:
@@ -58,6 +60,13 @@ def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisi
 def name_of(staging: Staging) -> str:
     """The name of the copy in shared memory."""
     return f"{staging.buffer} staged for {staging.operation}"
+
+
+def row_major(buffer: Buffer) -> Layout:
+    """Where the elements of a buffer in shared memory are that no layout moves, in bytes."""
+    size = max(1, buffer.bits // 8)
+    strides = [prod(buffer.shape[k + 1 :]) * size for k in range(len(buffer.shape))]
+    return Layout(tuple(buffer.shape), tuple(strides))
 
 
 def changes(operation: Operation, buffer: str) -> bool:

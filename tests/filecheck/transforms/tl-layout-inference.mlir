@@ -97,7 +97,7 @@ func.func @chosen(%A: memref<512xf32>, %P: memref<512xi32>, %B: memref<512xf32>)
 }
 
 // CHECK-LABEL: func.func @chosen
-// CHECK:         %[[SHARED:.*]] = tl.alloc_shared : memref<512xf32, #tl<space shared>>
+// CHECK:         %[[SHARED:.*]] = tl.alloc_shared {layout = #tl.shared<"(512):(4)">} : memref<512xf32, #tl<space shared>>
 // CHECK:         tl.copy %A to %f
 // CHECK-NEXT:    tl.copy %f to %[[SHARED]] {layout = #tl.fragment<
 // CHECK-NEXT:    tl.parallel

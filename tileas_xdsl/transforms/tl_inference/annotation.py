@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp, CopyOp, FillOp
 from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision, Staging
 from tileas_xdsl.inference.program import AccessKind, CumSum, Gemm, Loop, Program, Reduce
 from tileas_xdsl.inference.program import Operation as Step
-from tileas_xdsl.inference.staging import changes, copy_decision
+from tileas_xdsl.inference.staging import changes, copy_decision, row_major
 from tileas_xdsl.transforms.tl_inference.extraction import Extraction
 
 
@@ -75,7 +75,8 @@ def _stage(
     """Let a loop use a copy of a fragment in shared memory."""
     op = extraction.sites[staging.operation]
     buffer = extraction.names.values[staging.buffer]
-    alloc = AllocSharedOp(shape_of(buffer.type), element_of(buffer.type))
+    layout = SharedAttr(row_major(program.buffers[staging.buffer]))
+    alloc = AllocSharedOp(shape_of(buffer.type), element_of(buffer.type), layout)
     alloc.buffer.name_hint = f"{buffer.name_hint}_staged" if buffer.name_hint else None
     Builder(InsertPoint.at_start(extraction.kernel.body.block)).insert(alloc)
     decision = copy_decision(decisions.fragments[staging.buffer])
