@@ -39,6 +39,19 @@ class Conversion:
 
 
 @dataclass(frozen=True)
+class Staging:
+    """Loop number `operation` sees `buffer`, a fragment, as a row-major copy in shared memory.
+
+    The copy is filled before the loop, and copied back behind it if the loop writes to it; `cost`
+    is in cycles of the block.  `staging.spelled_out` shows the loops that this stands for.
+    """
+
+    operation: int
+    buffer: str
+    cost: int
+
+
+@dataclass(frozen=True)
 class Considered:
     """A candidate that was looked at: what it was, what it would cost, what became of it."""
 
@@ -69,6 +82,7 @@ class Decisions:
     shared: Mapping[str, AnyLayout] = field(default_factory=dict[str, AnyLayout])
     conversions: tuple[Conversion, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    staged: tuple[Staging, ...] = ()
 
 
 @dataclass(frozen=True)

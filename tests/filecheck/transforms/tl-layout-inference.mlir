@@ -79,3 +79,26 @@ func.func @transposed(%A: memref<64x64xf32>, %B: memref<64x64xf32>) {
 // CHECK:         %[[ROWS:.*]] = tl.alloc_fragment {layout =
 // CHECK-NEXT:    tl.convert_layout %g to %[[ROWS]] {cost = {{[0-9]+}} : i64}
 // CHECK-NEXT:    tl.copy %[[ROWS]] to %B {{.*}}vector = 4 : i64
+
+// An element that data choose may be in any thread: the loop reads a copy in shared memory.
+
+func.func @chosen(%A: memref<512xf32>, %P: memref<512xi32>, %B: memref<512xf32>) {
+  tl.kernel threads(64) {
+    %f = tl.alloc_fragment : memref<512xf32, #tl<space fragment>>
+    tl.copy %A to %f : memref<512xf32> to memref<512xf32, #tl<space fragment>>
+    tl.parallel (%i) in (512) {
+      %p = memref.load %P[%i] : memref<512xi32>
+      %k = arith.index_cast %p : i32 to index
+      %x = memref.load %f[%k] : memref<512xf32, #tl<space fragment>>
+      memref.store %x, %B[%i] : memref<512xf32>
+    }
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @chosen
+// CHECK:         %[[SHARED:.*]] = tl.alloc_shared {layout = #tl.shared<"(512):(4)">} : memref<512xf32, #tl<space shared>>
+// CHECK:         tl.copy %A to %f
+// CHECK-NEXT:    tl.copy %f to %[[SHARED]] {layout = #tl.fragment<
+// CHECK-NEXT:    tl.parallel
+// CHECK:         memref.load %[[SHARED]][%k] : memref<512xf32, #tl<space shared>>

@@ -28,7 +28,7 @@ def accepted(asked: Program) -> bool:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_one_read(kind: str) -> None:
-    assert sum(accepted(one_read(kind, seed)) for seed in range(4)) >= 2
+    assert all(accepted(one_read(kind, seed)) for seed in range(4))
 
 
 @pytest.mark.parametrize("kind", FREE)
@@ -60,13 +60,22 @@ def test_a_read_needs_no_conversion(kind: str) -> None:
 
 
 def test_two_indices_are_read_in_one_thread() -> None:
+    store = loop(64, 15, does=(read("f", I, J), read("f", I, J + 1), write("O", J, I)))
+    by_rows = {"f": owners(64, (64, 16), I, J)}
+    asked = loaded(64, (64, 16), store, (15, 64), annotations=by_rows)
+    found = infer(asked)
+    assert check(asked, found) == ()
+    assert not found.conversions
+    assert not found.staged
+    assert found.loops[1].owners.thread_table[0].tolist() == [[n] * 15 for n in range(64)]
+
+
+def test_two_indices_are_served_where_rows_are_spread() -> None:
     store = loop(64, 15, does=(read("f", I, J), read("f", I, J + 1), write("O", I, J)))
     asked = loaded(64, (64, 16), store, (64, 15))
     found = infer(asked)
     assert check(asked, found) == ()
     assert found.loops[1].owners.replicas == 1
-    threads = found.loops[1].owners.thread_table[0]
-    assert (threads == threads[:, :1]).all()
 
 
 def test_a_row_of_an_outer_loop_is_in_the_slots() -> None:
@@ -88,6 +97,23 @@ def test_an_index_by_data_reads_rows_that_a_thread_has_whole() -> None:
     asked = loaded(64, (64, 8), store, (64, 4))
     found = infer(asked)
     assert check(asked, found) == ()
+
+
+def test_an_index_by_data_reads_shared_memory() -> None:
+    store = loop(512, does=(read("f", None), write("O", I)))
+    asked = loaded(64, (512,), store, (512,))
+    found = infer(asked)
+    assert check(asked, found) == ()
+    assert [(one.operation, one.buffer) for one in found.staged] == [(1, "f")]
+    assert found.staged[0].cost > 0
+    assert found.fragments["f"].slots == found.loops[1].owners.slots == 8
+
+
+def test_a_small_table_is_held_by_all_threads() -> None:
+    store = loop(512, does=(read("f", None), write("O", I)))
+    found = infer(loaded(64, (8,), store, (512,)))
+    assert not found.staged
+    assert found.fragments["f"].is_fully_replicated
 
 
 @pytest.mark.parametrize(("extent", "threads"), [(192, 128), (300, 128), (7, 32), (257, 64)])
@@ -118,13 +144,13 @@ def test_a_loop_that_writes_a_part_elsewhere_converts_it() -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_programs(seed: int) -> None:
-    accepted(inferred(seed))
+    assert accepted(inferred(seed))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(100, 1100, 50))
 def test_many_random_programs(first: int) -> None:
-    assert sum(accepted(inferred(seed)) for seed in range(first, first + 50)) > 30
+    assert sum(accepted(inferred(seed)) for seed in range(first, first + 50)) > 45
 
 
 @pytest.mark.parametrize("seed", range(4))

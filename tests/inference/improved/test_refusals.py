@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.asked_programs import copied, loaded
 from tests.support.decided_programs import (
+    COPY,
     ZERO,
     I,
     J,
@@ -91,15 +92,37 @@ def test_an_annotation_that_cannot_be(layout: object, text: str) -> None:
     assert refusal(asked).text.endswith(text)
 
 
-def test_an_annotated_loop_that_writes_scattered_elements_elsewhere() -> None:
+def test_an_annotated_loop_that_writes_to_a_view_elsewhere() -> None:
     fixed = owners(32, (4,), I + 8, ZERO)
     asked = program(
         32,
-        (array("A", 8), fragment("f", 8), array("O", 8)),
+        (
+            array("A", 8),
+            fragment("f", 8, storage="f"),
+            fragment("g", 2, 4, storage="f"),
+            array("O", 8),
+        ),
         copied("A", "f", 8),
-        loop(4, does=(read("A", I), write("f", I * 3 % 8)), annotation=fixed),
+        loop(4, does=(read("A", I), write("g", I // 2, I * 3 % 4)), annotation=fixed),
         copied("f", "O", 8),
     )
     error = refusal(asked)
     assert "element f[0] lives in thread" in error.text
     assert "loop 'k.mlir:loop' runs it on thread 8" in error.text
+
+
+def test_copies_that_would_overtake_one_another() -> None:
+    twice = owners(32, (8,), I + COPY * 8, ZERO, copies=2)
+    asked = program(
+        32,
+        (array("A", 8), fragment("f", 8)),
+        loop(8, does=(read("A", I), write("f", I), write("A", I)), annotation=twice),
+    )
+    assert refusal(asked).text.startswith("no layout lets loop 0 run: it reads memory")
+
+
+def test_more_shared_memory_than_there_is() -> None:
+    store = loop(4096, does=(read("f", None), write("O", I)))
+    asked = loaded(256, (65536,), store, (4096,))
+    error = refusal(asked)
+    assert "need 262144 bytes of 232448" in error.text or "registers a thread" in error.text

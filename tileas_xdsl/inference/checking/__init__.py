@@ -25,6 +25,7 @@ from tileas_xdsl.inference.checking.steps import false_vectors, hidden_padding
 from tileas_xdsl.inference.checking.structure import undecided, wrong_conversions
 from tileas_xdsl.inference.decisions import Decisions
 from tileas_xdsl.inference.program import Program
+from tileas_xdsl.inference.staging import spelled_out
 
 __all__ = ["Finding", "Rule", "check"]
 
@@ -54,7 +55,7 @@ def check(program: Program, decisions: Decisions) -> tuple[Finding, ...]:
     block numbers for up to 64 values each.  Conditions are not looked at: guarded accesses may
     happen in every iteration, and are never taken to exclude one another or to conflict.
     """
-    question = Question(program, decisions)
+    question = Question(*spelled_out(program, decisions))
     for stage in STAGES:
         findings = tuple(finding for rule in stage for finding in rule(question))
         if findings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from tileas_xdsl.inference.improved.costs import byte_addresses
 from tileas_xdsl.inference.improved.memory import MemoryUse, vector_of, warp_cost
 from tileas_xdsl.inference.improved.tasks import Task
 from tileas_xdsl.inference.program import Buffer, Program, Scope
+from tileas_xdsl.inference.staging import row_major
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
-from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 
 SWIZZLES = (0, 1, 2, 3)
@@ -85,7 +84,5 @@ def _wavefronts(
 
 
 def _row_major(buffer: Buffer, bits: int) -> AnyLayout:
-    size = max(1, buffer.bits // 8)
-    strides = [prod(buffer.shape[k + 1 :]) * size for k in range(len(buffer.shape))]
-    layout = Layout(tuple(buffer.shape), tuple(strides))
+    layout = row_major(buffer)
     return ComposedLayout(Swizzle(bits, 4, 3), 0, layout) if bits else layout

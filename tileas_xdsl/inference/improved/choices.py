@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap
@@ -31,6 +31,9 @@ NO_LAYOUTS: Layouts = {}
 SELECT = DEFAULT_WEIGHTS.alu
 """Cycles of a warp to select a register."""
 
+BULKY = 32
+"""Registers of a thread beyond which a buffer that all threads need is put into shared memory."""
+
 PLANS = 3
 """How many plans are tried where fragments have to be converted for them."""
 
@@ -54,6 +57,8 @@ class Choice:
     problems: tuple[Violation, ...] = ()
     crowd: int = 0
     """Registers of a thread for what is converted, while the task runs."""
+    staged: tuple[str, ...] = ()
+    """Fragments that the task sees in shared memory."""
 
     @property
     def cycles(self) -> float:
@@ -76,7 +81,7 @@ class Chooser:
         self.block = block
         self._maps: dict[FragmentMap, FragmentMap] = {}
         self._verdicts: dict[tuple[object, ...], Verdict | None] = {}
-        self._estimates: dict[tuple[int, int], Estimate] = {}
+        self._estimates: dict[tuple[object, ...], Estimate] = {}
         self._extends = False
 
     def kept(self, layout: FragmentMap) -> FragmentMap:
@@ -107,9 +112,10 @@ class Chooser:
             if choice is None:
                 continue
             found.append(choice)
-            if _is_good(choice):
+            if self._is_good(choice):
                 break
-        if not found or _may_improve(task, found):
+        is_good = any(self._is_good(choice) for choice in found)
+        if not found or (not is_good and task.follows is None):
             found += self._more(task, layouts)
         if not found:
             return None
@@ -118,8 +124,20 @@ class Chooser:
 
     def _order(self, choice: Choice) -> tuple[float, ...]:
         """What fits into registers first, then by cycles and registers."""
-        excess = max(0, choice.crowd - limit_of(self.block))
+        excess = self._excess(choice)
         return float(len(choice.open)), float(excess), choice.cycles, float(choice.registers)
+
+    def _excess(self, choice: Choice) -> int:
+        """Registers that a thread does not have, for fragments or for the values of its steps."""
+        steps = 0 if choice.runs is None else choice.runs.slots
+        limit = limit_of(self.block)
+        return max(0, choice.crowd + choice.registers - limit) + max(0, steps - limit)
+
+    def _is_good(self, choice: Choice) -> bool:
+        """Whether nothing better is to be expected."""
+        return not (
+            choice.open or choice.moved or choice.estimate.is_wasteful or self._excess(choice)
+        )
 
     def _product(self, task: Task, layouts: Layouts) -> Choice:
         fresh: dict[str, FragmentMap] = {}
@@ -134,8 +152,9 @@ class Chooser:
 
     def _candidates(self, task: Task, layouts: Layouts) -> Iterator[tuple[str, FragmentMap]]:
         """Who could run the task, the likely ones first."""
-        if isinstance(task.operation, Loop) and task.operation.annotation is not None:
-            yield "annotation of the loop", task.operation.annotation
+        annotation = _annotation(task)
+        if annotation is not None:
+            yield "annotation of the loop", annotation
             return
         if task.follows is not None and task.follows in layouts:
             yield from _following(task, layouts[task.follows])
@@ -153,12 +172,15 @@ class Chooser:
                         yield words, runs
 
     def plans(self, task: Task, *, by_rows: bool = False) -> list[Plan]:
-        """Layouts of a task that nothing prescribes."""
+        """Layouts of a task that no fragment prescribes."""
+        annotation = _annotation(task)
+        if annotation is not None:
+            return [Plan("annotation of the loop", annotation)]
         return plans(task.extents, task.memory, self.block, by_rows=by_rows)
 
     def _more(self, task: Task, layouts: Layouts) -> list[Choice]:
         """Choices by conversion: as memory likes it, or everything everywhere."""
-        if isinstance(task.operation, Loop) and task.operation.annotation is not None:
+        if _annotation(task) is not None:
             return []
         every = Plan("all threads run it", fully_replicated(task.extents, self.block))
         ways = [] if task.follows in layouts else self.plans(task)
@@ -187,7 +209,7 @@ class Chooser:
         runs: FragmentMap,
         hints: Layouts = NO_LAYOUTS,
     ) -> Choice | None:
-        if not is_one_to_one(runs) or _is_overtaken(task, runs):
+        if not is_one_to_one(runs) or is_overtaken(task, runs):
             return None
         fresh: dict[str, FragmentMap] = {}
         converted: dict[str, FragmentMap] = {}
@@ -210,6 +232,8 @@ class Chooser:
                     registers += registers_of(target, uses[0].buffer.bits)
                 continue
             problems.append(fault)
+            if (target is None or _is_bulky(target, uses)) and task.can_stage(name):
+                return self._staged(task, layouts, words, runs, name)
             if target is None:
                 return None
             converted[name] = target
@@ -228,6 +252,16 @@ class Chooser:
             tuple(problems),
             crowd,
         )
+
+    def _staged(
+        self, task: Task, layouts: Layouts, words: str, runs: FragmentMap, name: str
+    ) -> Choice | None:
+        """The choice where the task sees a fragment in shared memory."""
+        choice = self._assessed(task.staged(name), layouts, words, runs)
+        if choice is None:
+            return None
+        cost = task.trips * staging_cost(layouts[name], task.uses_of(name))
+        return replace(choice, moved=choice.moved + cost, staged=(name, *choice.staged))
 
     def _target(
         self, runs: FragmentMap, uses: list[Use], convert: bool, hint: FragmentMap | None
@@ -251,10 +285,14 @@ class Chooser:
         return every if _fault(runs, uses, every) is None else None
 
     def _estimate(self, task: Task, runs: FragmentMap) -> Estimate:
-        key = task.number, id(runs)
+        key = task.number, id(runs), *(use.buffer.name for use in task.memory)
         if key not in self._estimates:
             self._estimates[key] = estimate(task, runs)
         return self._estimates[key]
+
+
+def _annotation(task: Task) -> FragmentMap | None:
+    return task.operation.annotation if isinstance(task.operation, Loop) else None
 
 
 def _sources(task: Task) -> list[Use]:
@@ -308,6 +346,21 @@ def _moved(layout: FragmentMap, target: FragmentMap, uses: list[Use]) -> float:
     return sum(expected_cost(a, b, bits) for a, b in crossings(layout, target, uses))
 
 
+def staging_cost(layout: FragmentMap, uses: list[Use]) -> float:
+    """Cycles to store a fragment to shared memory, and to load it back where it is written."""
+    ways = 1 + any(use.writes for use in uses)
+    words = -(-layout.slots * uses[0].buffer.bits // 32)
+    weights = DEFAULT_WEIGHTS
+    cycles = warps_of(layout) * words * (weights.wavefront + weights.access)
+    return ways * (cycles + 2 * weights.barrier + weights.shared_latency)
+
+
+def _is_bulky(target: FragmentMap, uses: list[Use]) -> bool:
+    """Whether registers are better spared: what all threads hold goes through shared memory."""
+    bits = uses[0].buffer.bits
+    return is_everywhere(target) and registers_of(target, bits) > BULKY
+
+
 def crossings(
     layout: FragmentMap, target: FragmentMap, uses: list[Use]
 ) -> list[tuple[FragmentMap, FragmentMap]]:
@@ -322,16 +375,7 @@ def crossings(
     return found
 
 
-def _is_good(choice: Choice) -> bool:
-    """Whether nothing better is to be expected."""
-    return not choice.open and not choice.moved and not choice.estimate.is_wasteful
-
-
-def _may_improve(task: Task, found: list[Choice]) -> bool:
-    return not any(_is_good(choice) for choice in found) and task.follows is None
-
-
-def _is_overtaken(task: Task, runs: FragmentMap) -> bool:
+def is_overtaken(task: Task, runs: FragmentMap) -> bool:
     """Whether a copy of an iteration may read memory after another copy has changed it."""
     if runs.replicas == 1 or not any(use.writes for use in task.uses):
         return False

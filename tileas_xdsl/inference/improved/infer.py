@@ -7,6 +7,7 @@ where accesses disagree a fragment is converted, at the cost that `layout.conver
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, prod
 
 from tileas_xdsl.inference.decisions import (
     Conversion,
@@ -14,10 +15,11 @@ from tileas_xdsl.inference.decisions import (
     InferenceError,
     LoopDecision,
     Reason,
+    Staging,
 )
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.banked import plain_layouts
-from tileas_xdsl.inference.improved.choices import crossings
+from tileas_xdsl.inference.improved.choices import Choice, crossings, staging_cost
 from tileas_xdsl.inference.improved.components import Solution, Solver, components
 from tileas_xdsl.inference.improved.conversions import conversion_cost
 from tileas_xdsl.inference.improved.costs import registers_of
@@ -29,7 +31,8 @@ from tileas_xdsl.inference.improved.refusals import check_annotations, refused, 
 from tileas_xdsl.inference.improved.soundness import check_sound
 from tileas_xdsl.inference.improved.tasks import Task, task_of
 from tileas_xdsl.inference.improved.views import Views, views_of
-from tileas_xdsl.inference.program import Gemm, Loop, Program, touched
+from tileas_xdsl.inference.program import Buffer, Gemm, Loop, Program, Scope, touched
+from tileas_xdsl.target.arch import get_target
 
 
 def infer(program: Program) -> Decisions:
@@ -51,6 +54,7 @@ def infer(program: Program) -> Decisions:
             raise refused(solution.assignment.stuck, solution.assignment)
     layouts = _layouts(program, views, fixed, solutions)
     _check_registers(program, tasks, layouts, solutions)
+    _check_shared(program, tasks, _choices(solutions))
     return _decisions(program, views, tasks, layouts, solutions)
 
 
@@ -107,7 +111,7 @@ def _check_registers(
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> None:
-    crowds = {n: v.choice.crowd for s in solutions for n, v in s.assignment.verdicts.items()}
+    crowds = {number: choice.crowd for number, choice in _choices(solutions).items()}
     needed, names = pressure(tasks, layouts, program.buffers, program.floating, crowds)
     limit = limit_of(program.threads)
     if needed > limit:
@@ -122,11 +126,13 @@ def _decisions(
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> Decisions:
-    runs = _runs(solutions)
+    choices = _choices(solutions)
+    runs = {n: choice.runs for n, choice in choices.items() if choice.runs is not None}
     loops = {
-        task.number: _loop_decision(task, runs[task.number])
+        task.number: _loop_decision(seen, runs[task.number])
         for task in tasks
         if isinstance(task.operation, Loop)
+        for seen in [_as_staged(task, choices[task.number].staged)]
     }
     gemms = [task.operation for task in tasks if isinstance(task.operation, Gemm)]
     shared = shared_operands(program, gemms)
@@ -137,16 +143,46 @@ def _decisions(
         {name: shared[name] for name in program.buffers if name in shared},
         tuple(_conversions(program, views, tasks, layouts, solutions)),
         tuple(_reasons(program, views, tasks, solutions)),
+        tuple(_stagings(tasks, layouts, choices)),
     )
 
 
-def _runs(solutions: Sequence[Solution]) -> dict[int, FragmentMap]:
-    found: dict[int, FragmentMap] = {}
-    for solution in solutions:
-        for number, verdict in solution.assignment.verdicts.items():
-            if verdict.choice.runs is not None:
-                found[number] = verdict.choice.runs
-    return found
+def _choices(solutions: Sequence[Solution]) -> dict[int, Choice]:
+    return {n: v.choice for s in solutions for n, v in s.assignment.verdicts.items()}
+
+
+def _as_staged(task: Task, names: Sequence[str]) -> Task:
+    for name in names:
+        task = task.staged(name)
+    return task
+
+
+def _stagings(
+    tasks: Sequence[Task], layouts: Mapping[str, FragmentMap], choices: Mapping[int, Choice]
+) -> Iterator[Staging]:
+    for task in tasks:
+        for name in choices[task.number].staged:
+            yield Staging(task.number, name, ceil(staging_cost(layouts[name], task.uses_of(name))))
+
+
+def _check_shared(program: Program, tasks: Sequence[Task], choices: Mapping[int, Choice]) -> None:
+    """Raise `InferenceError` where copies in shared memory do not fit beside its buffers."""
+    storages = {b.storage or n: b for n, b in program.buffers.items() if b.scope is Scope.SHARED}
+    own = sum(_bytes(buffer) for buffer in storages.values())
+    limit = get_target(program.arch).shared_memory_per_block
+    for task in tasks:
+        for name in choices[task.number].staged:
+            own += _bytes(program.buffers[name])
+            if own > limit:
+                raise InferenceError(
+                    f"{task.subject} reads {name} where threads do not hold it, through shared "
+                    f"memory: that and other buffers need {own} bytes of {limit}",
+                    task.location,
+                )
+
+
+def _bytes(buffer: Buffer) -> int:
+    return -(-prod(buffer.shape) * buffer.bits // 8)
 
 
 def _loop_decision(task: Task, runs: FragmentMap) -> LoopDecision:
@@ -167,9 +203,9 @@ def _conversions(
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> Iterator[Conversion]:
-    verdicts = {n: v for s in solutions for n, v in s.assignment.verdicts.items()}
+    choices = _choices(solutions)
     for task in tasks:
-        for storage, target in verdicts[task.number].choice.converted.items():
+        for storage, target in choices[task.number].converted.items():
             names = [n for n in touched(task.operation) if views.first.get(n) == storage]
             writes = any(use.writes for use in task.uses_of(storage))
             if len(names) > 1 and writes:

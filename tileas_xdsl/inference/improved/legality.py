@@ -145,5 +145,6 @@ def selections(runs: FragmentMap, use: Use, layout: FragmentMap) -> int:
     inside = elements >= 0
     slots = layout.slot_table.ravel()[elements[inside]]
     keys: Table = steps[inside] * layout.slots + slots
-    pairs = np.unique(keys)
-    return len(pairs) - len(np.unique(pairs // layout.slots))
+    seen = np.zeros((runs.slots * columns, layout.slots), dtype=np.bool_)
+    seen.ravel()[keys] = True
+    return int(seen.sum() - seen.any(axis=1).sum())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tileas_xdsl.inference.decisions import InferenceError, Note
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.choices import is_overtaken
 from tileas_xdsl.inference.improved.forms import is_one_to_one
 from tileas_xdsl.inference.improved.legality import Fault, Violation, violation
 from tileas_xdsl.inference.improved.propagation import Assignment
@@ -51,9 +52,10 @@ def refused(task: Task, found: Assignment) -> InferenceError:
     """Why `task` cannot run, whatever is converted."""
     operation = task.operation
     annotation = operation.annotation if isinstance(operation, Loop) else None
+    is_prescribed = annotation is not None and not is_overtaken(task, annotation)
     for use in task.uses:
         layout = found.layouts.get(use.name)
-        if annotation is None or layout is None:
+        if annotation is None or layout is None or not is_prescribed:
             continue
         fault = violation(annotation, use, layout)
         if fault is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -43,6 +43,8 @@ class Task:
     trips: int = 1
     follows: str | None = None
     required: Mapping[str, FragmentMap] = field(default_factory=dict[str, FragmentMap])
+    renamed: frozenset[str] = frozenset()
+    """Storages that it knows by the names of views."""
 
     @cached_property
     def fragments(self) -> tuple[str, ...]:
@@ -53,6 +55,24 @@ class Task:
     def uses_of(self, name: str) -> list[Use]:
         """The accesses to one fragment."""
         return [use for use in self.uses if use.name == name]
+
+    def staged(self, name: str) -> Task:
+        """The same with accesses to a fragment as accesses to shared memory."""
+        moved = [
+            MemoryUse(
+                use.access,
+                replace(use.buffer, scope=Scope.SHARED),
+                use.extents,
+                use.inner,
+            )
+            for use in self.uses_of(name)
+        ]
+        kept = tuple(use for use in self.uses if use.name != name)
+        return replace(self, uses=kept, memory=(*self.memory, *moved))
+
+    def can_stage(self, name: str) -> bool:
+        """Whether it is a loop that knows a fragment by the name of its storage only."""
+        return isinstance(self.operation, Loop) and name not in self.renamed
 
     @property
     def total(self) -> int:
@@ -137,7 +157,9 @@ def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -
             uses.append(Use(views.access(access), storage, loop.extents, loop.inner))
         elif buffer.scope in (Scope.GLOBAL, Scope.SHARED):
             memory.append(MemoryUse(access, buffer, loop.extents, loop.inner))
-    return Task(number, loop, loop.extents, tuple(uses), tuple(memory), trips)
+    names = {access.buffer for access in loop.accesses} & set(views.first)
+    renamed = frozenset(views.first[name] for name in names if views.first[name] != name)
+    return Task(number, loop, loop.extents, tuple(uses), tuple(memory), trips, renamed=renamed)
 
 
 def _whole(

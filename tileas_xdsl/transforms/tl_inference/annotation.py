@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import Operation, SSAValue
@@ -13,9 +15,10 @@ from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocSharedOp, Resh
 from tileas_xdsl.dialects.tl.fragments import attribute_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp, CopyOp, FillOp
-from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision
+from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision, Staging
 from tileas_xdsl.inference.program import AccessKind, CumSum, Gemm, Loop, Program, Reduce
 from tileas_xdsl.inference.program import Operation as Step
+from tileas_xdsl.inference.staging import changes, copy_decision, row_major
 from tileas_xdsl.transforms.tl_inference.extraction import Extraction
 
 
@@ -29,6 +32,8 @@ def annotate(extraction: Extraction, program: Program, decisions: Decisions) -> 
             owner.layout = SharedAttr(layout)
     for number, decision in decisions.loops.items():
         _distribute(extraction.sites[number], decision)
+    for staging in decisions.staged:
+        _stage(extraction, program, decisions, staging)
     for conversion in decisions.conversions:
         _convert(extraction, program.operations[conversion.operation], conversion)
 
@@ -61,10 +66,36 @@ def _convert(extraction: Extraction, step: Step, conversion: Conversion) -> None
     if writes:
         behind = ConvertLayoutOp(alloc.buffer, buffer, conversion.cost)
         Builder(InsertPoint.after(op)).insert(behind)
+    _use(op, buffer, alloc.buffer)
+
+
+def _stage(
+    extraction: Extraction, program: Program, decisions: Decisions, staging: Staging
+) -> None:
+    """Let a loop use a copy of a fragment in shared memory."""
+    op = extraction.sites[staging.operation]
+    buffer = extraction.names.values[staging.buffer]
+    layout = SharedAttr(row_major(program.buffers[staging.buffer]))
+    alloc = AllocSharedOp(shape_of(buffer.type), element_of(buffer.type), layout)
+    alloc.buffer.name_hint = f"{buffer.name_hint}_staged" if buffer.name_hint else None
+    Builder(InsertPoint.at_start(extraction.kernel.body.block)).insert(alloc)
+    decision = copy_decision(decisions.fragments[staging.buffer])
+    before = CopyOp(buffer, alloc.buffer)
+    _distribute(before, decision)
+    Builder(InsertPoint.before(op)).insert(before)
+    if changes(program.operations[staging.operation], staging.buffer):
+        behind = CopyOp(alloc.buffer, buffer)
+        _distribute(behind, replace(decision, runs_once=False))
+        Builder(InsertPoint.after(op)).insert(behind)
+    _use(op, buffer, alloc.buffer)
+
+
+def _use(op: Operation, old: SSAValue, new: SSAValue) -> None:
+    """Exchange a buffer in an operation and all in it."""
     for inner in op.walk():
         for index, operand in enumerate(inner.operands):
-            if operand is buffer:
-                inner.operands[index] = alloc.buffer
+            if operand is old:
+                inner.operands[index] = new
 
 
 def _directions(step: Step, buffer: str) -> tuple[bool, bool]:

@@ -1,0 +1,136 @@
+"""Decisions with their stagings written out: copies to and from shared memory as loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.inference.decisions import Decisions, LoopDecision, Staging
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.program import (
+    Access,
+    AccessKind,
+    Buffer,
+    Loop,
+    LoopKind,
+    Operation,
+    Program,
+    Scope,
+)
+from tileas_xdsl.layout.layout import Layout
+
+
+def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisions]:
+    """The same program and decisions without stagings: buffers and loops say what they do.
+
+    Operations behind a staged one have higher numbers.
+    """
+    if not decisions.staged:
+        return program, decisions
+    buffers = dict(program.buffers)
+    operations: list[Operation] = []
+    trips: list[int] = []
+    loops: dict[int, LoopDecision] = {}
+    numbers: dict[int, int] = {}
+    for number, operation in enumerate(program.operations):
+        staged = [one for one in decisions.staged if one.operation == number]
+        for one in staged:
+            buffers[name_of(one)] = _copy_of(one, program)
+        mine = _staged(operation, staged)
+        for is_center, each, decision in _around(program, decisions, number, mine, staged):
+            if is_center:
+                numbers[number] = len(operations)
+            if decision is not None:
+                loops[len(operations)] = decision
+            operations.append(each)
+            trips.append(program.trips[number] if program.trips else 1)
+    conversions = tuple(
+        replace(one, operation=numbers[one.operation]) for one in decisions.conversions
+    )
+    return (
+        replace(program, buffers=buffers, operations=tuple(operations), trips=tuple(trips)),
+        replace(decisions, loops=loops, conversions=conversions, staged=()),
+    )
+
+
+def name_of(staging: Staging) -> str:
+    """The name of the copy in shared memory."""
+    return f"{staging.buffer} staged for {staging.operation}"
+
+
+def row_major(buffer: Buffer) -> Layout:
+    """Where the elements of a buffer in shared memory are that no layout moves, in bytes."""
+    size = max(1, buffer.bits // 8)
+    strides = [prod(buffer.shape[k + 1 :]) * size for k in range(len(buffer.shape))]
+    return Layout(tuple(buffer.shape), tuple(strides))
+
+
+def changes(operation: Operation, buffer: str) -> bool:
+    """Whether a loop writes elements of a buffer, which then have to come back."""
+    return isinstance(operation, Loop) and any(
+        access.buffer == buffer and access.kind is not AccessKind.READ
+        for access in operation.accesses
+    )
+
+
+def copy_decision(layout: FragmentMap) -> LoopDecision:
+    """A copy of a whole fragment, each element by the threads that hold it."""
+    busy = (layout.held >= 0).any(axis=1)
+    owners = np.sort(layout.thread_table.reshape(layout.replicas, -1), axis=0)
+    is_copied = bool((owners[1:] != owners[:-1]).any())
+    return LoopDecision(layout, 1, is_copied, bool((layout.held[busy] < 0).any()))
+
+
+def _copy_of(staging: Staging, program: Program) -> Buffer:
+    source = program.buffers[staging.buffer]
+    return replace(source, name=name_of(staging), scope=Scope.SHARED, storage="")
+
+
+def _staged(operation: Operation, staged: Sequence[Staging]) -> Operation:
+    if not isinstance(operation, Loop) or not staged:
+        return operation
+    names = {one.buffer: name_of(one) for one in staged}
+    accesses = tuple(
+        replace(access, buffer=names.get(access.buffer, access.buffer))
+        for access in operation.accesses
+    )
+    return replace(operation, accesses=accesses)
+
+
+def _around(
+    program: Program,
+    decisions: Decisions,
+    number: int,
+    mine: Operation,
+    staged: Sequence[Staging],
+) -> Iterator[tuple[bool, Operation, LoopDecision | None]]:
+    """The copies before an operation, itself (True), and the copies behind it."""
+    for one in staged:
+        layout = decisions.fragments[one.buffer]
+        yield False, _copy(program, one.buffer, name_of(one)), copy_decision(layout)
+    yield True, mine, decisions.loops.get(number)
+    for one in staged:
+        if changes(program.operations[number], one.buffer):
+            layout = decisions.fragments[one.buffer]
+            yield False, _copy(program, name_of(one), one.buffer), _undone(copy_decision(layout))
+
+
+def _undone(decision: LoopDecision) -> LoopDecision:
+    """The copy back: every copy of an element is written."""
+    return replace(decision, runs_once=False)
+
+
+def _copy(program: Program, source: str, target: str) -> Loop:
+    name = source if source in program.buffers else target
+    shape = program.buffers[name].shape
+    here = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+    location = program.buffers[name].location
+    accesses = (
+        Access(source, here, AccessKind.READ, location),
+        Access(target, here, AccessKind.WRITE, location),
+    )
+    return Loop(shape, accesses, LoopKind.COPY, location=location)
