@@ -57,7 +57,7 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
     argument, extents = window.argument.index, window.extents
     recipe = TensorMapRecipe(argument, box, element, fills, pixels=op.pixels, extents=extents)
-    descriptor = _hidden_argument(e, recipe)
+    descriptor = hidden_argument(e, recipe)
     if not window.is_whole:
         return [made_on_device(e, op, descriptor)]
     _prefetch(e, descriptor)
@@ -74,7 +74,7 @@ def _template(e: Emitter, op: MakeTiledTmaDescOp) -> Descriptor | None:
     return found if isinstance(found, Descriptor) else None
 
 
-def _hidden_argument(e: Emitter, recipe: TensorMapRecipe) -> Descriptor:
+def hidden_argument(e: Emitter, recipe: TensorMapRecipe) -> Descriptor:
     """A tensor map that the kernel takes behind its other arguments."""
     e.plan.hidden.append(f"tensor map {len(e.plan.recipes)}")
     e.plan.recipes.append(recipe)

@@ -6,12 +6,13 @@ Source: PTX ISA 9.7.9.25, cp.async.  What is out of bounds becomes 0 by a store.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.dialects.cute_nvgpu import CpAsyncOp
+from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp
 from tileas_xdsl.dialects.cute_nvgpu.ampere import WIDTHS
 from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.moves import CopyOp
@@ -28,6 +29,39 @@ from tileas_xdsl.transforms.tl_lowering.work import Work
 
 PAST_THE_FIRST_CACHE = 16
 """Bytes of a copy that leaves the first cache out."""
+
+
+@dataclass
+class AsyncCopies:
+    """The copies of a pipelined loop by all threads; those of a round are a group."""
+
+    state: State
+    copies: Sequence[CopyOp]
+    stages: int
+
+    def begin(self) -> None:
+        """Nothing is needed."""
+
+    def starter(self) -> None:
+        """All threads start copies."""
+
+    def start(self, stage: SSAValue) -> None:
+        """Start the copies of a round."""
+        del stage
+        e = self.state.e
+        for copy in self.copies:
+            outer, e.source = e.source, copy
+            start(self.state, copy)
+            e.source = outer
+
+    def commit(self) -> None:
+        """Close the group of a round, also of one that there is not."""
+        self.state.e.insert(CpAsyncCommitOp())
+
+    def wait(self, stage: SSAValue, parity: SSAValue) -> None:
+        """Wait for the copies of this thread of the round that comes."""
+        del stage, parity
+        self.state.e.insert(CpAsyncWaitOp(self.stages - 2))
 
 
 def start(state: State, op: CopyOp) -> None:

@@ -8,14 +8,18 @@ those of `stages` - 1 rounds later, in the place that the round before has read,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncWaitOp, FenceProxyAsyncOp
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import PipelinedOp
-from tileas_xdsl.transforms.tl_lowering import ahead
+from tileas_xdsl.transforms.tl_lowering.ahead import AsyncCopies
+from tileas_xdsl.transforms.tl_lowering.bulk_ahead import BulkCopies
 from tileas_xdsl.transforms.tl_lowering.control import (
     INDEX,
     loop,
@@ -27,6 +31,7 @@ from tileas_xdsl.transforms.tl_lowering.places import SharedPlace
 from tileas_xdsl.transforms.tl_lowering.staging import Staged, staged_in
 from tileas_xdsl.transforms.tl_lowering.state import Handler, State
 from tileas_xdsl.transforms.tl_lowering.sums import Sum
+from tileas_xdsl.transforms.tl_lowering.tma_copies import transfers_of
 
 
 def pipelined(state: State, op: PipelinedOp) -> None:
@@ -39,30 +44,43 @@ def pipelined(state: State, op: PipelinedOp) -> None:
     lower, upper = state.scalar(op.lower), state.scalar(op.upper)
     step = e.index(1) if op.step is None else state.scalar(op.step)
     limits = range_of(state, op.lower, op.upper)
+    ahead = _Ahead(state, op, staged, upper, limits, _copies(state, op, staged))
+    ahead.way.begin()
     meet(state)
     for round_ in range(stages - 1):
         number = e.add(lower, e.multiply(step, round_)) if round_ else lower
-        _start(state, op, staged, number, upper, e.index(round_), limits)
-    variables = Block(arg_types=[INDEX, INDEX]).args
+        ahead.start(number, e.index(round_))
+    types: list[Attribute] = [INDEX, INDEX, i32]
+    variables = Block(arg_types=types).args
 
     def body() -> Sequence[SSAValue]:
-        read, write = (state.scalar(value) for value in variables)
+        read, write, parity = (state.scalar(value) for value in variables)
         now = state.values[op.variable]
         number = state.scalar(op.variable)
-        e.insert(CpAsyncWaitOp(stages - 2))
+        ahead.way.wait(read, parity)
         meet(state)
-        later = e.add(number, e.multiply(step, stages - 1))
-        _start(state, op, staged, later, upper, write, limits)
+        ahead.start(e.add(number, e.multiply(step, stages - 1)), write)
         state.values[op.variable] = now
-        _take(state, staged, read)
+        ahead.take(read)
         for each in op.body.block.ops:
             if each not in staged.copies:
                 state.lower(each)
-        return [_next(state, read, stages), _next(state, write, stages)]
+        following, is_first = _next(state, read, stages)
+        flips = e.exclusive_or(parity, e.int32(1))
+        turned = e.insert(arith.SelectOp(is_first, flips, parity)).result
+        return [following, _next(state, write, stages)[0], turned]
 
-    carried = [e.index(0), e.index(stages - 1)]
-    bounds = (lower, upper, step)
-    loop(state, op, bounds, op.variable, limits, carried, body, variables)
+    carried = [e.index(0), e.index(stages - 1), e.int32(0)]
+    loop(state, op, (lower, upper, step), op.variable, limits, carried, body, variables)
+
+
+def _copies(state: State, op: PipelinedOp, staged: Staged) -> AsyncCopies | BulkCopies:
+    """By TMA in a loop that runs once, if all copies can go so; else by the threads."""
+    is_once = isinstance(op.parent_op(), KernelOp)
+    transfers = transfers_of(state, staged.copies) if is_once else None
+    if transfers is None:
+        return AsyncCopies(state, staged.copies, op.stages.value.data)
+    return BulkCopies.of(state, op, transfers, op.stages.value.data)
 
 
 def meet(state: State) -> None:
@@ -72,44 +90,44 @@ def meet(state: State) -> None:
     state.e.meet()
 
 
-def _start(
-    state: State,
-    op: PipelinedOp,
-    staged: Staged,
-    number: SSAValue,
-    upper: SSAValue,
-    stage: SSAValue,
-    limits: tuple[int, int] | None,
-) -> None:
-    """Start the copies of a round, if there is such a round, as a group of its own."""
-    e = state.e
-    if limits is not None:
-        state.ranges[number] = limits
-    with e.only(e.is_less(number, upper)):
-        state.values[op.variable] = Sum.scalar(number)
-        for each in staged.indices:
-            state.lower(each)
-        _take(state, staged, stage)
-        for copy in staged.copies:
-            outer, e.source = e.source, copy
-            ahead.start(state, copy)
-            e.source = outer
-    e.insert(CpAsyncCommitOp())
+@dataclass
+class _Ahead:
+    """The copies of a loop that run ahead of their round."""
+
+    state: State
+    op: PipelinedOp
+    staged: Staged
+    upper: SSAValue
+    limits: tuple[int, int] | None
+    way: AsyncCopies | BulkCopies
+
+    def start(self, number: SSAValue, stage: SSAValue) -> None:
+        """Start the copies of a round, if there is such a round."""
+        state, e = self.state, self.state.e
+        if self.limits is not None:
+            state.ranges[number] = self.limits
+        with e.only(e.both(e.is_less(number, self.upper), self.way.starter())):
+            state.values[self.op.variable] = Sum.scalar(number)
+            for each in self.staged.indices:
+                state.lower(each)
+            self.take(stage)
+            self.way.start(stage)
+        self.way.commit()
+
+    def take(self, stage: SSAValue) -> None:
+        """The buffers are now those of a stage."""
+        for copy in self.staged.copies:
+            place = self.state.places[copy.target]
+            assert isinstance(place, SharedPlace)
+            self.state.places[copy.target] = place.at(stage)
 
 
-def _take(state: State, staged: Staged, stage: SSAValue) -> None:
-    """The buffers are now those of a stage."""
-    for copy in staged.copies:
-        place = state.places[copy.target]
-        assert isinstance(place, SharedPlace)
-        state.places[copy.target] = place.at(stage)
-
-
-def _next(state: State, stage: SSAValue, stages: int) -> SSAValue:
+def _next(state: State, stage: SSAValue, stages: int) -> tuple[SSAValue, SSAValue]:
+    """The stage of the next round, and whether it is the first one again."""
     e = state.e
     following = e.add(stage, 1)
-    is_last = e.is_equal(following, stages)
-    return e.insert(arith.SelectOp(is_last, e.index(0), following)).result
+    is_first = e.is_equal(following, stages)
+    return e.insert(arith.SelectOp(is_first, e.index(0), following)).result, is_first
 
 
 _TABLE: Any = {PipelinedOp: pipelined}
