@@ -239,7 +239,7 @@ PIPELINES: Sequence[PtxFault] = (
         STORED,
         changing(r"and\.pred (%p\d+), %p\d+, (%p\d+);\n    @!", r"mov.pred \1, \2;\n    @!"),
         ("deadlock",),
-        "registers; 1024 are free of the 65536",
+        "registers; 0 are free of those that the block began with",
     ),
     PtxFault(
         "a consumer expects a tile more than is loaded",
