@@ -36,8 +36,8 @@ def test_a_write_that_is_a_reduction() -> None:
     )
     error = refusal(asked)
     assert error.text == (
-        "iterations (0, 0) and (0, 1) of loop 0 both write m[0]: a reduction in disguise; "
-        "use tl.reduce, a serial loop inside, or tl.atomic_add"
+        "iterations (0, 0) and (0, 1) of the loop at k.mlir:loop both write m[0]: "
+        "a reduction in disguise; use tl.reduce, a serial loop inside, or tl.atomic_add"
     )
     assert error.location == "k.mlir:m:write"
 
@@ -50,14 +50,16 @@ def test_a_store_that_is_a_reduction() -> None:
 def test_an_iteration_that_reads_what_another_writes() -> None:
     move = loop(7, does=(read("f", I + 1), write("f", I)))
     error = refusal(loaded(32, (8,), move, (8,)))
-    assert error.text.startswith("iteration (0) of loop 1 reads f[1], which iteration (1) writes")
+    assert error.text.startswith(
+        "iteration (0) of the loop at k.mlir:loop reads f[1], which iteration (1) writes"
+    )
     assert error.notes[0].location == "k.mlir:f:write"
 
 
 def test_a_read_outside_of_a_fragment() -> None:
     store = loop(8, does=(read("f", I + 1), write("O", I)))
     error = refusal(loaded(32, (8,), store, (8,)))
-    assert error.text == "iteration (7) of loop 1 touches f[(d0 + 1)], outside of [8]"
+    assert error.text == "iteration (7) of the loop at k.mlir:loop touches f[8], outside of [8]"
 
 
 def test_a_condition_may_keep_an_iteration_inside() -> None:
@@ -118,7 +120,9 @@ def test_copies_that_would_overtake_one_another() -> None:
         (array("A", 8), fragment("f", 8)),
         loop(8, does=(read("A", I), write("f", I), write("A", I)), annotation=twice),
     )
-    assert refusal(asked).text.startswith("no layout lets loop 0 run: it reads memory")
+    assert refusal(asked).text.startswith(
+        "no layout lets the loop at k.mlir:loop run: it reads memory"
+    )
 
 
 def test_more_shared_memory_than_there_is() -> None:

@@ -13,6 +13,7 @@ from tileas_xdsl.inference.improved.memory import MemoryUse
 from tileas_xdsl.inference.improved.tasks import Task
 from tileas_xdsl.inference.improved.uses import Use, point_of, symbols_of
 from tileas_xdsl.inference.program import AccessKind, Loop, Scope
+from tileas_xdsl.inference.texts import text_of
 
 
 def check_sound(task: Task) -> None:
@@ -59,13 +60,19 @@ def _check_bounds(use: Use, task: Task) -> None:
     row = int(np.argmax((elements < 0).any(axis=1)))
     raise InferenceError(
         f"iteration {_brackets(point_of(row, use.extents))} of {task.subject} touches "
-        f"{use.name}[{_indices(use)}], outside of {list(use.buffer.shape)}",
+        f"{use.name}[{_indices(use, point_of(row, use.extents))}], outside of "
+        f"{list(use.buffer.shape)}",
         use.access.location or task.location,
     )
 
 
-def _indices(access: Use | MemoryUse) -> str:
-    return ", ".join("?" if i is None else str(i) for i in access.access.indices)
+def _indices(access: Use | MemoryUse, point: tuple[int, ...] = ()) -> str:
+    """What an access touches: numbers where the point of an iteration decides them."""
+    is_decided = bool(point) and not access.inner and not symbols_of(access.access)
+    return ", ".join(
+        "?" if i is None else str(i.eval(point, ())) if is_decided else text_of(i)
+        for i in access.access.indices
+    )
 
 
 def _brackets(point: tuple[int, ...]) -> str:

@@ -86,9 +86,9 @@ class Task:
 
     @property
     def subject(self) -> str:
-        """How reasons and errors call it."""
+        """How errors call it: by its place, or by its number if it has none."""
         noun = "loop" if isinstance(self.operation, Loop) else "operation"
-        return f"{noun} {self.number}"
+        return f"the {noun} at {self.location}" if self.location else f"{noun} {self.number}"
 
     @property
     def has_effects(self) -> bool:
