@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.cute.parts import (
     UnpackTupleOp,
 )
 from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
-from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.values import Number, Tree, is_integer, numbers, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -227,6 +227,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.AtomGetValueOp: get_value,
     nvgpu.AtomSetValueOp: set_value,
     CopyAtomCallOp: convert_copy,
+    CopyMakeFragmentOp: allocate_registers,
     CopyOp: convert_copy,
     DerefineOp: _same,
     GemmOp: convert_product,
