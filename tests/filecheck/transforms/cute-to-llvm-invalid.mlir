@@ -24,6 +24,16 @@ func.func @print(%n: i32) {
 
 // -----
 
+// Fragments are taken apart by an architecture.
+
+func.func @reduce(%x: vector<4xf32>, %s: !cute.shape<"(4)">, %init: f32) -> f32 {
+  // expected-error@+1 {{'cute.reduce' op is no algebra: the passes of an architecture lower it}}
+  %y = cute.reduce(%x, %s, %init) <{reduction_op = "ADD"}>
+  func.return %y : f32
+}
+
+// -----
+
 // Elements narrower than a byte have no address.
 
 func.func @narrow(%v: !cute.memref<i4, gmem, "8:1">, %c: !cute.coord<"3">) {

@@ -38,6 +38,7 @@ from tileas_xdsl.dialects.cute.parts import (
     GetScalarsOp,
     UnpackTupleOp,
 )
+from tileas_xdsl.dialects.cute.reductions import ReduceOp
 from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
 from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
@@ -74,6 +75,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.fragments import (
     make_fragment,
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
+from tileas_xdsl.transforms.cute_to_nvgpu.reductions import reduce_fragment
 from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import (
     make_descriptor,
     make_executable,
@@ -255,6 +257,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MmaAtomCallOp: convert_product,
     MmaMakeFragmentOp: make_fragment,
     PtrAddOp: _add_offset,
+    ReduceOp: reduce_fragment,
     StaticOp: _static,
     nvgpu.TmaPartitionOp: _several,
     nvgpu.TmemWaitOp: convert_wait,
