@@ -40,7 +40,9 @@ class ReduceOp(InferredOp):
 
     `input` is a vector of the elements of `shape`, colexicographically.  The result is a vector of
     those that are kept, with their shape as a second result if it is asked for; or one number if
-    nothing is kept.  Source: CUTLASS, CuTe DSL, `TensorSSA.reduce`.
+    nothing is kept.  The profile `_` gives the input, without `init`.
+
+    Source: CUTLASS, CuTe DSL, `TensorSSA.reduce`.
     """
 
     name = "cute.reduce"

@@ -31,6 +31,13 @@ INTEGERS: Mapping[str, Any] = {"ADD": arith.AddiOp, "MUL": arith.MuliOp}
 
 def reduce_fragment(op: ReduceOp, conv: Converter) -> None:
     """What is left of a fragment, and its shape."""
+    conv.replace(op.output, op.input if op.profile is None else _combined(op, conv))
+    if op.reduced_shape is not None:
+        conv.leaves[op.reduced_shape] = []
+    conv.kill(op)
+
+
+def _combined(op: ReduceOp, conv: Converter) -> SSAValue:
     kept, reduced = _modes(op)
     combine = _combiner(element_of(op.input.type), op.reduction_op.data)
     sums = op.init
@@ -39,18 +46,13 @@ def reduce_fragment(op: ReduceOp, conv: Converter) -> None:
     for step in range(reduced.size()):
         part = _part(conv, op.input, kept, reduced(step))
         sums = conv.insert(combine(sums, part))
-    conv.replace(op.output, sums)
-    if op.reduced_shape is not None:
-        conv.leaves[op.reduced_shape] = []
-    conv.kill(op)
+    return sums
 
 
 def _modes(op: ReduceOp) -> tuple[Layout | None, Layout]:
     """The places of elements: those of the modes that stay, None if none does, and the others."""
     every = Layout(op.extents)
     profile = op.profile
-    if profile is None:
-        return every, Layout(1)
     reduced = [int_tuple.dice(profile, tree) for tree in (every.shape, every.stride)]
     kept = [int_tuple.slice_(profile, tree) for tree in (every.shape, every.stride)]
     left = None if kept[0] == () else Layout(*kept)

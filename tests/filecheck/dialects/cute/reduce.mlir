@@ -46,3 +46,17 @@ func.func @rows(%x: vector<40xf16>, %init: f16) -> vector<20xf16> {
 // LOWERED-NEXT:    %[[B:.+]] = arith.maximumf %{{.+}}, %[[A]] : vector<20xf16>
 // LOWERED-NEXT:    %[[C:.+]] = cute.fragment.slice %x[20] : vector<40xf16> -> vector<20xf16>
 // LOWERED-NEXT:    %y = arith.maximumf %[[B]], %[[C]] : vector<20xf16>
+
+// One underscore is no reduction: the first value is left out.
+
+func.func @all(%x: vector<8xf16>, %init: f16) -> vector<8xf16> {
+  %shape = cute.static : !cute.shape<"(1,8)">
+  %y = cute.reduce(%x, %shape, %init) <{reduction_op = "ADD", reduction_profile = #cute.coord<"_">}>
+  func.return %y : vector<8xf16>
+}
+
+// CHECK-LABEL: func.func @all
+// CHECK:         -> vector<8xf16>
+
+// LOWERED-LABEL: func.func @all
+// LOWERED-NEXT:    func.return %x : vector<8xf16>
