@@ -141,6 +141,34 @@ def test_a_thread_multiplies_and_adds_to_c() -> None:
     assert np.allclose(emulated(PRODUCT, a, b, c), a @ b.T + c, atol=1e-6)
 
 
+COPIED = """
+!view = !cute.memref<f16, gmem, align<16>, "(32,16):(16,1)">
+!row = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+!rows = !cute.tiled_copy<!row, layout_copy_tv = <"(32,8):(1,32)">, tiler_mn = <"[32:1;8:1]">>
+func.func @copied(%a: !view, %b: !view) attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+  %t = cute_nvgpu.arch.thread_idx "x"
+  %thread = cute.make_coord(%t) : (i32) -> !cute.coord<"?">
+  %row = cute.make_atom() : () -> !row
+  %rows = cute.make_tiled_copy(%row) : (!row) -> !rows
+  %from = cute.tiled.copy.partition_S(%rows, %a, %thread) : !cute.view
+  %to = cute.tiled.copy.partition_D(%rows, %b, %thread) : !cute.view
+  %r = cute.copy.make_fragment(%rows, %from) <{operand_id = "D"}> : !cute.view
+  cute.copy(%rows, %from, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+  %x = cute.memref.load_vec(%r) : vector<16xf16>
+  %y = arith.addf %x, %x : vector<16xf16>
+  %s = cute.copy.make_fragment(%rows, %to) <{operand_id = "S"}> : !cute.view
+  cute.memref.store_vec(%y, %s)
+  cute.copy(%rows, %s, %to) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+  func.return
+}
+"""  # noqa: E501
+
+
+def test_registers_for_both_sides_of_a_copy() -> None:
+    a = np.random.default_rng(5).standard_normal((32, 16)).astype(np.float16)
+    assert np.array_equal(emulated(COPIED, a, np.full_like(a, np.nan)), a + a)
+
+
 COUNTED = """
 func.func @counted(%c: !cute.memref<f32, gmem, "(2):(1)">) attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
   %r = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(2):(1)">

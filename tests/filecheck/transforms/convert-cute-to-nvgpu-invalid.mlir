@@ -112,6 +112,26 @@ func.func @printed(%n: i32) {
 
 // -----
 
+// What is printed of a tensor map no source says.
+
+func.func @map(%map: !cute_nvgpu.tma_descriptor_tiled, %fd: i32) {
+  // expected-error@+1 {{'cute.print_tma_desc_tiled' op is not lowered by convert-cute-to-nvgpu}}
+  cute.print_tma_desc_tiled(%map, %fd)
+  func.return
+}
+
+// -----
+
+// Nothing gives a symbol its value.
+
+func.func @symbol() -> !cute.int_tuple<"?"> {
+  // expected-error@+1 {{'cute.symbolic' op is not lowered by convert-cute-to-nvgpu}}
+  %m = cute.symbolic() <{name = "M"}> : !cute.int_tuple<"?">
+  func.return %m : !cute.int_tuple<"?">
+}
+
+// -----
+
 // A launch names extents by the axes of an array, which nested ones are not.
 
 // expected-error@+1 {{says by tileas.parameters what its parameters are}}

@@ -24,6 +24,26 @@ func.func @print(%n: i32) {
 
 // -----
 
+// Fragments are taken apart by an architecture.
+
+func.func @reduce(%x: vector<4xf32>, %s: !cute.shape<"(4)">, %init: f32) -> f32 {
+  // expected-error@+1 {{'cute.reduce' op is no algebra: the passes of an architecture lower it}}
+  %y = cute.reduce(%x, %s, %init) <{reduction_op = "ADD"}>
+  func.return %y : f32
+}
+
+// -----
+
+// Nothing gives a symbol its value.
+
+func.func @symbol() -> !cute.int_tuple<"?"> {
+  // expected-error@+1 {{'cute.symbolic' op is no algebra: the passes of an architecture lower it}}
+  %m = cute.symbolic() <{name = "M"}> : !cute.int_tuple<"?">
+  func.return %m : !cute.int_tuple<"?">
+}
+
+// -----
+
 // Elements narrower than a byte have no address.
 
 func.func @narrow(%v: !cute.memref<i4, gmem, "8:1">, %c: !cute.coord<"3">) {

@@ -11,7 +11,7 @@ numbers with the layout package; its result type and its code follow from that.
 | `views`, `partitions`, `pointers` | views, iterators, accesses, parts of blocks and threads |
 | `atoms`, `copies`, `tiled` | atoms by the interface of their types, calls, partitions |
 | `refinements`, `printing` | divisors known and forgotten, fast division, printing |
-| `fragments`, `maps` | what one thread holds of a tile, `vector<NxT>` |
+| `fragments`, `maps`, `reductions` | what one thread holds of a tile, `vector<NxT>` |
 
 | class | name | meaning |
 |---|---|---|
@@ -49,6 +49,7 @@ from tileas_xdsl.dialects.cute import (
     pointers,
     printing,
     queries,
+    reductions,
     refinements,
     tiled,
     tiled_types,
@@ -109,7 +110,8 @@ Cute = Dialect(
         op
         for family in (
             pointers, fragments, maps, module, tuples, queries, parts, layouts, algebra, tiling,
-            partitions, views, refinements, atoms, copies, tiled, printing,
+            partitions, views, refinements, reductions, atoms, copies, tiled,
+            printing,
         )
         for op in family.OPERATIONS
     ],

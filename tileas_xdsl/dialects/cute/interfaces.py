@@ -190,6 +190,15 @@ class PrefetchAtomType(AtomType):
         del op, source
 
 
+class TensorMapType(ABC):
+    """The type of a tensor map, which TMA reads: what `cute` asks of it."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """Whether it is for boxes, `tiled`, or for columns of pixels, `im2col`."""
+
+
 def target_of(op: Operation) -> str | None:
     """The target that `op` is compiled for: the attribute of the nearest operation around it."""
     around: Operation | None = op

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr, StringAttr
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, StringAttr, i32
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, traits_def, var_operand_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.interfaces import TensorMapType
 from tileas_xdsl.dialects.cute.operation import FixedResults
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute.views import check_element
@@ -59,4 +63,37 @@ class PrintViewOp(FixedResults):
         check_element(self, self.source)
 
 
-OPERATIONS = (PrintOp, PrintViewOp)
+class PrintTensorMap(FixedResults, ABC):
+    """Prints the fields of a tensor map to the file with the number `fd`.
+
+    No source says in which words, so that no pass lowers it.
+    """
+
+    KIND: ClassVar[str]
+    input = operand_def()
+    fd = operand_def(i32)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def verify_(self) -> None:
+        type_ = self.input.type
+        if not isinstance(type_, TensorMapType) or type_.kind != self.KIND:
+            raise op_error(self, f"prints a tensor map of kind {self.KIND}, not {type_}")
+
+
+@irdl_op_definition
+class PrintTmaDescTiledOp(PrintTensorMap):
+    """Prints a tensor map for boxes."""
+
+    name = "cute.print_tma_desc_tiled"
+    KIND: ClassVar[str] = "tiled"
+
+
+@irdl_op_definition
+class PrintTmaDescIm2colOp(PrintTensorMap):
+    """Prints a tensor map for columns of pixels."""
+
+    name = "cute.print_tma_desc_im2col"
+    KIND: ClassVar[str] = "im2col"
+
+
+OPERATIONS = (PrintOp, PrintViewOp, PrintTmaDescTiledOp, PrintTmaDescIm2colOp)

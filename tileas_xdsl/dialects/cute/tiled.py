@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.cute.interfaces import CopyAtomType, MmaAtomType, MmaO
 from tileas_xdsl.dialects.cute.operands import has_bases, is_static_layout, layout_of, tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp
 from tileas_xdsl.dialects.cute.partitions import registers
+from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute.tuple_types import ShapeType
 from tileas_xdsl.dialects.cute.values import Opaque, Pointer, Tree, View, type_of
@@ -162,6 +163,36 @@ class RetileOp(AlgebraOp):
             raise LayoutError(f"{layout} is no layout of registers")
         first = zipped_divide(layout[0], values)
         return View(value.iterator, algebra.make_layout(first, *tuple(layout)[1:]))
+
+
+SIDES = ("S", "D")
+"""Source and destination of a copy."""
+
+
+@irdl_op_definition
+class CopyMakeFragmentOp(AlgebraOp):
+    """Registers for one side of a copy: those of a thread's part, (values, rests...), of a view."""
+
+    name = "cute.copy.make_fragment"
+    atom = operand_def()
+    input = operand_def()
+    operand_id = prop_def(StringAttr)
+    result = result_def()
+    traits = traits_def(MemoryAllocEffect())
+
+    def compute(self, *operands: Any) -> Any:
+        atom = atom_of(self, self.atom, CopyAtomType, "a copy atom")
+        side = self.operand_id.data
+        if side not in SIDES:
+            raise LayoutError(f"a copy has the sides {' and '.join(SIDES)}, not {side}")
+        spaces = atom.source_spaces if side == "S" else atom.destination_spaces
+        if spaces and AddressSpace.RMEM not in spaces:
+            raise LayoutError(f"{side} of {atom} is in {', '.join(spaces)}, not in registers")
+        element = element_of_view(operands[1])
+        layout = innermost(operands[1].layout)
+        if not is_static_layout(layout) or has_bases(layout.stride):
+            raise LayoutError("registers have a layout with integers that are known")
+        return View(registers(element, self), algebra.make_fragment_like(layout))
 
 
 # Products
@@ -328,5 +359,6 @@ class MmaMakeFragmentOp(AlgebraOp):
 
 
 OPERATIONS: tuple[type[CuteOp], ...] = (
-    PartitionSOp, PartitionDOp, RetileOp, MmaPartitionOp, MmaPartitionShapeOp, MmaMakeFragmentOp,
+    PartitionSOp, PartitionDOp, RetileOp, CopyMakeFragmentOp, MmaPartitionOp, MmaPartitionShapeOp,
+    MmaMakeFragmentOp,
 )  # fmt: skip

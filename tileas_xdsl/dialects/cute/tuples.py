@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
+    prop_def,
     result_def,
     traits_def,
     var_operand_def,
@@ -169,6 +170,26 @@ class StaticOp(CuteOp):
         value = symbol(self.result)
         if not isinstance(self.result.type, STATIC_KINDS) or leaves(value):
             raise op_error(self, f"gives what a type says whole, not {self.result.type}")
+
+
+@irdl_op_definition
+class SymbolicOp(CuteOp):
+    """A value called `name`, with numbers that only run time knows.
+
+    No source says who gives the value, so that no pass lowers it.
+    """
+
+    name = "cute.symbolic"
+    symbol = prop_def(StringAttr, prop_name="name")
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        value = symbol(self.result)
+        if not isinstance(value, (Tree, Number, Layout)) or not leaves(value):
+            raise op_error(self, f"gives numbers that run time knows, not {self.result.type}")
+        if not self.symbol.data:
+            raise op_error(self, "has a name")
 
 
 class TupleArithmetic(AlgebraOp, ABC):
@@ -387,6 +408,6 @@ class ToIntTupleOp(AlgebraOp):
 
 STATIC_KINDS: tuple[Any, ...] = (*TUPLE_TYPES, TileType, *LAYOUT_TYPES, SwizzleType)
 OPERATIONS = (
-    MakeIntTupleOp, *TUPLE_SUGAR, StaticOp, TupleAddOp, TupleSubOp, TupleMulOp, TupleDivOp,
-    TupleModOp, TupleProductOp, TupleProductEachOp, TupleEqOp, ElemLessOp, ToIntTupleOp,
+    MakeIntTupleOp, *TUPLE_SUGAR, StaticOp, SymbolicOp, TupleAddOp, TupleSubOp, TupleMulOp,
+    TupleDivOp, TupleModOp, TupleProductOp, TupleProductEachOp, TupleEqOp, ElemLessOp, ToIntTupleOp,
 )  # fmt: skip

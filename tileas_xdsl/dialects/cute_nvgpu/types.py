@@ -11,6 +11,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.cute.interfaces import TensorMapType
 from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
 from tileas_xdsl.dialects.cute.view_types import HandleViewType
 from tileas_xdsl.dialects.shared_parsing import parse_layout_string
@@ -26,17 +27,25 @@ class SmemDescType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class TmaDescriptorTiledType(ParametrizedAttribute, TypeAttribute):
+class TmaDescriptorTiledType(ParametrizedAttribute, TensorMapType, TypeAttribute):
     """A tiled tensor map of 128 bytes, an argument of the kernel (CUtensorMap)."""
 
     name = "cute_nvgpu.tma_descriptor_tiled"
 
+    @property
+    def kind(self) -> str:
+        return "tiled"
+
 
 @irdl_attr_definition
-class TmaDescriptorIm2colType(ParametrizedAttribute, TypeAttribute):
+class TmaDescriptorIm2colType(ParametrizedAttribute, TensorMapType, TypeAttribute):
     """A tensor map of 128 bytes for columns of pixels, an argument of the kernel."""
 
     name = "cute_nvgpu.tma_descriptor_im2col"
+
+    @property
+    def kind(self) -> str:
+        return "im2col"
 
 
 @irdl_attr_definition

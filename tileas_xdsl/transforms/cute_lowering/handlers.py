@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute.parts import (
 )
 from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.values import Number, Pointer, Tree, View, numbers, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -234,7 +234,9 @@ def alloca(op: AllocaOp, low: Lowering) -> None:
     _allocate(op, op.result, low)
 
 
-def make_fragment(op: MakeFragmentLikeOp | MmaMakeFragmentOp, low: Lowering) -> None:
+def make_fragment(
+    op: MakeFragmentLikeOp | MmaMakeFragmentOp | CopyMakeFragmentOp, low: Lowering
+) -> None:
     """A layout, or registers with it."""
     if isinstance(op.result.type, MemRefType):
         _allocate(op, op.result, low)
@@ -282,6 +284,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     AllocaOp: alloca,
     MakeFragmentLikeOp: make_fragment,
     MmaMakeFragmentOp: make_fragment,
+    CopyMakeFragmentOp: make_fragment,
     **DIVISIONS,
 }
 """Operations that are no plain algebra."""

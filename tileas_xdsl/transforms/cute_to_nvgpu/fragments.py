@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.cute.interfaces import MmaAtomType, MmaOperand
 from tileas_xdsl.dialects.cute.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute.views import AllocaOp
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -31,7 +31,9 @@ from tileas_xdsl.transforms.cute_to_nvgpu.elements import view_of
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import RegisterView, fragment_type
 
 
-def allocate_registers(op: AllocaOp | MakeFragmentLikeOp, conv: Converter) -> None:
+def allocate_registers(
+    op: AllocaOp | MakeFragmentLikeOp | CopyMakeFragmentOp, conv: Converter
+) -> None:
     """Fresh registers; what is no view of memory is algebra."""
     if not isinstance(op.result.type, MemRefType):
         assert isinstance(op, AlgebraOp)

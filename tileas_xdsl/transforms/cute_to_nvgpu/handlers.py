@@ -38,8 +38,9 @@ from tileas_xdsl.dialects.cute.parts import (
     GetScalarsOp,
     UnpackTupleOp,
 )
+from tileas_xdsl.dialects.cute.reductions import ReduceOp
 from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
-from tileas_xdsl.dialects.cute.tiled import MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
 from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.values import Number, Tree, is_integer, numbers, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -74,6 +75,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.fragments import (
     make_fragment,
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
+from tileas_xdsl.transforms.cute_to_nvgpu.reductions import reduce_fragment
 from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import (
     make_descriptor,
     make_executable,
@@ -227,6 +229,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.AtomGetValueOp: get_value,
     nvgpu.AtomSetValueOp: set_value,
     CopyAtomCallOp: convert_copy,
+    CopyMakeFragmentOp: allocate_registers,
     CopyOp: convert_copy,
     DerefineOp: _same,
     GemmOp: convert_product,
@@ -254,6 +257,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     MmaAtomCallOp: convert_product,
     MmaMakeFragmentOp: make_fragment,
     PtrAddOp: _add_offset,
+    ReduceOp: reduce_fragment,
     StaticOp: _static,
     nvgpu.TmaPartitionOp: _several,
     nvgpu.TmemWaitOp: convert_wait,

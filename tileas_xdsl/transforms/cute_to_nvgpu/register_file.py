@@ -39,7 +39,10 @@ class RegisterFile:
 
     def read(self, base: SSAValue, places: Places) -> SSAValue:
         """The fragment of some elements, in the order of `places`."""
-        whole = self.held[base]
+        return self.picked(self.held[base], places)
+
+    def picked(self, whole: SSAValue, places: Places) -> SSAValue:
+        """Some elements of a fragment, in the order of `places`."""
         if list(places) == list(range(size_of(whole))):
             return whole
         return self._joined([self._cut(whole, run) for run in runs(places)])
