@@ -14,7 +14,7 @@ COPY = f"tl.copy %A[%k] to %s : memref<?xf32> to {SHARED}"
 READ = f"tl.copy %s to %f : {SHARED} to {FRAGMENT}"
 
 
-def _stages(body: str, behind: str = "", stages: int = 3) -> list[int]:
+def _stages(body: str, behind: str = "", stages: int = 3, before: str = "") -> list[int]:
     module = parse(f"""
 func.func @k(%A: memref<?xf32>, %n: index) {{
   tl.kernel threads(32) {{
@@ -23,6 +23,7 @@ func.func @k(%A: memref<?xf32>, %n: index) {{
     %one = arith.constant 1.0 : f32
     %s = tl.alloc_shared : {SHARED}
     %f = tl.alloc_fragment : {FRAGMENT}
+    {before}
     tl.pipelined %k = %zero to %n step %c32 stages({stages}) {{
       {body}
     }}
@@ -67,3 +68,9 @@ REFUSED = {
 def test_others_stay_in_their_round(why: str) -> None:
     body, behind, stages = REFUSED[why]
     assert _stages(body, behind, stages) == []
+
+
+def test_an_array_that_was_written_before_is_read_in_its_round() -> None:
+    """Threads meet between; a copy that runs ahead would not wait for them."""
+    write = f"tl.fill %f, %one : {FRAGMENT}\ntl.copy %f to %A[%zero] : {FRAGMENT} to memref<?xf32>"
+    assert _stages(f"{COPY}\n{READ}", before=write) == []

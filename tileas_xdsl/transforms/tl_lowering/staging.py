@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.tl.base import element_of, scope_of
+from tileas_xdsl.dialects.tl.base import element_of, enclosing, scope_of
 from tileas_xdsl.dialects.tl.buffers import AllocSharedOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import PipelinedOp
@@ -55,7 +55,11 @@ def stages_of(kernel: KernelOp) -> dict[SSAValue, int]:
 
 
 def _is_apart(loop: PipelinedOp, copy: CopyOp) -> bool:
-    """Whether a copy alone fills a buffer of the loop, from an array that the loop only reads."""
+    """Whether a copy alone fills a buffer of the loop, from an array that the kernel only reads.
+
+    One that threads write elsewhere would need a meeting, and a fence for TMA, that a copy which
+    runs ahead of its round does not get.
+    """
     target, source = copy.target, copy.source
     if scope_of(source.type) is not Scope.GLOBAL or not isinstance(target.owner, AllocSharedOp):
         return False
@@ -66,7 +70,9 @@ def _is_apart(loop: PipelinedOp, copy: CopyOp) -> bool:
         return False
     if not all(loop.is_ancestor(user) for user in users):
         return False
-    inside = [(each, *touch) for each in loop.walk() for touch in touches(each)]
+    kernel = enclosing(loop, KernelOp)
+    assert kernel is not None
+    inside = [(each, *touch) for each in kernel.walk() for touch in touches(each)]
     writers = [each for each, storage, kind in inside if storage is target and kind is not _READ]
     is_read_only = all(kind is _READ for _, storage, kind in inside if storage is source)
     return writers == [copy] and is_read_only and _is_first(loop, copy, users)
