@@ -115,9 +115,7 @@ def record(name: str, sass: bool) -> Record:
         size = sum(len(code.instructions) for code in disassemble(assembled.cubin).values())
     except DiagnosticError as error:
         return Record(name, "", refusal=str(error).partition("\n")[0])
-    return replace(
-        found, registers=assembled.registers, spills=assembled.spills, instructions=size
-    )
+    return replace(found, registers=assembled.registers, spills=assembled.spills, instructions=size)
 
 
 def _path(folder: Path, name: str) -> Path:
@@ -154,7 +152,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(words)
     names = [
-        name for name in subjects() if not options.only or any(text in name for text in options.only)
+        name
+        for name in subjects()
+        if not options.only or any(text in name for text in options.only)
     ]
     sass = not options.no_sass and find_tool("ptxas") is not None
     with ProcessPoolExecutor(options.jobs) as pool:

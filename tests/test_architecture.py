@@ -21,7 +21,9 @@ MAY_IMPORT = {
     "dialects": FOUNDATION | {"inference", "transforms/canonicalization"},
     "analysis": IR,
     "inference": {"layout", "target"},
-    "transforms": IR | {"analysis", "inference", "backend/host", "transforms/canonicalization"},
+    "threads": IR | {"analysis"},
+    "transforms": IR
+    | {"analysis", "inference", "threads", "backend/host", "transforms/canonicalization"},
     "transforms/canonicalization": IR,
     "interpreters": set(),
     "interpreters/tile": IR,

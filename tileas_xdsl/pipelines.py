@@ -59,7 +59,7 @@ _LOADS = ("tileas-choose-tma", "tileas-pipeline-loads")
 """What products read comes by TMA, and while the product before is made."""
 
 _LAID_OUT = (
-    *_plain(*_LOADS, "tileas-place-constants", "tileas-widen-truths", _LAYOUT[0]),
+    *_plain(*_LOADS, "tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,
     *_plain(*_LAYOUT[1:]),
 )
@@ -79,7 +79,7 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _CUDATILE = (
     ArgSpec("convert-cudatile-to-tileaa", {"compute_capability": (90,)}),
-    *_plain("convert-tileaa-to-tileas", "tileas-fuse-generates", "tileas-arrange-factors"),
+    *_plain("convert-tileaa-to-tileas", "tileas-fuse-elementwise", "tileas-normalize-dot-operands"),
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 

@@ -8,8 +8,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from tests.support.ir import parse
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
+from tileas_xdsl.analysis.buffer_allocation import BufferPlaces
 from tileas_xdsl.analysis.buffer_layouts import shows_in_place
-from tileas_xdsl.analysis.buffer_places import BufferPlaces
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import f32, i1, i32
 from xdsl.ir import Block, Operation, Region
 
 from tests.support.ir import parse
-from tileas_xdsl.analysis.carried import carried_by, carried_in, is_inside
+from tileas_xdsl.analysis.loop_carried_values import carried_by, carried_in, is_inside
 
 CARRYING = {
     "scf.for": (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tileas_xdsl.analysis.product_layouts import (
+from tileas_xdsl.analysis.dot_layouts import (
     Extents,
     Tiling,
     least_depth,

@@ -12,7 +12,7 @@ from tileas_xdsl.analysis.register_tiles import (
     accumulator_rows,
     encoding_layout,
 )
-from tileas_xdsl.analysis.row_values import row_sharers, row_values
+from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
 from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.text import parse_cute_layout

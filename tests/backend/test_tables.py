@@ -24,9 +24,9 @@ from tileas_xdsl.dialects.ptx import (
     arith,
     reg,
 )
-from tileas_xdsl.target.ptx_isa import arithmetic, asynchronous, conversions, memory, warps
-from tileas_xdsl.target.ptx_isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.tensor_cores import MMA, TENSOR_KINDS, TMEM_COPIES, TMEM_REGISTERS
+from tileas_xdsl.target.isa import arithmetic, asynchronous, conversions, memory, warps
+from tileas_xdsl.target.isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
+from tileas_xdsl.target.isa.tensor_cores import MMA, TENSOR_KINDS, TMEM_COPIES, TMEM_REGISTERS
 
 pytestmark = needs_ptxas
 ARCHS = pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])

@@ -14,7 +14,7 @@ from support.assembling import Body, module_of, refused_lines
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.dialects.ptx import EntryOp, RetOp, param
 from tileas_xdsl.dialects.ptx.base import PtxOp
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE
+from tileas_xdsl.target.isa.requirements import ANYWHERE
 
 NEWEST = ".version 9.0"
 

@@ -11,7 +11,7 @@ from support.seeds import seeds
 from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.text import parse_cute_layout
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.spread_reductions import Spread
+from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread
 
 STEPS = {
     "arith.addf": np.add,

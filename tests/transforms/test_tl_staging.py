@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.ir import parse
 from tileas_xdsl.dialects.tl.kernel import KernelOp
-from tileas_xdsl.transforms.tl_lowering.staging import stages_of
+from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import stages_of
 
 SHARED = "memref<32xf32, #tl<space shared>>"
 FRAGMENT = "memref<32xf32, #tl<space fragment>>"

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from xdsl.dialects import arith
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from tileas_xdsl.analysis.carried import Carried, Feed, by_head, carried_by
+from tileas_xdsl.analysis.loop_carried_values import Carried, Feed, by_head, carried_by
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import func, scf
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tileas_xdsl.analysis.sums import KernelSums, Sums, common_block
+from tileas_xdsl.analysis.accumulators import KernelSums, Sums, common_block
 from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase

@@ -26,7 +26,7 @@ from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.simplify import from_modes, merged
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.ptx_isa.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS
+from tileas_xdsl.target.isa.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, accumulator, counted
 
 GROUP_THREADS = 4 * LANES

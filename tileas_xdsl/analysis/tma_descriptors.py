@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefTyp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.pointed_arrays import PointedArray, is_parameter, pointed_array
+from tileas_xdsl.analysis.pointer_base_arrays import PointedArray, is_parameter, pointed_array
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp

@@ -16,8 +16,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.kernel import lower_kernel
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
 
 
 @dataclass(frozen=True)

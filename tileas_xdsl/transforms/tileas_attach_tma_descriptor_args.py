@@ -181,10 +181,3 @@ class _Plan:
 def _descriptor(recipe: DictionaryAttr) -> DictionaryAttr:
     attributes: dict[str, Attribute] = {GRID_CONSTANT: UnitAttr(), RECIPE: recipe}
     return DictionaryAttr(attributes)
-
-
-@dataclass(frozen=True)
-class TileasAttachTmaDescArgs(TileasAttachTmaDescriptorArgs):
-    """`tileas-attach-tma-descriptor-args` by its short name."""
-
-    name = "tileas-attach-tma-desc-args"

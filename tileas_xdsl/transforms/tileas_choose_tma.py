@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.pointed_arrays import without_promises
+from tileas_xdsl.analysis.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr

@@ -21,14 +21,14 @@ from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.transforms.legalize_tmem_copy.layouts import (
     can_convert,
     matches,
     register_layouts,
     through_registers,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP
 
 LOAD, STORE, COPY = "tcgen05_ld", "tcgen05_st", "tcgen05_cp"
 

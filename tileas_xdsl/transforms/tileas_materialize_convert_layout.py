@@ -18,6 +18,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
     ATOM_PLAN,
     Decision,
@@ -29,8 +31,6 @@ from tileas_xdsl.transforms.materialize_convert_layout.tensor_memory import (
     crosses_tensor_memory,
     decide_tensor_memory,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import WARP
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.tl.checks import kernel_of
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.transforms.tl_lowering.kernel import lower_kernel
+from tileas_xdsl.transforms.lower_tl.kernel import lower_kernel
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from tileas_xdsl.dialects.ptx import (
     WgmmaOp,
     reg,
 )
-from tileas_xdsl.target.ptx_isa.kinds import KINDS, accepts
+from tileas_xdsl.target.isa.kinds import KINDS, accepts
 
 
 @pytest.mark.parametrize(

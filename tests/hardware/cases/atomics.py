@@ -9,7 +9,7 @@ import numpy as np
 from hardware.cases.case import Array, Case, kernel_text, pointers
 from hardware.cases.inputs import inputs_of
 
-from tileas_xdsl.target.ptx_isa.kinds import BITS
+from tileas_xdsl.target.isa.kinds import BITS
 
 OPERATIONS = {
     **dict.fromkeys(("min", "max"), ("u32", "s32", "u64", "s64")),

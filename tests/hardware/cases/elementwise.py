@@ -13,10 +13,10 @@ import numpy as np
 from hardware.cases.case import Array, Case, Near, kernel_text, pointers
 from hardware.cases.inputs import COUNT, inputs_of
 
-from tileas_xdsl.target.ptx_isa.arithmetic import ARITHMETIC, COMPARISONS, COUNT_OPERANDS, Form
-from tileas_xdsl.target.ptx_isa.conversions import CONVERSIONS, PACKINGS, Conversion
-from tileas_xdsl.target.ptx_isa.kinds import BITS
-from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL
+from tileas_xdsl.target.isa.arithmetic import ARITHMETIC, COMPARISONS, COUNT_OPERANDS, Form
+from tileas_xdsl.target.isa.conversions import CONVERSIONS, PACKINGS, Conversion
+from tileas_xdsl.target.isa.kinds import BITS
+from tileas_xdsl.target.isa.requirements import BLACKWELL
 
 APPROXIMATE = ("approx", "full")
 ERRORS: Mapping[tuple[str, str], tuple[float, float, float]] = {

@@ -28,8 +28,8 @@ from tileas_xdsl.target.block_scales import (
 )
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
+from tileas_xdsl.target.isa.tensor_cores import TENSOR_KINDS
 from tileas_xdsl.target.mma_kinds import KINDS
-from tileas_xdsl.target.ptx_isa.tensor_cores import TENSOR_KINDS
 from tileas_xdsl.target.smem_descriptor import SmemDescriptor, describe
 from tileas_xdsl.target.tensor_memory import LANE_STEP, counted
 

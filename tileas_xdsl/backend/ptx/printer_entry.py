@@ -19,8 +19,8 @@ from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.dialects.ptx.values import ConstOp, ExtractOp, PackOp, UndefOp
 from tileas_xdsl.dialects.ptx.wgmma import WgmmaOp
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.ptx_isa.kinds import KINDS
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.kinds import KINDS
+from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 _PREFIXES = {kind: f"%{entry.prefix}" for kind, entry in KINDS.items()}
 

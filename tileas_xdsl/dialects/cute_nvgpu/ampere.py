@@ -26,7 +26,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
 from tileas_xdsl.dialects.cute_nvgpu.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
-from tileas_xdsl.target.ptx_isa.tensor_cores import MMA, Fragments
+from tileas_xdsl.target.isa.tensor_cores import MMA, Fragments
 
 _NUMBER = IntegerAttr.constr(i32)
 

@@ -25,7 +25,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8, WarpProductOp
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, flag, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
-from tileas_xdsl.target.ptx_isa.tensor_cores import MMA, Fragments
+from tileas_xdsl.target.isa.tensor_cores import MMA, Fragments
 
 STEP = 2
 """Of K, how many elements there are for each that is kept."""

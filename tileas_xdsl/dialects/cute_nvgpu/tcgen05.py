@@ -44,7 +44,7 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import InstructionDescriptor
-from tileas_xdsl.target.ptx_isa.tensor_cores import (
+from tileas_xdsl.target.isa.tensor_cores import (
     TMEM_COLUMNS,
     TMEM_MOST_REGISTERS,
     TMEM_REGISTERS,

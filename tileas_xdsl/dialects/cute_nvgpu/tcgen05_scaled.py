@@ -20,8 +20,8 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
+from tileas_xdsl.target.isa.tensor_cores import TMEM_COPIES
 from tileas_xdsl.target.mma_kinds import KINDS
-from tileas_xdsl.target.ptx_isa.tensor_cores import TMEM_COPIES
 
 _DESC = SmemDescType()
 _NUMBER = IntegerAttr.constr(i32)

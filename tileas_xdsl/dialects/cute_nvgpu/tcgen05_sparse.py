@@ -29,7 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tcgen05_rules import (
     check_tensor_target,
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
-from tileas_xdsl.target.ptx_isa.tensor_cores import COLLECTORS
+from tileas_xdsl.target.isa.tensor_cores import COLLECTORS
 
 _DESC = SmemDescType()
 _NUMBER = IntegerAttr.constr(i32)

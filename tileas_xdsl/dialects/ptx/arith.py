@@ -25,9 +25,9 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.arithmetic import ARITHMETIC, COUNT_OPERANDS, Form
-from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.requirements import Requirement
+from tileas_xdsl.target.isa.arithmetic import ARITHMETIC, COUNT_OPERANDS, Form
+from tileas_xdsl.target.isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.isa.requirements import Requirement
 
 WIDE_KINDS = {"u16": "b32", "s16": "b32", "u32": "b64", "s32": "b64"}
 """Results of `mul.wide` and `mad.wide`."""

@@ -42,13 +42,13 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.asynchronous import (
+from tileas_xdsl.target.isa.asynchronous import (
     LITERAL_FIELDS,
     TENSORMAP_CHANGES,
     TENSORMAP_FIELDS,
 )
-from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.memory import (
+from tileas_xdsl.target.isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.isa.memory import (
     ATOMIC_SEMANTICS,
     ATOMIC_SPACES,
     ATOMIC_VECTOR_FORMS,
@@ -57,7 +57,7 @@ from tileas_xdsl.target.ptx_isa.memory import (
     REDUCTION_SEMANTICS,
     SCOPES,
 )
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 
 class UpdateOp(GuardedOp):

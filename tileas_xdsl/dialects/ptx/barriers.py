@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value
 from tileas_xdsl.dialects.ptx.checks import check_limit, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.asynchronous import (
+from tileas_xdsl.target.isa.asynchronous import (
     CLUSTER_ARRIVALS,
     CLUSTER_WAITS,
     FENCE_SCOPES,
@@ -26,8 +26,8 @@ from tileas_xdsl.target.ptx_isa.asynchronous import (
     PROXIES,
     TENSORMAP_CHANGES,
 )
-from tileas_xdsl.target.ptx_isa.requirements import Requirement
-from tileas_xdsl.target.ptx_isa.warps import BLOCK_REDUCTIONS
+from tileas_xdsl.target.isa.requirements import Requirement
+from tileas_xdsl.target.isa.warps import BLOCK_REDUCTIONS
 
 
 @irdl_op_definition

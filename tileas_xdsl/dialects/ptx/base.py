@@ -27,7 +27,7 @@ from xdsl.printer import Printer
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 REG = base(RegType)
 Value: TypeAlias = SSAValue | Operation

@@ -18,8 +18,8 @@ from xdsl.irdl import (
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.ptx_isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS, LOCAL_LOADS
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS, LOCAL_LOADS
+from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 GROUP = "bulk_group"
 BARRIER = "mbarrier::complete_tx::bytes"

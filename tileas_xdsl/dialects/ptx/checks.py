@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.ptx.base import CONSTANT, PtxOp, count_of, kind_of
-from tileas_xdsl.target.ptx_isa.kinds import MEMORY_KINDS, accepts
+from tileas_xdsl.target.isa.kinds import MEMORY_KINDS, accepts
 
 
 def check_word(op: PtxOp, what: str, word: str, known: Iterable[str], where: str = "") -> None:

@@ -27,10 +27,10 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.arithmetic import COMPARISONS, SELECTIONS
-from tileas_xdsl.target.ptx_isa.conversions import CONVERSIONS, PACKINGS, SATFINITE, Conversion
-from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
+from tileas_xdsl.target.isa.arithmetic import COMPARISONS, SELECTIONS
+from tileas_xdsl.target.isa.conversions import CONVERSIONS, PACKINGS, SATFINITE, Conversion
+from tileas_xdsl.target.isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 @irdl_op_definition

@@ -35,13 +35,13 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.memory import (
+from tileas_xdsl.target.isa.memory import (
     MATRIX_LOADS,
     MATRIX_LOADS_BLACKWELL,
     MATRIX_STORES_BLACKWELL,
     POLICIES,
 )
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
+from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 @irdl_op_definition

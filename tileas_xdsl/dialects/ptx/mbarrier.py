@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.asynchronous import (
+from tileas_xdsl.target.isa.asynchronous import (
     ARRIVE_SEMANTICS,
     BARRIER_SCOPES,
     BARRIER_SPACES,
@@ -39,7 +39,7 @@ from tileas_xdsl.target.ptx_isa.asynchronous import (
     RELAXED,
     WAIT_SEMANTICS,
 )
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 CTA = "shared::cta"
 

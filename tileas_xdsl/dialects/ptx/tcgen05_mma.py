@@ -32,8 +32,8 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.ptx_isa.requirements import BLACKWELL, Requirement
-from tileas_xdsl.target.ptx_isa.tensor_cores import (
+from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement
+from tileas_xdsl.target.isa.tensor_cores import (
     BLOCK_VECTORS,
     COLLECTORS,
     NVFP4,

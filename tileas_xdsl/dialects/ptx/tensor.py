@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
 from tileas_xdsl.dialects.ptx.bulk import BARRIER, GROUP
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.ptx_isa.asynchronous import (
+from tileas_xdsl.target.isa.asynchronous import (
     BLACKWELL_MODES,
     LOCAL_LOADS,
     TENSOR_LOADS,
@@ -30,7 +30,7 @@ from tileas_xdsl.target.ptx_isa.asynchronous import (
     TENSOR_STORES,
     TENSOR_TARGETS,
 )
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
+from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 class TensorOp(GuardedOp):

@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tileas_xdsl.target.ptx_isa.kinds import KINDS, PARAMETER_BYTES
+from tileas_xdsl.target.isa.kinds import KINDS, PARAMETER_BYTES
 
 MAX_REGISTERS = 256
 """The longest tuple: the accumulators of the widest instruction are 128 or 256 registers."""

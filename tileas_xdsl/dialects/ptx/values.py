@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.kinds import KINDS, TYPE_KINDS
+from tileas_xdsl.target.isa.kinds import KINDS, TYPE_KINDS
 
 _FLOATS = {"f32": Float32Type(), "f64": Float64Type()}
 

@@ -27,9 +27,9 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, BLACKWELL, Requirement
-from tileas_xdsl.target.ptx_isa.warps import (
+from tileas_xdsl.target.isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
+from tileas_xdsl.target.isa.warps import (
     MATCHES,
     REDUCTIONS,
     REGISTER_LEAST,

@@ -34,8 +34,8 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.ptx_isa.requirements import ANYWHERE, HOPPER, Requirement
-from tileas_xdsl.target.ptx_isa.tensor_cores import (
+from tileas_xdsl.target.isa.requirements import ANYWHERE, HOPPER, Requirement
+from tileas_xdsl.target.isa.tensor_cores import (
     MMA,
     MMA_BYTES,
     WGMMA_COLUMNS,

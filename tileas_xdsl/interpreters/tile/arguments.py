@@ -30,7 +30,6 @@ from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps, bound_desc
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.integers import width_of, wrap
 from tileas_xdsl.interpreters.tile.machine import Block
-from tileas_xdsl.interpreters.tile.meaning.descriptors import Descriptor
 from tileas_xdsl.interpreters.tile.memory import Memory
 from tileas_xdsl.interpreters.tile.numerics import (
     ElementError,
@@ -39,6 +38,7 @@ from tileas_xdsl.interpreters.tile.numerics import (
     float_format,
     is_array,
 )
+from tileas_xdsl.interpreters.tile.semantics.descriptors import Descriptor
 from tileas_xdsl.interpreters.tile.tokens import finished
 from tileas_xdsl.interpreters.tile.views import View, row_major
 

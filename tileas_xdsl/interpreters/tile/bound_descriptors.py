@@ -16,9 +16,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe, recipes_of
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.meaning.descriptors import Descriptor, Modes, tensor_map_of
 from tileas_xdsl.interpreters.tile.memory import Memory
 from tileas_xdsl.interpreters.tile.numerics import dtype_of
+from tileas_xdsl.interpreters.tile.semantics.descriptors import Descriptor, Modes, tensor_map_of
 from tileas_xdsl.interpreters.tile.sizes import bits_of_element
 from tileas_xdsl.interpreters.tile.views import View
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap

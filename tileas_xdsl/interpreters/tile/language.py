@@ -5,19 +5,19 @@ from __future__ import annotations
 from tileas_xdsl.interpreters.tile.agent import Language
 from tileas_xdsl.interpreters.tile.block_programs.language import BLOCK_PROGRAMS
 from tileas_xdsl.interpreters.tile.control_flow import SCALAR
-from tileas_xdsl.interpreters.tile.meaning.agents import AGENTS
-from tileas_xdsl.interpreters.tile.meaning.compute import COMPUTE
-from tileas_xdsl.interpreters.tile.meaning.descriptors import DESCRIPTORS
-from tileas_xdsl.interpreters.tile.meaning.messages import MESSAGES
-from tileas_xdsl.interpreters.tile.meaning.pipelines import PIPELINES
-from tileas_xdsl.interpreters.tile.meaning.pointed_atomics import POINTED_ATOMICS
-from tileas_xdsl.interpreters.tile.meaning.pointers import POINTERS
-from tileas_xdsl.interpreters.tile.meaning.scattered_memory import SCATTERED_MEMORY
-from tileas_xdsl.interpreters.tile.meaning.storage import STORAGE
-from tileas_xdsl.interpreters.tile.meaning.tiled_memory import TILED_MEMORY
-from tileas_xdsl.interpreters.tile.meaning.tma import TMA
-from tileas_xdsl.interpreters.tile.meaning.tokens import TOKENS
 from tileas_xdsl.interpreters.tile.reshaping import RESHAPES
+from tileas_xdsl.interpreters.tile.semantics.agents import AGENTS
+from tileas_xdsl.interpreters.tile.semantics.compute import COMPUTE
+from tileas_xdsl.interpreters.tile.semantics.descriptors import DESCRIPTORS
+from tileas_xdsl.interpreters.tile.semantics.messages import MESSAGES
+from tileas_xdsl.interpreters.tile.semantics.pipelines import PIPELINES
+from tileas_xdsl.interpreters.tile.semantics.pointed_atomics import POINTED_ATOMICS
+from tileas_xdsl.interpreters.tile.semantics.pointers import POINTERS
+from tileas_xdsl.interpreters.tile.semantics.scattered_memory import SCATTERED_MEMORY
+from tileas_xdsl.interpreters.tile.semantics.storage import STORAGE
+from tileas_xdsl.interpreters.tile.semantics.tiled_memory import TILED_MEMORY
+from tileas_xdsl.interpreters.tile.semantics.tma import TMA
+from tileas_xdsl.interpreters.tile.semantics.tokens import TOKENS
 
 TILE_LANGUAGE = (
     SCALAR

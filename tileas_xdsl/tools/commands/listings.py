@@ -20,13 +20,15 @@ def passes(
     """List the passes: name, options and what each does."""
     from xdsl.universe import Universe
 
-    from tileas_xdsl.universe import TILEAS_UNIVERSE
+    from tileas_xdsl.universe import DEPRECATED_PASSES, TILEAS_UNIVERSE
 
     universe = Universe.get_multiverse() if everything else TILEAS_UNIVERSE
     rows = [
         (name, _options(factory()), _summary(factory()))
         for name, factory in sorted(universe.all_passes.items())
+        if name not in DEPRECATED_PASSES
     ]
+    rows += [(old, "", f"deprecated name of {new}") for old, new in DEPRECATED_PASSES.items()]
     print_table(("pass", "options", "what it does"), rows)
 
 

@@ -13,6 +13,7 @@ from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups, placed_tile
 from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
 from tileas_xdsl.transforms.assign_layouts.kinds import common_kinds
 from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
@@ -28,7 +29,6 @@ from tileas_xdsl.transforms.assign_layouts.seeds import (
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.tma_preference import prefer_tma
 from tileas_xdsl.transforms.assign_layouts.writing import write
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 
 
 def assign_layouts(

@@ -34,10 +34,10 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Cost, Family, SubAxis
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.threads import Ints, ThreadAccess, thread_accesses
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SPANS, SharedLayout
 
 ROW_BYTES = 16
 """What rows of a box are multiples of.  Source: cuTensorMapEncodeTiled."""

@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 
 def pieces_of_moved(group: TileGroup, agent: Agent, least_bytes: int) -> Layout | None:

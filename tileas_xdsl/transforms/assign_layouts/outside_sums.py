@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.sums import is_tensor_product
+from tileas_xdsl.analysis.accumulators import is_tensor_product
 from tileas_xdsl.analysis.tile_groups import FREE_TILES, payload_results, placed_tile
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp

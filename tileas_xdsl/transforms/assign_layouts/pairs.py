@@ -13,21 +13,21 @@ from typing import TypeAlias
 
 from xdsl.ir import BlockArgument, SSAValue
 
+from tileas_xdsl.analysis.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.cluster_values import runs_alike
-from tileas_xdsl.analysis.sums import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, tile_of
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.tensor_memory import LANES
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pair_checks import (
+from tileas_xdsl.threads.dot.cta_pair_checks import (
     pipelines_of_tile,
     stage_tile,
     whole_stage_tile,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.stage_readers import users_of
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 
 Product: TypeAlias = AsyncDotOp | DotOp
 

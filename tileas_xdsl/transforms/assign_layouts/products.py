@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.product_layouts import extents_of, least_depth
-from tileas_xdsl.analysis.sums import PAIR, is_tensor_product
+from tileas_xdsl.analysis.accumulators import PAIR, is_tensor_product
+from tileas_xdsl.analysis.dot_layouts import extents_of, least_depth
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
@@ -16,8 +16,8 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.pairs import are_of_pairs
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
 
 TENSOR_CORES: Mapping[str, str] = {"sm_90a": "wgmma", "sm_100a": "tcgen05"}
 """By target, the family of its own matrix instructions; all have `mma`."""

@@ -10,14 +10,14 @@ from tileas_xdsl.analysis.register_tiles import (
     encoding_layout,
     plain_layout,
 )
-from tileas_xdsl.analysis.row_values import row_values
+from tileas_xdsl.analysis.row_uniform_values import row_values
 from tileas_xdsl.analysis.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of the smallest element that pieces of rows are made for."""

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.product_layouts import tiling_of
+from tileas_xdsl.analysis.dot_layouts import tiling_of
 from tileas_xdsl.analysis.register_tiles import (
     ACCESS_BYTES,
     AccumulatorLayout,
@@ -52,6 +52,8 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.threads.pipeline.tile_properties import origin
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import (
     Candidate,
     Cost,
@@ -77,8 +79,6 @@ from tileas_xdsl.transforms.assign_layouts.threads import (
     row_steps,
     store_steps,
 )
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.tile_facts import origin
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
 FAMILIES: Mapping[type[Attribute], Family] = {
     BlockedEncoding: Family.BLOCKED,

@@ -9,9 +9,9 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Choice, Weights
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.plan import KernelPlan
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import Agent
 
 
 @dataclass(frozen=True)

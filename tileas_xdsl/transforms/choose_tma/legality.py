@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func, scf
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.pointed_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.pointer_base_arrays import promised_divisor, without_promises
 from tileas_xdsl.analysis.tma_descriptors import window_of
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp

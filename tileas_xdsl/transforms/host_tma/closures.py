@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.kernel_parameters import Parameter
-from tileas_xdsl.analysis.pointed_arrays import Count
+from tileas_xdsl.analysis.pointer_base_arrays import Count
 from tileas_xdsl.analysis.tma_descriptors import Window
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error

@@ -27,10 +27,10 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map, target_refusal
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.pipelines import staged_tiles
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.reduce_copies import UNSIGNED
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import SharedLayout
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import layout_of_buffer
+from tileas_xdsl.threads.pipeline.mbarrier_pipeline import staged_tiles
+from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
+from tileas_xdsl.threads.smem.smem_layout import SharedLayout
+from tileas_xdsl.threads.tma.tma_reduce import UNSIGNED
 
 BOX_MODES, ROW_MODES = ("tiled", "tiled_at"), ("gather4", "scatter4")
 """Modes whose boxes are tiles, and those whose boxes are rows."""

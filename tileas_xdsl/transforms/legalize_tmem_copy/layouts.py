@@ -27,10 +27,10 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.threads.smem.smem_encoding import encoding_of
+from tileas_xdsl.threads.smem.smem_layout import shared_layout
 from tileas_xdsl.transforms.assign_layouts.memory import memory_layout
 from tileas_xdsl.transforms.materialize_convert_layout.plans import fragment_of, sorted_plans
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared import shared_layout
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.shared_encodings import encoding_of
 
 
 @dataclass(frozen=True)

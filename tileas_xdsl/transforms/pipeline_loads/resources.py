@@ -16,8 +16,8 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.loops import LoadLoop
-from tileas_xdsl.transforms.tileas_to_cute_nvgpu.warps import blocks_together, registers_at_entry
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""

@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.buffer_aliases import Window
-from tileas_xdsl.analysis.buffer_places import Offset, Place
-from tileas_xdsl.analysis.carried import Carried, Feed
+from tileas_xdsl.analysis.buffer_allocation import Offset, Place
+from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp

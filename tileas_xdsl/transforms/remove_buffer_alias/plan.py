@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
+from tileas_xdsl.analysis.buffer_allocation import BufferPlaces, Offset, Place
 from tileas_xdsl.analysis.buffer_layouts import shows_in_place
-from tileas_xdsl.analysis.buffer_places import BufferPlaces, Offset, Place
-from tileas_xdsl.analysis.carried import Carried, Feed
+from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.compute import DotOp
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.analysis.buffer_aliases import Window
-from tileas_xdsl.analysis.carried import Carried
+from tileas_xdsl.analysis.loop_carried_values import Carried
 from tileas_xdsl.transforms.remove_buffer_alias.plan import Plan
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.product_layouts import least_depth
+from tileas_xdsl.analysis.dot_layouts import least_depth
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr

@@ -15,7 +15,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, block_o
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.ptx.base import kind_of
-from tileas_xdsl.target.ptx_isa.kinds import KINDS
+from tileas_xdsl.target.isa.kinds import KINDS
 
 PRINT = ("vprintf", ("b64", "b64"), "b32")
 FAIL = ("__assertfail", ("b64", "b64", "b32", "b64", "b64"), None)

@@ -37,9 +37,9 @@ from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault, located
 from tileas_xdsl.interpreters.tile.integers import Value
 from tileas_xdsl.interpreters.tile.lifting import meaning_of, of_one_kind
 from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.meaning.agents import dim
 from tileas_xdsl.interpreters.tile.memory import Memory
 from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of
+from tileas_xdsl.interpreters.tile.semantics.agents import dim
 from tileas_xdsl.interpreters.tile.views import View
 
 Numbers = NDArray[np.int64]

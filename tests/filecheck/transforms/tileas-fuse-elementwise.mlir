@@ -1,0 +1,127 @@
+// Tiles whose elements a generated tile takes are computed where they are taken.
+
+// RUN: tileas-opt %s --split-input-file -p tileas-fuse-elementwise | filecheck %s
+
+// Positions are computed anew wherever they are used.
+// CHECK-LABEL: func.func @positions
+func.func @positions(%t: tensor<4x8xf32>, %n: i32, %z: f32) -> (tensor<4x8xf32>, tensor<4x8xi1>) {
+  %p = nv_tileas.generate : tensor<8xi32> {
+  ^bb0(%j: index):
+    %k = arith.index_cast %j : index to i32
+    nv_tileas.yield %k : i32
+  }
+  %row = nv_tileas.expand_dims %p {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  %m = nv_tileas.generate : tensor<4x8xi1> {
+  ^bb0(%a: index, %b: index):
+    %c = arith.constant 0 : index
+    %k = tensor.extract %row[%c, %b] : tensor<1x8xi32>
+    %l = arith.cmpi slt, %k, %n : i32
+    nv_tileas.yield %l : i1
+  }
+  // CHECK: %m = nv_tileas.generate : tensor<4x8xi1> {
+  // CHECK-NEXT: ^bb0(%a: index, %b: index):
+  // CHECK:        %[[K:.*]] = arith.index_cast %b : index to i32
+  // CHECK-NEXT:   %l = arith.cmpi slt, %[[K]], %n : i32
+  // CHECK:      %r = nv_tileas.generate : tensor<4x8xf32> {
+  // CHECK-NEXT: ^bb0(%e: index, %f: index):
+  // CHECK:        %[[K:.*]] = arith.index_cast %f : index to i32
+  // CHECK-NEXT:   %[[C:.*]] = arith.cmpi slt, %[[K]], %n : i32
+  // CHECK-NEXT:   %v = tensor.extract %t[%e, %f] : tensor<4x8xf32>
+  // CHECK-NEXT:   %s = arith.select %[[C]], %v, %z : f32
+  %zero = tensor.splat %z : tensor<4x8xf32>
+  %r = nv_tileas.generate : tensor<4x8xf32> {
+  ^bb0(%e: index, %f: index):
+    %c = tensor.extract %m[%e, %f] : tensor<4x8xi1>
+    %v = tensor.extract %t[%e, %f] : tensor<4x8xf32>
+    %w = tensor.extract %zero[%e, %f] : tensor<4x8xf32>
+    %s = arith.select %c, %v, %w : f32
+    nv_tileas.yield %s : f32
+  }
+  func.return %r, %m : tensor<4x8xf32>, tensor<4x8xi1>
+}
+
+// -----
+
+// Sums of positions are positions; a dimension of extent one is none.
+// CHECK-LABEL: func.func @sums
+func.func @sums(%first: i32) -> tensor<8x1xi32> {
+  %p = nv_tileas.generate : tensor<8xi32> {
+  ^bb0(%j: index):
+    %k = arith.index_cast %j : index to i32
+    nv_tileas.yield %k : i32
+  }
+  %f = tensor.splat %first : tensor<8xi32>
+  %s = arith.addi %f, %p : tensor<8xi32>
+  %v = nv_tileas.view %s : tensor<8xi32> -> tensor<8x1xi32>
+  // CHECK-NEXT: %r = nv_tileas.generate
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %{{.*}}: index):
+  // CHECK-NEXT:   %[[K:.*]] = arith.index_cast %[[I]] : index to i32
+  // CHECK-NEXT:   %[[E:.*]] = arith.addi %first, %[[K]] : i32
+  // CHECK-NEXT:   nv_tileas.yield %[[E]] : i32
+  %r = nv_tileas.generate : tensor<8x1xi32> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %v[%i, %j] : tensor<8x1xi32>
+    nv_tileas.yield %e : i32
+  }
+  func.return %r : tensor<8x1xi32>
+}
+
+// -----
+
+// What is computed of elements stays where it would be computed twice.
+// CHECK-LABEL: func.func @twice
+func.func @twice(%t: tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %square = nv_tileas.generate : tensor<4xf32>
+  %square = nv_tileas.generate : tensor<4xf32> {
+  ^bb0(%i: index):
+    %e = tensor.extract %t[%i] : tensor<4xf32>
+    %s = arith.mulf %e, %e : f32
+    nv_tileas.yield %s : f32
+  }
+  // CHECK: tensor.extract %square[%{{.*}}]
+  %rows = nv_tileas.generate : tensor<4x8xf32> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %square[%i] : tensor<4xf32>
+    nv_tileas.yield %e : f32
+  }
+  // CHECK-NOT: %once
+  %once = nv_tileas.generate : tensor<4xf32> {
+  ^bb0(%i: index):
+    %e = tensor.extract %t[%i] : tensor<4xf32>
+    %s = arith.negf %e : f32
+    nv_tileas.yield %s : f32
+  }
+  // CHECK: %last = nv_tileas.generate : tensor<4xf32> {
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: index):
+  // CHECK-NEXT:   %[[E:.*]] = tensor.extract %t[%[[I]]]
+  // CHECK-NEXT:   %[[N:.*]] = arith.negf %[[E]] : f32
+  // CHECK-NEXT:   %{{.*}} = math.sqrt %[[N]] : f32
+  %last = nv_tileas.generate : tensor<4xf32> {
+  ^bb0(%i: index):
+    %e = tensor.extract %once[%i] : tensor<4xf32>
+    %s = math.sqrt %e : f32
+    nv_tileas.yield %s : f32
+  }
+  func.return %rows, %square, %last : tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Elements that go to other places do so once.
+// CHECK-LABEL: func.func @turned
+func.func @turned(%t: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  // CHECK: %turned = nv_tileas.generate
+  %turned = nv_tileas.generate : tensor<8x4xf32> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %t[%j, %i] : tensor<4x8xf32>
+    nv_tileas.yield %e : f32
+  }
+  // CHECK: tensor.extract %turned[%{{.*}}, %{{.*}}]
+  %a = nv_tileas.generate : tensor<8x4xf32> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %turned[%i, %j] : tensor<8x4xf32>
+    %s = arith.negf %e : f32
+    nv_tileas.yield %s : f32
+  }
+  func.return %a, %turned : tensor<8x4xf32>, tensor<8x4xf32>
+}

@@ -1,0 +1,95 @@
+// `tileas-normalize-dot-operands`: tiles come from memory as they lie there; products see B transposed.
+
+// RUN: tileas-opt %s --split-input-file -p tileas-normalize-dot-operands | filecheck %s
+// RUN: tileas-opt %s --split-input-file -p tileas-normalize-dot-operands,tileas-normalize-dot-operands | filecheck %s
+
+// Columns that are adjacent in memory are loaded as rows, and turned.  The facts of a load keep their
+// dimensions.
+// CHECK-LABEL: @columns
+// CHECK:         %[[A:.*]] = nv_tileaa.make_memref %p, sizes[%n : i32, %m : i32], strides[%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
+// CHECK-NEXT:    %[[V:.*]] = nv_tileas.view %[[A]] : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<4x8xf16, gmem>
+// CHECK-NEXT:    %[[L:.*]] = nv_tileas.tiled_load %[[V]][%j, %i] {{.*}}in_bounds = array<i1: false, true>
+// CHECK-NEXT:    %t = nv_tileas.generate : tensor<8x4xf16> {
+// CHECK-NEXT:    ^{{.*}}(%[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT:      tensor.extract %[[L]][%[[J]], %[[I]]] : tensor<4x8xf16>
+// CHECK:         func.return %t
+func.func @columns(%p: !nv_tileaa.ptr<f16, 1>, %m: i32, %n: i32, %s: i32, %i: index, %j: index) -> tensor<8x4xf16> {
+  %a = nv_tileaa.make_memref %p, sizes [%m : i32, %n : i32], strides [%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[1, ?]>>
+  %v = nv_tileas.view %a : memref<?x?xf16, strided<[1, ?]>> -> !nv_tileas.tiled_view<8x4xf16, gmem>
+  %t = nv_tileas.tiled_load %v[%i, %j] {atom = #nv_tileas<atom ldg>, in_bounds = array<i1: true, false>} : !nv_tileas.tiled_view<8x4xf16, gmem> -> tensor<8x4xf16>
+  func.return %t : tensor<8x4xf16>
+}
+
+// -----
+
+// Not: rows, and one column, which is adjacent either way.
+// CHECK-LABEL: @rows
+// CHECK-NOT:     nv_tileas.generate
+func.func @rows(%p: !nv_tileaa.ptr<f16, 1>, %m: i32, %s: i32, %i: index) -> (tensor<8x4xf16>, tensor<8x1xf16>) {
+  %a = nv_tileaa.make_memref %p, sizes [%m : i32, %m : i32], strides [%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
+  %v = nv_tileas.view %a : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<8x4xf16, gmem>
+  %t = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<8x4xf16, gmem> -> tensor<8x4xf16>
+  %b = nv_tileaa.make_memref %p, sizes [%m : i32, %m : i32], strides [%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[1, ?]>>
+  %w = nv_tileas.view %b : memref<?x?xf16, strided<[1, ?]>> -> !nv_tileas.tiled_view<8x1xf16, gmem>
+  %u = nv_tileas.tiled_load %w[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<8x1xf16, gmem> -> tensor<8x1xf16>
+  func.return %t, %u : tensor<8x4xf16>, tensor<8x1xf16>
+}
+
+// -----
+
+// B that was turned is put into memory as it was; its columns are the rows there.
+// CHECK-LABEL: @factor
+// CHECK:         %[[S:.*]] = nv_tileas.convert_layout %[[N:.*]] : tensor<8x16xf16> -> tensor<8x16xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[T:.*]] = nv_tileas.view %[[S]] : tensor<8x16xf16, #nv_tileas<space smem>> -> tensor<16x8xf16, #nv_tileas.shared<(16,8),(1,16)>>
+// CHECK:         nv_tileas.dot %a, %[[T]], %c
+func.func @factor(%a: tensor<64x16xf16, #nv_tileas<space smem>>, %b: tensor<1x8x16xf16>, %c: tensor<64x8xf32>) -> tensor<64x8xf32> {
+  %turned = nv_tileas.generate : tensor<1x16x8xf16> {
+  ^bb0(%h: index, %i: index, %j: index):
+    %e = tensor.extract %b[%h, %j, %i] : tensor<1x8x16xf16>
+    nv_tileas.yield %e : f16
+  }
+  %matrix = nv_tileas.view %turned : tensor<1x16x8xf16> -> tensor<16x8xf16>
+  %shared = nv_tileas.convert_layout %matrix : tensor<16x8xf16> -> tensor<16x8xf16, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %a, %shared, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x8xf16, #nv_tileas<space smem>>, tensor<64x8xf32> -> tensor<64x8xf32>
+  func.return %r : tensor<64x8xf32>
+}
+
+// -----
+
+// A that is computed from sums of wgmma stays in the registers that have them; what is loaded goes
+// to memory.
+// CHECK-LABEL: @chain
+// CHECK:         %[[B:.*]] = nv_tileas.convert_layout %b
+// CHECK:         %s = nv_tileas.dot %a
+// CHECK:         %narrow = arith.truncf
+// CHECK-NEXT:    nv_tileas.dot %narrow, %[[B]], %c
+func.func @chain(%a: tensor<64x16xf16, #nv_tileas<space smem>>, %k: tensor<16x16xf16, #nv_tileas<space smem>>, %b: tensor<16x8xf16>, %c: tensor<64x8xf32>, %d: tensor<64x16xf32>) -> tensor<64x8xf32> {
+  %shared = nv_tileas.convert_layout %b : tensor<16x8xf16> -> tensor<16x8xf16, #nv_tileas<space smem>>
+  %s = nv_tileas.dot %a, %k, %d {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+  %powers = math.exp2 %s : tensor<64x16xf32>
+  %narrow = arith.truncf %powers : tensor<64x16xf32> to tensor<64x16xf16>
+  %left = nv_tileas.convert_layout %narrow : tensor<64x16xf16> -> tensor<64x16xf16, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %left, %shared, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x8xf16, #nv_tileas<space smem>>, tensor<64x8xf32> -> tensor<64x8xf32>
+  func.return %r : tensor<64x8xf32>
+}
+
+// -----
+
+// A factor that a loop does not change comes to memory before it; one that it makes stays.
+// CHECK-LABEL: @loop
+// CHECK:         nv_tileas.convert_layout %a
+// CHECK:         scf.for
+// CHECK:           %[[B:.*]] = arith.addf %b, %b
+// CHECK-NEXT:      nv_tileas.convert_layout %[[B]]
+func.func @loop(%a: tensor<64x16xf16>, %b: tensor<16x8xf16>, %c: tensor<64x8xf32>, %n: index) -> tensor<64x8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %zero to %n step %one iter_args(%sum = %c) -> (tensor<64x8xf32>) {
+    %left = nv_tileas.convert_layout %a : tensor<64x16xf16> -> tensor<64x16xf16, #nv_tileas<space smem>>
+    %twice = arith.addf %b, %b : tensor<16x8xf16>
+    %right = nv_tileas.convert_layout %twice : tensor<16x8xf16> -> tensor<16x8xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %left, %right, %sum {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x8xf16, #nv_tileas<space smem>>, tensor<64x8xf32> -> tensor<64x8xf32>
+    scf.yield %next : tensor<64x8xf32>
+  }
+  func.return %r : tensor<64x8xf32>
+}

@@ -1,0 +1,137 @@
+"""Shapes and types of the matrix instructions.
+
+Source: PTX ISA 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), checked against ptxas 13.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tileas_xdsl.target.isa.requirements import BLACKWELL, HOPPER, Requirement
+
+WGMMA_K: Mapping[str, int] = MappingProxyType(
+    {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+)
+"""Columns of A in one `wgmma`: 32 bytes."""
+
+_BYTES = ("e4m3", "e5m2")
+_SMALL = ("s8", "u8")
+
+WGMMA_TYPES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        ("f16", "f16"): ("f16", "f32"),
+        ("bf16", "bf16"): ("f32",),
+        ("tf32", "tf32"): ("f32",),
+        **{(a, b): ("f16", "f32") for a in _BYTES for b in _BYTES},
+        **{(a, b): ("s32",) for a in _SMALL for b in _SMALL},
+    }
+)
+"""By types of A and B: those of D."""
+
+WGMMA_MIXED = Requirement((8, 4), HOPPER.targets)
+"""Products of signed by unsigned bytes."""
+
+WGMMA_COLUMNS = tuple(range(8, 257, 8))
+WGMMA_INTEGER_COLUMNS = (8, 16, 24, *range(32, 257, 16))
+"""N of products of integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Registers of each thread for A, B and C (and D) of an `mma.sync`."""
+
+    a: int
+    b: int
+    c: int
+    c_kind: str = "f32"
+    kind: str = "b32"
+    """The kind of A and B."""
+
+
+_MMA_F32 = {
+    ("m16n8k8", "f32"): (("f16", "bf16"), Fragments(2, 1, 4)),
+    ("m16n8k16", "f32"): (("f16", "bf16"), Fragments(4, 2, 4)),
+    ("m16n8k8", "f16"): (("f16",), Fragments(2, 1, 2, "b32")),
+    ("m16n8k16", "f16"): (("f16",), Fragments(4, 2, 2, "b32")),
+}
+_MMA_TF32 = {
+    ("m16n8k4", "f32", "tf32", "tf32"): Fragments(2, 1, 4),
+    ("m16n8k8", "f32", "tf32", "tf32"): Fragments(4, 2, 4),
+}
+
+MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
+    {
+        **{
+            (shape, d, ab, ab): fragments
+            for (shape, d), (types, fragments) in _MMA_F32.items()
+            for ab in types
+        },
+        **_MMA_TF32,
+        **{("m16n8k32", "f32", a, b): Fragments(4, 2, 4) for a in _BYTES for b in _BYTES},
+        **{("m16n8k16", "s32", a, b): Fragments(2, 1, 4, "b32") for a in _SMALL for b in _SMALL},
+        **{("m16n8k32", "s32", a, b): Fragments(4, 2, 4, "b32") for a in _SMALL for b in _SMALL},
+        ("m8n8k4", "f64", "f64", "f64"): Fragments(1, 1, 2, "f64", "f64"),
+        ("m16n8k4", "f64", "f64", "f64"): Fragments(2, 1, 4, "f64", "f64"),
+        ("m16n8k8", "f64", "f64", "f64"): Fragments(4, 2, 4, "f64", "f64"),
+        ("m16n8k16", "f64", "f64", "f64"): Fragments(8, 4, 4, "f64", "f64"),
+    }
+)
+"""By shape and types of D, A and B."""
+
+MMA_BYTES = Requirement((8, 4))
+"""Products of floats of 8 bits by a warp."""
+
+TMEM_REGISTERS: Mapping[str, int] = MappingProxyType(
+    {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
+)
+"""By shape of an access to tensor memory: registers per repetition."""
+
+TMEM_REPEATS = (1, 2, 4, 8, 16, 32, 64, 128)
+TMEM_MOST_REGISTERS = 128
+
+TMEM_COPIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "128x256b": ("",),
+        "4x256b": ("",),
+        "128x128b": ("",),
+        "64x128b": ("warpx2::02_13", "warpx2::01_23"),
+        "32x128b": ("warpx4",),
+    }
+)
+"""By shape of `tcgen05.cp`: how warps share it."""
+
+TMEM_FORMATS = ("", "b6x16_p32", "b4x16_p64")
+"""What `tcgen05.cp` unpacks to bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorKind:
+    """A kind of `tcgen05.mma`."""
+
+    scale_vectors: tuple[str, ...] = ()
+    """Block scales: how many elements share one; empty if there are none."""
+    scales_d: bool = False
+    """Whether D may be divided by a power of two first."""
+
+
+TENSOR_KINDS: Mapping[str, TensorKind] = MappingProxyType(
+    {
+        "f16": TensorKind(scales_d=True),
+        "tf32": TensorKind(scales_d=True),
+        "f8f6f4": TensorKind(),
+        "i8": TensorKind(),
+        "mxf8f6f4": TensorKind(("", "1X", "block32")),
+        "mxf4": TensorKind(("", "2X", "block32")),
+        "mxf4nvf4": TensorKind(("2X", "4X", "block16", "block32")),
+    }
+)
+NVFP4 = Requirement((8, 7), BLACKWELL.targets)
+"""The kind mxf4nvf4."""
+BLOCK_VECTORS = Requirement((8, 8), BLACKWELL.targets)
+"""Names of block scales by their length came later than those by columns."""
+
+COLLECTORS = ("", "fill", "use", "lastuse", "discard")
+TMEM_COLUMNS = (32, 64, 128, 256, 512)
+"""Columns that can be allocated."""

@@ -1,0 +1,150 @@
+"""The arguments of a kernel that threads run, and its attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StridedLayoutAttr,
+    StringAttr,
+    UnitAttr,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import PtrToIntOp
+from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
+from tileas_xdsl.dialects.cute_nvgpu import TmaDescriptorTiledType
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, recipe_from
+from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Descriptor,
+    GlobalView,
+    Lowered,
+    Scalar,
+)
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import is_packed
+from tileas_xdsl.threads.gmem.pointer_tiles import memory_pointer
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+
+TENSOR_MAPS = "tileas.tensor_maps"
+"""The recipes of the hidden descriptors, in the order of the arguments."""
+
+PARAMETERS = "tileas.parameters"
+"""What each argument is: `ptr N`, `size N AXIS`, `stride N AXIS`, `scalar N`, `tensor map K`."""
+
+
+def add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
+    """A memref becomes a pointer, its dynamic sizes, its dynamic strides; scalars stay."""
+    names: list[str] = []
+    for position, argument in enumerate(kernel.body.block.args):
+        type_ = argument.type
+        if isa(type_, MemRefType[Attribute]):
+            e.values[argument] = _array(e, block, position, type_, names)
+        elif isinstance(type_, PtrType):
+            pointer = _add(block, memory_pointer(kernel, type_), names, f"ptr {position}")
+            e.values[argument] = Scalar(e.insert(PtrToIntOp(pointer)).result)
+        elif isinstance(type_, TmaDescType):
+            e.values[argument] = _descriptor(e, kernel, position, names)
+        elif element_of(type_) is None and shape_of(type_) is None:
+            e.values[argument] = Scalar(_add(block, type_, names, f"scalar {position}"))
+        else:
+            raise op_error(kernel, f"takes {type_}, which is not lowered to threads yet")
+    return names
+
+
+def _descriptor(e: Emitter, kernel: func.FuncOp, position: int, names: list[str]) -> Descriptor:
+    """A tensor map that was attached, with its recipe."""
+    attributes = kernel.arg_attrs
+    recipe = None if attributes is None else recipe_from(attributes.data[position].data)
+    if recipe is None or e.arguments is None:
+        raise op_error(
+            kernel, f"takes a descriptor as argument {position}, and does not say of what"
+        )
+    name = f"tensor map {len(e.plan.recipes)}"
+    e.plan.recipes.append(recipe)
+    return Descriptor(_add(e.arguments, TmaDescriptorTiledType(), names, name), recipe)
+
+
+def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValue:
+    names.append(name)
+    argument = block.insert_arg(type_, len(block.args))
+    argument.name_hint = name.replace(" ", "_")
+    return argument
+
+
+def _array(
+    e: Emitter,
+    block: Block,
+    position: int,
+    type_: MemRefType[Attribute],
+    names: list[str],
+) -> Lowered:
+    shape = type_.get_shape()
+    element = i8 if is_packed(type_.element_type) else type_.element_type
+    pointer = _add(block, MemoryPointer(element, "gmem", 16), names, f"ptr {position}")
+    extents: list[SSAValue | int] = [
+        _add(block, IndexType(), names, f"size {position} {axis}") if n == DYNAMIC_INDEX else n
+        for axis, n in enumerate(shape)
+    ]
+    strides = _strides(e, block, position, type_, extents, names)
+    zeros = (0,) * len(shape)
+    return GlobalView(pointer, type_.element_type, tuple(extents), strides, zeros)
+
+
+def _strides(
+    e: Emitter,
+    block: Block,
+    position: int,
+    type_: MemRefType[Attribute],
+    extents: Sequence[SSAValue | int],
+    names: list[str],
+) -> tuple[SSAValue | int, ...]:
+    """The strides of a row-major array, or those that its layout says."""
+    if isinstance(type_.layout, StridedLayoutAttr):
+        return tuple(
+            _add(block, IndexType(), names, f"stride {position} {axis}") if n is None else n
+            for axis, n in enumerate(type_.layout.get_strides())
+        )
+    strides: list[SSAValue | int] = [1] * len(extents)
+    for axis in reversed(range(len(extents) - 1)):
+        strides[axis] = _product(e, strides[axis + 1], extents[axis + 1])
+    return tuple(strides)
+
+
+def _product(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+    if isinstance(a, int):
+        return a * b if isinstance(b, int) else e.multiply(b, a)
+    return e.multiply(a, b)
+
+
+def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
+    """What a launch has to know of a kernel."""
+    threads, cluster = plan.block.threads, plan.facts.cluster
+    found: dict[str, Attribute] = {
+        "cute.kernel": UnitAttr(),
+        "nvvm.reqntid": DenseArrayBase.from_list(i32, [threads, 1, 1]),
+        "nvvm.minctasm": IntegerAttr(plan.blocks_together, 32),
+        "tileas.smem_bytes": IntegerAttr(plan.shared.bytes, 32),
+        PARAMETERS: ArrayAttr([StringAttr(name) for name in parameters]),
+        TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),
+        "tileas.smem_map": StringAttr(plan.shared.table()),
+    }
+    if plan.device_maps:
+        found["tileas.device_maps"] = IntegerAttr(plan.device_maps, 32)
+    if any(extent > 1 for extent in cluster):
+        found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
+    return found

@@ -1,0 +1,319 @@
+"""What values of tiles become for a thread: registers, places in memory, or nothing at all.
+
+Control flow carries the SSA values that a lowered value is made of (`parts`), and puts the value
+together again from those that come out (`of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
+from tileas_xdsl.threads.pipeline.stage_consumers import Reader, Readers
+from tileas_xdsl.threads.smem.smem_layout import SharedLayout
+from tileas_xdsl.threads.tmem.tmem_layout import Place
+
+
+def held_as(type_: Attribute) -> Attribute:
+    """The type of a value in registers: pointers are numbers there."""
+    return i64 if isinstance(type_, PtrType) else type_
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A value that all threads of an agent have, or each its own: as it was."""
+
+    value: SSAValue
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The value itself."""
+        return (self.value,)
+
+    def of(self, parts: Sequence[SSAValue]) -> Scalar:
+        """The same kind of value from other parts."""
+        return Scalar(parts[0])
+
+
+@dataclass(frozen=True)
+class Splat:
+    """A tile whose elements are all the same: registers are made where it is used."""
+
+    shape: tuple[int, ...]
+    element: Attribute
+    constant: Attribute | SSAValue
+    """A number, or a scalar of the program."""
+
+
+@dataclass(frozen=True)
+class Unset:
+    """A tile in registers that nobody has filled: a copy into it gives it some."""
+
+    shape: tuple[int, ...]
+    element: Attribute
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A tile in registers: a vector for each block of its layout."""
+
+    layout: RegisterLayout
+    element: Attribute
+    parts: tuple[SSAValue, ...]
+
+    def of(self, parts: Sequence[SSAValue]) -> Fragment:
+        """The same kind of tile in other registers."""
+        return replace(self, parts=tuple(parts))
+
+
+@dataclass(frozen=True)
+class SharedTile:
+    """A tile, or some rows of one, in shared memory."""
+
+    pointer: SSAValue
+    """Of bytes, where the tile begins that `layout` is of."""
+    layout: SharedLayout
+    element: Attribute
+    first_row: int = 0
+    rows: int = 0
+    """Rows of the window; 0 for all."""
+
+    @property
+    def height(self) -> int:
+        """Rows of the window."""
+        return self.rows or self.layout.rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the window."""
+        return (self.height, self.layout.columns) if self.rows else self.layout.shape
+
+
+@dataclass
+class PendingTile:
+    """A tile that was asked for: its place in shared memory is found when something touches it."""
+
+    layout: SharedLayout
+    element: Attribute
+    name: str
+    place: int | None = None
+    """Bytes from where shared memory begins."""
+    seen_by: int | None = None
+    """The agent that wrote it last, all threads of which have met since."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the tile."""
+        return self.layout.shape
+
+
+ARRAY_ALIGNMENT = 16
+"""Bytes by which arrays that a kernel takes are aligned: the widest access of a thread."""
+
+
+@dataclass(frozen=True)
+class GlobalView:
+    """A window onto an array in global memory, which begins at `starts`."""
+
+    pointer: SSAValue
+    element: Attribute
+    extents: tuple[SSAValue | int, ...]
+    strides: tuple[SSAValue | int, ...]
+    """In elements."""
+    starts: tuple[SSAValue | int, ...]
+    shape: tuple[int, ...] = ()
+    """The tile that the window shows; empty for the whole array."""
+    alignment: int = ARRAY_ALIGNMENT
+    """Bytes by which the address of the array is known to be aligned."""
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """A TMA descriptor: a hidden argument of the kernel."""
+
+    argument: SSAValue
+    recipe: TensorMapRecipe
+
+
+@dataclass(frozen=True)
+class StageIndex:
+    """An iterator: the stage, and the parity of its lap."""
+
+    stage: SSAValue
+    phase: SSAValue
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """Stage, then parity."""
+        return (self.stage, self.phase)
+
+    def of(self, parts: Sequence[SSAValue]) -> StageIndex:
+        """The same kind of value from other parts."""
+        return StageIndex(parts[0], parts[1])
+
+
+@dataclass(frozen=True)
+class StagedTile:
+    """One of the tiles of a stage: where it begins in the slot, and how it lies."""
+
+    offset: int
+    layout: SharedLayout
+    element: Attribute
+
+
+@dataclass
+class Stages:
+    """A pipeline: its slots and its two arrays of barriers."""
+
+    name: str
+    count: int
+    slots: SSAValue
+    """Pointer to the bytes of the first slot."""
+    slot_bytes: int
+    tiles: Sequence[StagedTile]
+    full: SSAValue
+    empty: SSAValue
+    """Pointers to the barriers of the first stage."""
+    group: int = 1
+    """Blocks that share loads."""
+    readers: Readers = field(default_factory=dict[int, Reader])
+    """By the number of an agent, how it reads stages."""
+
+    @property
+    def is_of_pair(self) -> bool:
+        """Whether two blocks fill stages for products of both."""
+        return any(reader.by_pair for reader in self.readers.values())
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """A token: it orders operations, and no thread has it."""
+
+    stages: Stages | None = None
+    index: StageIndex | None = None
+    """The stage that was acquired or waited for."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """Nothing."""
+        return ()
+
+    def of(self, parts: Sequence[SSAValue]) -> Ghost:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class TensorTile:
+    """Sums in tensor memory, or columns of them."""
+
+    place: Place
+    element: Attribute
+    full: SSAValue
+    """Whether any product has been added; without one the sums are zero, and memory is not."""
+    shape: tuple[int, ...]
+    column: SSAValue | int = 0
+    """The first column, counted from that of the place."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The flag: the sums stay where they are."""
+        return (self.full,)
+
+    def of(self, parts: Sequence[SSAValue]) -> TensorTile:
+        """The same sums with another flag."""
+        return replace(self, full=parts[0])
+
+
+@dataclass(frozen=True)
+class DotToken:
+    """Products in flight, and the registers or the tensor memory that they accumulate in."""
+
+    fragment: Fragment | TensorTile
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The registers."""
+        return self.fragment.parts
+
+    def of(self, parts: Sequence[SSAValue]) -> DotToken:
+        """The same kind of token for other registers."""
+        return DotToken(self.fragment.of(parts))
+
+
+@dataclass(frozen=True)
+class LoadToken:
+    """A tile that was loaded; whoever uses its registers waits for them."""
+
+    fragment: Fragment
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The registers."""
+        return self.fragment.parts
+
+    def of(self, parts: Sequence[SSAValue]) -> LoadToken:
+        """The same kind of token for other registers."""
+        return LoadToken(self.fragment.of(parts))
+
+
+@dataclass(frozen=True)
+class StoreToken:
+    """Bulk stores in flight, committed by the elected thread of the agent."""
+
+    elected: SSAValue
+
+
+@dataclass(frozen=True)
+class BulkToken:
+    """A bulk load in flight that has a barrier of its own."""
+
+    barrier: int
+    """Bytes from where shared memory begins."""
+    parity: SSAValue
+    """Of the phase that it completes."""
+    tile: PendingTile | None
+    """What it fills, where that is no part of anything else."""
+
+
+@dataclass
+class ExchangeRoom:
+    """A room in shared memory through which an agent exchanges tiles."""
+
+    offset: int
+    bytes: int
+    owner: Operation
+    """The operation that had it last."""
+    is_kept: bool
+    """Whether no other operation may use it."""
+
+
+Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+"""What control flow can carry."""
+
+Lowered: TypeAlias = (
+    Scalar
+    | Splat
+    | Fragment
+    | SharedTile
+    | PendingTile
+    | GlobalView
+    | Descriptor
+    | StageIndex
+    | Stages
+    | Ghost
+    | DotToken
+    | LoadToken
+    | StoreToken
+    | BulkToken
+    | TensorTile
+    | Unset
+)
+"""What the value of a tile program becomes."""

@@ -1,0 +1,181 @@
+"""What a kernel says: text, which one thread of the agent prints, and assertions of all threads.
+
+A tile is printed as cuTile does, its elements in nested brackets.  Its threads put it into shared
+memory, and one of them reads it there; up to 32 values are one call, so that other blocks do not
+print in between, longer tiles take a loop along each dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd, prod
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith, cf, scf
+from xdsl.dialects.builtin import Float64Type, IndexType, IntegerType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.dialects.cute import LoadOp, PrintTextOp
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.target.printf import MOST_VALUES, Conversion, Part, format_text
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
+from tileas_xdsl.threads.codegen.lowered_values import Lowered
+from tileas_xdsl.threads.convert.register_conversion import carried
+from tileas_xdsl.threads.gmem.pointer_access import first_thread, token_of
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch, spilled
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value that is printed: a scalar, or a row-major tile in shared memory."""
+
+    value: SSAValue
+    """As the program has it."""
+    room: Scratch | None = None
+    shape: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many elements."""
+        return prod(self.shape)
+
+
+Offset: TypeAlias = SSAValue | int
+"""Elements from the first one."""
+
+
+@dataclass
+class Text:
+    """What one thread prints; parts wait until a call is full."""
+
+    e: Emitter
+    parts: list[Part] = field(default_factory=list[Part])
+    values: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    def say(self, text: str) -> None:
+        """Print text."""
+        self.parts.append(text)
+
+    def show(self, conversion: Conversion, shown: Shown, offset: Offset) -> None:
+        """Print an element, `offset` elements from the first one."""
+        if len(self.values) == MOST_VALUES:
+            self.flush()
+        self.parts.append(conversion)
+        self.values.append(_passed(self.e, conversion, shown.value, _taken(self.e, shown, offset)))
+
+    def show_all(self, conversion: Conversion, shown: Shown) -> None:
+        """Print a value; one of many elements by loops."""
+        self._nested(conversion, shown, shown.shape, 0)
+
+    def _nested(
+        self, conversion: Conversion, shown: Shown, shape: Sequence[int], offset: Offset
+    ) -> None:
+        if not shape:
+            self.show(conversion, shown, offset)
+            return
+        count, step = shape[0], prod(shape[1:])
+        self.say("[")
+        if prod(shape) > MOST_VALUES:
+            unit = gcd(count, MOST_VALUES) if len(shape) == 1 else 1
+            self._loop(conversion, shown, (count // unit, unit, *shape[1:]), offset)
+            offset, count = _moved(self.e, offset, (count - unit) * step), unit
+        self._row(conversion, shown, (count, *shape[1:]), offset)
+        self.say("]")
+
+    def _row(
+        self, conversion: Conversion, shown: Shown, shape: Sequence[int], offset: Offset
+    ) -> None:
+        """Print all elements along the first dimension."""
+        step = prod(shape[1:])
+        for k in range(shape[0]):
+            self.say(", " if k else "")
+            self._nested(conversion, shown, shape[1:], _moved(self.e, offset, k * step))
+
+    def _loop(
+        self, conversion: Conversion, shown: Shown, shape: Sequence[int], offset: Offset
+    ) -> None:
+        """Print all rows but the last one, each with a comma behind it."""
+        self.flush()
+        e = self.e
+        body = Block(arg_types=[IndexType()])
+        with e.within(body):
+            place = e.add(e.multiply(body.args[0], prod(shape[1:])), offset)
+            self._row(conversion, shown, shape[1:], place)
+            self.say(", ")
+            self.flush()
+            e.insert(scf.YieldOp())
+        bounds = (e.index(0), e.index(shape[0] - 1), e.index(1))
+        e.insert(scf.ForOp(*bounds, [], Region(body)))
+
+    def flush(self) -> None:
+        """Print what waits."""
+        if text := format_text(self.parts):
+            self.e.insert(PrintTextOp(text, self.values))
+        self.parts, self.values = [], []
+
+
+def _moved(e: Emitter, offset: Offset, distance: int) -> Offset:
+    return offset + distance if isinstance(offset, int) else e.add(offset, distance)
+
+
+def _taken(e: Emitter, shown: Shown, offset: Offset) -> SSAValue:
+    """An element as its type, or as what it travels as."""
+    if shown.room is None:
+        return e.scalar(shown.value)
+    pointer = e.advance(shown.room.pointer, offset)
+    return e.insert(LoadOp(pointer, shown.room.element)).result
+
+
+def _passed(e: Emitter, conversion: Conversion, source: SSAValue, value: SSAValue) -> SSAValue:
+    """A number in as many bits as its format reads."""
+    if conversion.is_float:
+        is_wide = isinstance(value.type, Float64Type)
+        return value if is_wide else e.insert(arith.ExtFOp(value, Float64Type())).result
+    if isinstance(value.type, IndexType):
+        return e.insert(arith.IndexCastOp(value, IntegerType(conversion.bits))).result
+    bits, type_ = width_of(value.type), IntegerType(conversion.bits)
+    if bits == conversion.bits:
+        return value
+    if bits > conversion.bits:
+        return e.insert(arith.TruncIOp(value, type_)).result
+    # Truth is 0 or 1, also where it travels as a byte.
+    is_signed = conversion.is_signed and width_of(element_of(source.type)) > 1
+    return e.insert((arith.ExtSIOp if is_signed else arith.ExtUIOp)(value, type_)).result
+
+
+def _shown(e: Emitter, op: Operation, value: SSAValue) -> Shown:
+    shape = shape_of(value.type)
+    if shape is None:
+        return Shown(value)
+    return Shown(value, spilled(e, op, carried(e, in_registers(e, op, value))), tuple(shape))
+
+
+def print_(e: Emitter, op: PrintOp) -> Sequence[Lowered]:
+    """One thread prints for all of the agent."""
+    parts = op.parts()
+    shown = iter([_shown(e, op, value) for value in op.values])
+    with e.only(first_thread(e)):
+        text = Text(e)
+        for part in parts:
+            if isinstance(part, str):
+                text.say(part)
+            else:
+                text.show_all(part, next(shown))
+        text.flush()
+    return token_of(op)
+
+
+def assert_(e: Emitter, op: cf.AssertOp) -> Sequence[Lowered]:
+    """All threads of the agent look, so that none goes on."""
+    e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
+    return []
+
+
+_TABLE: Any = {PrintOp: print_, cf.AssertOp: assert_}
+
+MESSAGES: Mapping[type[Operation], Handler] = _TABLE
+"""Text and assertions."""

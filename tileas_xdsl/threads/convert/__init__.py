@@ -1,0 +1,1 @@
+"""Register layout conversions: in a thread, by shuffles, through shared memory."""

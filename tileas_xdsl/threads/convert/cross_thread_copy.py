@@ -1,0 +1,86 @@
+"""Copies of tiles to memory for other threads, and where all threads of the block meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import gpu
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    PendingTile,
+    SharedTile,
+    TensorTile,
+    Unset,
+)
+from tileas_xdsl.threads.gmem.coalesced_access import put_shared
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
+from tileas_xdsl.threads.tmem.tmem_copy import store
+
+BYTE = 8
+
+
+def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
+    """A tile put into memory, where all threads of the agent see it afterwards, or into registers.
+
+    Who fills a stage of a pipeline says when it is full.
+    """
+    found = e.get(op.destination)
+    match found:
+        case TensorTile():
+            store(e, op, in_registers(e, op, op.source), found)
+        case Unset() if op.parent is op.destination.owner.parent:
+            layout = encoded_layout(e, op, op.destination.type)
+            e.values[op.destination] = in_registers(e, op, op.source, layout)
+        case PendingTile() | SharedTile() if space_of(op.source.type) is not Space.GMEM:
+            _put_shared(e, op)
+        case _:
+            raise op_error(
+                op,
+                f"copies {op.source.type} to {op.destination.type}, which is not lowered to "
+                "threads yet",
+            )
+    return []
+
+
+def _put_shared(e: Emitter, op: CopyOp) -> None:
+    if bits_of(element_of(op.source.type)) % BYTE:
+        raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
+    tile = in_registers(e, op, op.source)
+    if _fills_a_stage(op):
+        write_shared(e, tile, e.shared_tile(op.destination))
+    else:
+        put_shared(e, op, tile, op.destination)
+
+
+def _fills_a_stage(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, StageOp):
+        parent = parent.parent_op()
+    return parent is not None and "produce" in parent.name
+
+
+def barrier(e: Emitter, op: gpu.BarrierOp) -> Sequence[Lowered]:
+    """All threads of the block meet."""
+    if e.by_one_thread:
+        raise op_error(op, "waits for all threads of the block, but only one of its agent is here")
+    e.insert(BarrierOp(0))
+    return []
+
+
+_TABLE: Any = {CopyOp: copy, gpu.BarrierOp: barrier}
+
+EXCHANGES: Mapping[type[Operation], Handler] = _TABLE
+"""Copies, and the barrier of the block."""

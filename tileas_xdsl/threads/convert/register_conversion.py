@@ -1,0 +1,215 @@
+"""Tiles from registers to other registers, by the plans of the layout library.
+
+A plan renames registers, has lanes exchange words, or goes through a buffer in shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import Float32Type, IndexType, VectorType, i1, i8, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.plan import Kind, Plan
+from tileas_xdsl.layout.convert.planner import plan_conversion
+from tileas_xdsl.layout.convert.registers import RegisterPlan
+from tileas_xdsl.layout.convert.shared import SharedPlan
+from tileas_xdsl.layout.convert.shuffle import ShufflePlan
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP, Agent
+from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
+from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    element_type,
+    joined,
+    length,
+)
+from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.threads.smem.table_driven_copy import (
+    Moves,
+    digits_of,
+    load_places,
+    moves_of_buffer,
+    store_by_table,
+)
+
+WORD_BITS = 32
+
+
+@lru_cache(maxsize=256)
+def plan_of(
+    source: RegisterLayout,
+    target: RegisterLayout,
+    agent: Agent,
+    bits: int,
+    kind: Kind | None = None,
+) -> Plan:
+    """The plan of a conversion in the threads of an agent, of a kind if one is asked for."""
+    fragments = as_fragment_of(source, agent), as_fragment_of(target, agent)
+    return plan_conversion(*fragments, bits, force=kind)
+
+
+def converted(
+    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, kind: Kind | None = None
+) -> Fragment:
+    """A tile in the registers of another layout, by a plan of a kind if one is asked for."""
+    if tile.layout == layout:
+        return tile
+    if tile.element in CARRIERS:
+        moved = converted(e, op, carried(e, tile), layout, kind)
+        return cast(e, moved, CARRIERS[tile.element].back, tile.element)
+    if element_bits(tile.element) is None:
+        raise op_error(op, f"threads exchange elements that memory holds, not {tile.element}")
+    plan = plan_of(tile.layout, layout, e.agent, bits_of(tile.element), kind)
+    places = places_by(e, op, tile, plan, digits_of(layout))
+    return RegisterFile(e, tile.element).fragment(layout, places)
+
+
+def places_by(
+    e: Emitter, op: Operation, tile: Fragment, plan: Plan, digits: Sequence[ThreadDigit] = ()
+) -> list[Place | None]:
+    """Where the registers of the target of a plan are, once it is carried out."""
+    match plan:
+        case RegisterPlan():
+            return _renamed(e, tile, plan)
+        case ShufflePlan():
+            return _shuffled(e, tile, plan)
+        case _:
+            assert isinstance(plan, SharedPlan)
+            return _through_buffer(e, op, tile, plan, digits)
+
+
+def _renamed(e: Emitter, tile: Fragment, plan: RegisterPlan) -> list[Place | None]:
+    """Registers of the same thread in another order."""
+    file = RegisterFile.of(e, tile)
+    registers = plan.registers
+    most = registers.max(axis=0)
+    if ((registers == most) | (registers < 0)).all():
+        return [file.place(v) for v in most.tolist()]
+    return file.assembled(registers)
+
+
+def _shuffled(e: Emitter, tile: Fragment, plan: ShufflePlan) -> list[Place | None]:
+    """Words of other lanes, one a round."""
+    file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
+    for value in range(plan.source.values, plan.offset):
+        file.places.pop(value, None)
+    words: list[SSAValue] = []
+    for number, (reads, offered) in enumerate(zip(plan.source_thread, plan.offered, strict=True)):
+        first = plan.offset + number * per
+        needed = ((plan.assembly >= first) & (plan.assembly < first + per)).any(axis=1)
+        lane = number_of(e, np.where(needed, reads % WARP, -1))
+        places = file.assembled(_offered_to_anybody(offered, reads, needed))
+        words.append(_exchanged(e, file.joined(places), lane))
+    for number, word in enumerate(words):
+        file.add(plan.offset + number * per, word)
+    return file.assembled(plan.assembly)
+
+
+def _offered_to_anybody(
+    offered: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    reads: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    needed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """What threads pack; those that nobody reads pack anything."""
+    read = np.zeros(len(offered), dtype=np.bool_)
+    read[reads[needed]] = True
+    return np.where(read[:, None], offered, -1)
+
+
+def _exchanged(e: Emitter, word: SSAValue, lane: SSAValue) -> SSAValue:
+    """The word of another lane: elements of 32 bits together, or one of 64 in two halves."""
+    kind = element_type(word)
+    if bits_of(kind) > WORD_BITS:
+        return e.insert(MakeFragmentOp([_of_lane_wide(e, element(e, word, 0), lane)])).result
+    if kind == i32 or isinstance(kind, Float32Type):
+        return e.insert(MakeFragmentOp([_of_lane(e, element(e, word, 0), lane)])).result
+    bits = e.insert(vector.BitcastOp(word, VectorType(i32, [1]))).result
+    moved = _of_lane(e, element(e, bits, 0), lane)
+    whole = VectorType(kind, [length(word)])
+    return e.insert(vector.BitcastOp(e.insert(MakeFragmentOp([moved])).result, whole)).result
+
+
+def _of_lane(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+    return e.insert(ShuffleOp(value, lane, "idx")).result
+
+
+def _of_lane_wide(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+    bits = value if value.type == i64 else e.insert(arith.BitcastOp(value, i64)).result
+    shift = e.insert(arith.ConstantOp.from_int_and_width(WORD_BITS, i64)).result
+    halves = (bits, e.insert(arith.ShRUIOp(bits, shift)).result)
+    low, high = (
+        e.insert(
+            arith.ExtUIOp(_of_lane(e, e.insert(arith.TruncIOp(half, i32)).result, lane), i64)
+        ).result
+        for half in halves
+    )
+    moved = e.insert(arith.OrIOp(low, e.insert(arith.ShLIOp(high, shift)).result)).result
+    return moved if value.type == i64 else e.insert(arith.BitcastOp(moved, value.type)).result
+
+
+def _through_buffer(
+    e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, digits: Sequence[ThreadDigit]
+) -> list[Place | None]:
+    """All registers stored and loaded again; warps that only read their own need not meet."""
+    by_warp = not plan.cost.barriers
+    offset = exchange_room(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
+    pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
+    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
+    if by_warp:
+        e.meet_of_warp()
+    else:
+        e.meet()
+    moves = Moves(plan.load, plan.alias.tolist())
+    return load_places(e, pointer, moves, tile.element, digits)
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """What elements travel as, and how they become that and back."""
+
+    type: Attribute
+    there: Any
+    back: Any
+
+
+CARRIERS: Mapping[Attribute, Carrier] = {
+    i1: Carrier(i8, arith.ExtUIOp, arith.TruncIOp),
+    IndexType(): Carrier(i32, arith.IndexCastOp, arith.IndexCastOp),
+}
+"""Elements that memory does not hold."""
+
+
+def carried(e: Emitter, tile: Fragment) -> Fragment:
+    """A tile as elements that memory holds."""
+    if tile.element not in CARRIERS:
+        return tile
+    carrier = CARRIERS[tile.element]
+    return cast(e, tile, carrier.there, carrier.type)
+
+
+def cast(e: Emitter, tile: Fragment, kind: Any, type_: Attribute) -> Fragment:
+    """A tile element by element as another type."""
+    parts = tuple(cast_vector(e, part, kind, type_) for part in tile.parts)
+    return Fragment(tile.layout, type_, parts)
+
+
+def cast_vector(e: Emitter, part: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
+    """A vector element by element as another type."""
+    return joined(
+        e, [e.insert(kind(element(e, part, k), type_)).result for k in range(length(part))]
+    )

@@ -1,0 +1,92 @@
+"""Block-scaled products into tensor memory: the thread that issues them copies their scales first.
+
+`tcgen05.cp` and `tcgen05.mma` of one thread are executed in order (PTX ISA, pipelined tcgen05
+instructions), so that nothing waits between copies and products, nor before the copies of the next
+product, which go to the same columns (CUTLASS, sm100 block-scaled collectives do so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp, UmmaBlockScaledOp
+from tileas_xdsl.dialects.nv_tileas.block_scaled import BlockScaledConfiguration
+from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.target.block_scales import ATOM_SCALES, SCALE_FORMATS
+from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Lowered, SharedTile
+from tileas_xdsl.threads.dot.dot_tcgen05 import (
+    operand_descriptor,
+    start_of,
+    sums_of_product,
+)
+from tileas_xdsl.threads.tmem.accumulator_barriers import await_own
+from tileas_xdsl.threads.tmem.tmem_copy import address
+from tileas_xdsl.threads.tmem.tmem_scales import (
+    column_address,
+    copy_scales,
+    place_scales,
+)
+
+
+def block_scaled_mma(e: Emitter, op: BlockScaledMmaOp) -> Sequence[Lowered]:
+    """Copies of the scales, then an instruction for each 32 bytes of K."""
+    configuration = op.configuration
+    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+    sums = sums_of_product(e, op)
+    _check(e, op, configuration, a, b)
+    left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
+    right = b.layout.canonical(op, b.height, e.plan.target, transposed=False)
+    first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
+    of_a, of_b = scales = place_scales(e, op)
+    place, (rows, columns) = address(e, sums), sums.shape
+    count = configuration.atom_k // configuration.vector_size
+    with e.only(e.issuer()):
+        for one in scales:
+            copy_scales(e, one)
+        for k in range(a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS):
+            k_atom, byte = divmod(k * count, ATOM_SCALES)
+            product = UmmaBlockScaledOp(
+                place,
+                e.insert(SmemDescAddOp(first, start_of(left, k))).result,
+                e.insert(SmemDescAddOp(other, start_of(right, k))).result,
+                column_address(e, of_a.column_of(k_atom)),
+                column_address(e, of_b.column_of(k_atom)),
+                e.boolean(True) if k else sums.full,
+                shape=(rows, columns, configuration.atom_k),
+                kind=configuration.kind,
+                scale_vec=configuration.scale_vector,
+                a_type=a.element,
+                b_type=b.element,
+                sf_type=SCALE_FORMATS[element_name(of_a.source.element)],
+                scale_ids=(byte, byte),
+            )
+            e.insert(product)
+    await_own(e, op)
+    return [sums.of([e.boolean(True)])]
+
+
+def _check(
+    e: Emitter,
+    op: BlockScaledMmaOp,
+    configuration: BlockScaledConfiguration,
+    a: SharedTile,
+    b: SharedTile,
+) -> None:
+    """What instructions of one block have: K-major operands that are not padded."""
+    if e.plan.is_of_pair:
+        raise op_error(op, "scales products of one block; those of two are not lowered yet")
+    if not is_transposed(op.b.type):
+        raise op_error(op, message("expects-both-a-b-major-mode-to-be-k-major"))
+    bits = INSTRUCTION_K_BITS // configuration.atom_k
+    if (a.layout.bits, b.layout.bits) != (bits, bits):
+        raise op_error(
+            op,
+            f"kind {configuration.kind} multiplies elements of {bits} bits; narrower ones lie "
+            "padded in shared memory, which is not lowered yet",
+        )

@@ -1,0 +1,100 @@
+"""Products element by element, where no instruction multiplies matrices of such elements or shapes.
+
+A thread has some rows of C, whose columns are next to one another in its registers; each element of
+A is multiplied with the columns of B that the thread has.  Sums of floats are f32 or f64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import VectorType, f32, f64, i32
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.dot_layouts import Tiling
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.dot.register_operands import (
+    Operand,
+    operands_of,
+)
+from tileas_xdsl.threads.registers.register_array import RegisterFile
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    element_type,
+    joined,
+    length,
+    strip,
+)
+
+
+def thread_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
+    """A product by `fma`."""
+    start = in_registers(e, op, op.c, tiling.sums)
+    wide = _wide(start.element)
+    sums = _widened(e, start.parts[0], wide, None)
+    operands = operands_of(e, op, tiling)
+    signs = op.signedness_a, op.signedness_b
+    for k in range(tiling.steps):
+        left, right = (
+            _widened(e, _slice(e, operand, k), wide, sign)
+            for operand, sign in zip(operands, signs, strict=True)
+        )
+        for factors in _spread(e, left, right, tiling):
+            sums = _added(e, *factors, sums)
+    if wide != start.element:
+        type_ = VectorType(start.element, [length(sums)])
+        sums = e.insert(arith.TruncFOp(sums, type_)).result
+    return start.of([sums])
+
+
+def _wide(element_: Attribute) -> Attribute:
+    """What elements are multiplied and summed as."""
+    return element_ if element_ in (f64, i32) else f32
+
+
+def _widened(
+    e: Emitter, part: SSAValue, wide: Attribute, signedness: SignednessAttr | None
+) -> SSAValue:
+    if element_type(part) == wide:
+        return part
+    kind: Any = arith.ExtFOp
+    if wide == i32:
+        is_unsigned = signedness is not None and signedness.data is Signedness.UNSIGNED
+        kind = arith.ExtUIOp if is_unsigned else arith.ExtSIOp
+    return e.insert(kind(part, VectorType(wide, [length(part)]))).result
+
+
+def _slice(e: Emitter, operand: Operand, k: int) -> SSAValue:
+    return RegisterFile(e, operand.element).joined(operand.slice(k))
+
+
+def _spread(
+    e: Emitter, left: SSAValue, right: SSAValue, tiling: Tiling
+) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """For each element of K, the factors of all sums of a thread: batches, rows, columns.
+
+    Registers of A and B are counted by K, then batch, then the rest.
+    """
+    rows, width = length(left) // tiling.step, length(right) // tiling.step
+    height, columns = rows // tiling.batches, width // tiling.batches
+    for k in range(tiling.step):
+        elements = [element(e, left, k * rows + row) for row in range(rows)]
+        batches = [
+            strip(e, right, k * width + batch * columns, columns) for batch in range(tiling.batches)
+        ]
+        yield (
+            joined(e, [one for one in elements for _ in range(columns)]),
+            joined(e, [batch for batch in batches for _ in range(height)]),
+        )
+
+
+def _added(e: Emitter, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+    if element_type(c) != i32:
+        return e.insert(vector.FMAOp(a, b, c)).res
+    return e.insert(arith.AddiOp(e.insert(arith.MuliOp(a, b)).result, c)).result

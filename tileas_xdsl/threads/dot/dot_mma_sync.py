@@ -1,0 +1,207 @@
+"""Products by `mma.sync`: fragments of 16x8 (of f64 8x8) in the registers of each warp.
+
+Where a tile has fewer rows or columns than the instruction, lanes hold some of them twice; where it
+has less of K, registers beyond are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import Float16Type, f32
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.dot_layouts import (
+    DOUBLE_BITS,
+    EIGHT,
+    PAIR,
+    QUAD,
+    WORD_BITS,
+    Tiling,
+    least_depth,
+)
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
+from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.convert.register_conversion import cast
+from tileas_xdsl.threads.dot.register_operands import (
+    Operand,
+    Slice,
+    operands_of,
+)
+from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.register_tile import in_registers
+
+MULTIPLIED = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "f64")
+"""What `mma.sync` multiplies on both targets (PTX ISA 9.7.14)."""
+
+_BYTES = ("e4m3", "e5m2")
+
+Cell = tuple[int, int, int]
+"""An instruction's part of C: batch, rows, columns, counted within a warp."""
+
+
+def warp_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
+    """A product by `mma.sync`."""
+    types = _types(op)
+    _check(op, tiling, types)
+    start = in_registers(e, op, op.c, tiling.sums)
+    is_widened = types[0] in _BYTES and start.element == Float16Type()
+    sums = cast(e, start, arith.ExtFOp, f32) if is_widened else start
+    left, right = operands_of(e, op, tiling)
+    found = _multiplied(e, _Cells(tiling), sums, (left, right), types)
+    return cast(e, found, arith.TruncFOp, start.element) if is_widened else found
+
+
+def _types(op: DotOp | AsyncDotOp) -> tuple[str, str]:
+    """What PTX calls the elements of A and B."""
+    atom = atom_of(op.atom)
+    assert isinstance(atom, MmaAtom)
+    return (
+        _type(op.a.type.element_type, op.signedness_a, atom.a),
+        _type(op.b.type.element_type, op.signedness_b, atom.b),
+    )
+
+
+def _type(element: Attribute, given: SignednessAttr | None, of_atom: str) -> str:
+    name = ptx_element(element)
+    if name == "f32":
+        return of_atom
+    if name != "s8":
+        return name
+    if given is None:
+        return of_atom
+    return "u8" if given.data is Signedness.UNSIGNED else "s8"
+
+
+def _check(op: DotOp | AsyncDotOp, tiling: Tiling, types: tuple[str, str]) -> None:
+    for type_ in types:
+        if type_ not in MULTIPLIED:
+            raise op_error(op, f"mma.sync multiplies {', '.join(MULTIPLIED)} here, not {type_}")
+    least = least_depth(tiling.extents.bits)
+    if tiling.extents.k < least:
+        raise op_error(
+            op,
+            f"mma.sync multiplies {least} or more of K at once, not {tiling.extents.k}: "
+            f"fma_A_B_D multiplies any",
+        )
+
+
+class _Cells:
+    """Which registers of a thread are of which instruction, and in which order it takes them."""
+
+    def __init__(self, tiling: Tiling) -> None:
+        x = tiling.extents
+        _, rows, columns = tiling.warps
+        self.tiling = tiling
+        self.halves = 1 if x.bits == DOUBLE_BITS else 2
+        """Of the rows of the instruction, and of its K."""
+        self.word = max(WORD_BITS // x.bits, 1)
+        self.high = min(self.halves, max(x.m // EIGHT, 1))
+        self.pair = min(PAIR, x.n)
+        self.deep = tiling.step // (QUAD * self.word)
+        self.rows = max(x.m // (EIGHT * self.halves * rows), 1)
+        self.columns = max(x.n // (EIGHT * columns), 1)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of the instruction."""
+        return EIGHT * self.halves, EIGHT, QUAD * self.word * self.halves
+
+    def cells(self) -> Sequence[Cell]:
+        """All instructions of a step."""
+        x, y, z = self.tiling.batches, self.rows, self.columns
+        return [(b, i, j) for b in range(x) for i in range(y) for j in range(z)]
+
+    def sums(self, cell: Cell) -> Sequence[int]:
+        """Registers of C; those of rows and columns that are not there are others."""
+        b, i, j = cell
+        first = ((b * self.rows + i) * self.columns + j) * self.high * self.pair
+        return [
+            first + h % self.high * self.pair + p % self.pair
+            for h in range(self.halves)
+            for p in range(PAIR)
+        ]
+
+    def left(self, b: int, i: int) -> Sequence[int | None]:
+        """Registers of A; None for zeros."""
+        first = (b * self.rows + i) * self.deep * self.high * self.word
+        return [
+            first + (d * self.high + h % self.high) * self.word + w if d < self.deep else None
+            for d in range(self.halves)
+            for h in range(self.halves)
+            for w in range(self.word)
+        ]
+
+    def right(self, b: int, j: int) -> Sequence[int | None]:
+        """Registers of B; None for zeros."""
+        first = (b * self.columns + j) * self.deep * self.word
+        return [
+            first + d * self.word + w if d < self.deep else None
+            for d in range(self.halves)
+            for w in range(self.word)
+        ]
+
+
+def _multiplied(
+    e: Emitter,
+    cells: _Cells,
+    start: Fragment,
+    operands: tuple[Operand, Operand],
+    types: tuple[str, str],
+) -> Fragment:
+    """All instructions, step after step of K."""
+    file = RegisterFile.of(e, start)
+    sums = {
+        cell: file.joined([file.place(register) for register in cells.sums(cell)])
+        for cell in cells.cells()
+    }
+    kind = MmaSm89Op if ptx_element(types[0]) in FP8 else MmaSm80Op
+    for k in range(cells.tiling.steps):
+        left, right = (operand.slice(k) for operand in operands)
+        a = {
+            (b, i): _taken(e, operands[0].element, left, cells.left(b, i))
+            for b, i in dict.fromkeys((b, i) for b, i, _ in sums)
+        }
+        b_ = {
+            (b, j): _taken(e, operands[1].element, right, cells.right(b, j))
+            for b, j in dict.fromkeys((b, j) for b, _, j in sums)
+        }
+        for cell in sums:
+            b, i, j = cell
+            product = kind(
+                a[b, i],
+                b_[b, j],
+                sums[cell],
+                shape=cells.shape,
+                a_type=types[0],
+                b_type=types[1],
+            )
+            sums[cell] = e.insert(product).result
+    return _together(e, cells, start, sums)
+
+
+def _taken(
+    e: Emitter, element: Attribute, places: Slice, registers: Sequence[int | None]
+) -> SSAValue:
+    """The registers of an operand of an instruction."""
+    return RegisterFile(e, element).joined([None if r is None else places[r] for r in registers])
+
+
+def _together(e: Emitter, cells: _Cells, like: Fragment, sums: Mapping[Cell, SSAValue]) -> Fragment:
+    """The sums of all instructions in the registers of C."""
+    places: dict[int, Place] = {}
+    for cell, part in sums.items():
+        for position, register in enumerate(cells.sums(cell)):
+            places.setdefault(register, (part, position))
+    count = like.layout.blocks * like.layout.registers
+    file = RegisterFile(e, like.element)
+    return file.fragment(like.layout, [places.get(register) for register in range(count)])

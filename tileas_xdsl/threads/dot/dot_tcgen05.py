@@ -1,0 +1,146 @@
+"""Products into tensor memory: one thread issues them, and one warp runs the loops of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Region, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import MakeUmmaSmemDescOp, SmemDescAddOp, UmmaOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
+from tileas_xdsl.threads.codegen.builder import Emitter, parts_of, rebuilt
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    SharedTile,
+    Splat,
+    StageIndex,
+    TensorTile,
+)
+from tileas_xdsl.threads.dot.cta_pair_checks import check_pair
+from tileas_xdsl.threads.tmem.accumulator_barriers import (
+    await_own,
+    begin_sums,
+    blocks_of,
+)
+from tileas_xdsl.threads.tmem.tmem_copy import address
+
+BLACKWELL = TARGETS["sm_100a"]
+
+Product = AsyncDotOp | DotOp
+
+
+def issue(e: Emitter, op: Product) -> TensorTile:
+    """The instructions of a product, one for each 32 bytes of K."""
+    check_target(e, op)
+    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+    sums = sums_of_product(e, op)
+    is_mn_major = not is_transposed(op.b.type)
+    left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
+    blocks = blocks_of(e)
+    check_pair(e.plan, op, sums.shape[0], is_mn_major=is_mn_major)
+    right = b.layout.canonical(op, b.height // blocks, e.plan.target, transposed=is_mn_major)
+    first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
+    place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
+    rows, columns = sums.shape
+    with e.only(e.issuer()):
+        for k in range(steps):
+            product = UmmaOp(
+                place,
+                e.insert(SmemDescAddOp(first, start_of(left, k))).result,
+                e.insert(SmemDescAddOp(other, start_of(right, k))).result,
+                e.boolean(True) if k else sums.full,
+                shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
+                a_type=a.element,
+                b_type=b.element,
+                d_type=sums.element,
+                a_major="k",
+                b_major="mn" if is_mn_major else "k",
+                num_cta=blocks,
+            )
+            e.insert(product)
+    await_own(e, op)
+    return sums.of([e.boolean(True)])
+
+
+def check_target(e: Emitter, op: MatrixProduct) -> None:
+    """Refuse products of tcgen05 on a target that has none."""
+    assert op.atom is not None
+    if e.plan.target.name != BLACKWELL.name:
+        raise op_error(
+            op,
+            f"atom '{op.atom.data.word}': {BLACKWELL.name} alone has tcgen05, and the target is "
+            f"{e.plan.target.name}",
+        )
+
+
+def sums_of_product(e: Emitter, op: MatrixProduct) -> TensorTile:
+    """Where a product adds to."""
+    found = e.get(op.c)
+    if isinstance(found, Splat):
+        return begin_sums(e, op, op.result, found)
+    if not isinstance(found, TensorTile):
+        raise op_error(op, "adds to sums that are not in tensor memory")
+    return found
+
+
+def start_of(canonical: CanonicalLayout, k: int) -> int:
+    """Bytes from the first start address to that of instruction `k`."""
+    return int(canonical.starts(k))
+
+
+def operand_descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
+    """The descriptor of the first instruction's part of an operand in shared memory."""
+    pointer = e.advance(e.tile_pointer(tile), tile.first_row * tile.layout.row_bytes)
+    return e.insert(
+        MakeUmmaSmemDescOp(
+            pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
+        )
+    ).result
+
+
+# Loops
+
+
+Loop: TypeAlias = Callable[[Emitter, scf.ForOp, Sequence[Lowered]], Sequence[Lowered]]
+"""Writes a loop that begins with some values."""
+
+
+def products_only(
+    e: Emitter, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
+) -> Sequence[Lowered]:
+    """The warp that issues products runs the loop; the others know what becomes of its values."""
+    results = list(begin) if not e.issues else _by_issuing_warp(e, op, begin, loop)
+    runs = e.is_less(e.scalar(op.lb), e.scalar(op.ub))
+    return [
+        value.of([e.insert(arith.OrIOp(start.full, runs)).result])
+        if isinstance(value, TensorTile) and isinstance(start, TensorTile)
+        else value
+        for value, start in zip(results, begin, strict=True)
+    ]
+
+
+def _by_issuing_warp(
+    e: Emitter, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
+) -> Sequence[Lowered]:
+    carried = [value for value in begin if isinstance(value, StageIndex)]
+    then, other = Block(), Block()
+    e.by_one_warp, outer = True, e.by_one_warp
+    with e.within(then):
+        ended = loop(e, op, begin)
+        kept = [value for value in ended if isinstance(value, StageIndex)]
+        e.insert(scf.YieldOp(*parts_of(kept)))
+    e.by_one_warp = outer
+    with e.within(other):
+        e.insert(scf.YieldOp(*parts_of(carried)))
+    condition = e.issuing_warp()
+    assert condition is not None
+    types = [part.type for part in parts_of(carried)]
+    made = e.insert(scf.IfOp(condition, types, Region(then), Region(other)))
+    given = iter(rebuilt(carried, made.results))
+    return [next(given) if isinstance(value, StageIndex) else value for value in begin]

@@ -1,0 +1,152 @@
+"""Which warps issue products into tensor memory: one of the agent, or one another can spare.
+
+What an agent does is two things then: its products, by one warp, and all the rest, by its own
+warps.  Both run the loops around them, so that products go on while sums are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import gpu, memref, scf
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.analysis.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import (
+    CreateIteratorOp,
+    IncIterOp,
+    PipelineYieldOp,
+    StageOp,
+)
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.types import ConsumerTokenType, IteratorType
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan, is_for_one_thread
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of
+
+_OF_PRODUCTS = (
+    ExtractSliceOp,
+    FutureWaitOp,
+    IncIterOp,
+    PipelineYieldOp,
+    ViewOp,
+    WaitOp,
+    scf.YieldOp,
+)
+"""What a loop of products may have beside them, their stages and arithmetic."""
+
+_AROUND = (*CONSTANTS, CreateIteratorOp, gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp, scf.YieldOp)
+"""What else the warp may run that issues the products of an agent."""
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """The warp that issues the products of an agent, and the operations that it runs."""
+
+    agent: Agent
+    operations: frozenset[Operation]
+
+
+def only_multiplies(plan: KernelPlan, op: scf.ForOp) -> bool:
+    """Whether one warp can run a loop: it waits for stages, multiplies them and releases them."""
+    products = [inner for inner in op.walk() if is_tensor_product(inner)]
+    if not products or any(product in plan.waited for product in products):
+        return False
+    return all(_is_of_products(plan, inner) for inner in op.body.walk()) and all(
+        not any(value.uses) or _is_known_outside(value) for value in op.results
+    )
+
+
+def _is_of_products(plan: KernelPlan, op: Operation) -> bool:
+    if isinstance(op, StageOp):
+        return _is_multiplied(plan, op)
+    return isinstance(op, _OF_PRODUCTS) or is_tensor_product(op) or _is_arithmetic(op)
+
+
+def _is_arithmetic(op: Operation) -> bool:
+    types = (*op.operand_types, *op.result_types)
+    return op.name.startswith("arith.") and not any(isinstance(t, TensorType) for t in types)
+
+
+def _is_multiplied(plan: KernelPlan, op: StageOp) -> bool:
+    """Whether a stage is read by products alone."""
+    pipelines = pipelines_of(op.operands[0])
+    if isinstance(pipelines, TokenFault) or not isinstance(op.operands[0].type, ConsumerTokenType):
+        return False
+    number = plan.agent_around(op).number
+    readers = [plan.readers(pipeline).get(number) for pipeline in pipelines]
+    return bool(readers) and all(r is not None and not r.by_threads for r in readers)
+
+
+def _is_known_outside(value: SSAValue) -> bool:
+    """Whether the other warps know what a loop gives without running it, or never use it."""
+    return in_tensor_memory(value.type) or isinstance(value.type, IteratorType | ConsumerTokenType)
+
+
+def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
+    """By the positions of agents whose products another warp issues: that warp."""
+    agents = agents_of(switch, plan.block, plan.target, plan.blocks_together)
+    spare = _spare_warps(agents, switch.agent_bodies)
+    found: dict[int, Issuer] = {}
+    for position, (agent, body) in enumerate(zip(agents, switch.agent_bodies, strict=True)):
+        operations = _operations_of_products(plan, body)
+        warp = next(spare, None) if operations else None
+        if warp is not None and operations:
+            name = f"the products of {agent.name}"
+            found[position] = Issuer(Agent(name, warp, 1, 0, agent.number), operations)
+    return found
+
+
+def _spare_warps(agents: Sequence[Agent], bodies: Sequence[Region]) -> Iterator[int]:
+    """The warps of agents that need one thread only, beside the one that has it."""
+    for agent, body in zip(agents, bodies, strict=True):
+        if is_for_one_thread(body):
+            yield from range(agent.first_warp + 1, agent.first_warp + agent.warps)
+
+
+def host_of(agents: Sequence[Agent], issuer: Issuer) -> int:
+    """The position of the agent that a warp belongs to."""
+    warp = issuer.agent.first_warp
+    return next(k for k, a in enumerate(agents) if a.first_warp <= warp < a.first_warp + a.warps)
+
+
+def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operation] | None:
+    """What must run to issue the products of an agent; None where that is more than products."""
+    loops = [op for op in body.walk() if isinstance(op, scf.ForOp) and only_multiplies(plan, op)]
+    inside = {op for loop in loops for op in loop.walk()}
+    products = [op for op in body.walk() if is_tensor_product(op)]
+    if not products or any(op not in inside for op in products):
+        return None
+    kept = set(inside)
+    pending: list[Operation] = list(loops)
+    while pending:
+        for needed in _needed_by(pending.pop(), body):
+            if needed not in kept:
+                kept.add(needed)
+                pending.append(needed)
+    return frozenset(kept) if all(_may_run(op) for op in kept - inside) else None
+
+
+def _needed_by(op: Operation, body: Region) -> Iterator[Operation]:
+    """The operations of a body that give the operands of one, and what that is in."""
+    for inner in op.walk() if isinstance(op, scf.ForOp) else (op,):
+        if inner is not op and not isinstance(inner, scf.YieldOp):
+            continue
+        for operand in inner.operands:
+            owner = operand.owner
+            if isinstance(owner, Block):
+                owner = owner.parent_op()
+            if owner is not None and body.is_ancestor(owner):
+                yield owner
+    parent = op.parent_op()
+    if parent is not None and body.is_ancestor(parent):
+        yield parent
+
+
+def _may_run(op: Operation) -> bool:
+    return isinstance(op, (*_AROUND, scf.ForOp)) or _is_arithmetic(op)

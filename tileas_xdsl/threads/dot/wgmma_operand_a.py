@@ -1,0 +1,142 @@
+"""A of a product by wgmma: descriptors of shared memory, or registers of the threads.
+
+A thread has A in registers where it would have accumulators of as many columns, if elements have
+16 bits (PTX ISA, wgmma register fragments): sums of one product become A of the next in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import MakeGmmaSmemDescOp, SmemDescAddOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile, Splat
+from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_values import strip
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+
+INSTRUCTION_ROWS = 64
+REGISTER_BITS = 16
+"""Of the elements of A that lie in registers as accumulators do."""
+
+INSTRUCTION_REGISTERS = 8
+"""Elements of A that a thread gives to an instruction."""
+
+
+@dataclass(frozen=True)
+class SharedFactor:
+    """A in shared memory."""
+
+    tile: SharedTile
+    canonical: CanonicalLayout
+    descriptors: list[SSAValue] = field(default_factory=list[SSAValue])
+    """Of each block of rows of this warpgroup."""
+
+    @property
+    def columns(self) -> int:
+        """Extent along K."""
+        return self.tile.layout.columns
+
+    @property
+    def element(self) -> Attribute:
+        """Of A."""
+        return self.tile.element
+
+    @property
+    def kept(self) -> Sequence[SSAValue]:
+        """Registers that nobody may change before the product is done."""
+        return ()
+
+    def begin(self, e: Emitter, layout: AccumulatorLayout) -> None:
+        """What is made before the instructions."""
+        rows = self.tile.layout.row_bytes
+        block_bytes = INSTRUCTION_ROWS * rows
+        pointer = e.advance(e.tile_pointer(self.tile), self.tile.first_row * rows)
+        if layout.groups > 1:
+            group = e.divide(e.warp, GROUP)
+            pointer = e.advance(pointer, e.multiply(group, layout.blocks * block_bytes), ALIGNMENT)
+        for block in range(layout.blocks):
+            start = e.advance(pointer, block * block_bytes)
+            self.descriptors.append(e.insert(descriptor(start, self.canonical)).result)
+
+    def operand(self, e: Emitter, block: int, k: int) -> SSAValue:
+        """A of one instruction."""
+        return e.insert(SmemDescAddOp(self.descriptors[block], start_of(self.canonical, k))).result
+
+
+@dataclass(frozen=True)
+class RegisterFactor:
+    """A in registers: a vector for each block of rows of this warpgroup."""
+
+    layout: RegisterLayout
+    element: Attribute
+    parts: Sequence[SSAValue]
+    strips: dict[tuple[int, int], SSAValue] = field(default_factory=dict[tuple[int, int], SSAValue])
+
+    @property
+    def columns(self) -> int:
+        """Extent along K."""
+        return self.layout.shape[1]
+
+    @property
+    def kept(self) -> Sequence[SSAValue]:
+        """Registers that nobody may change before the product is done."""
+        return self.parts
+
+    def begin(self, e: Emitter, layout: AccumulatorLayout) -> None:
+        """Registers are written before the fence."""
+        for block, part in enumerate(self.parts):
+            for k in range(self.layout.registers // INSTRUCTION_REGISTERS):
+                first = k * INSTRUCTION_REGISTERS
+                self.strips[block, k] = strip(e, part, first, INSTRUCTION_REGISTERS)
+
+    def operand(self, e: Emitter, block: int, k: int) -> SSAValue:
+        """A of one instruction."""
+        return self.strips[block, k]
+
+
+LeftFactor: TypeAlias = RegisterFactor | SharedFactor
+
+
+def left_factor(e: Emitter, op: AsyncDotOp | DotOp, groups: int) -> LeftFactor:
+    """A of a product that so many warpgroups make, where it is."""
+    if not isinstance(e.get(op.a), Fragment | Splat):
+        tile = e.shared_tile(op.a)
+        layout = tile.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
+        return SharedFactor(tile, layout)
+    rows, columns = shape_of(op.a.type) or (0, 0)
+    bits = bits_of(element_of(op.a.type))
+    if bits != REGISTER_BITS or columns % (2 * INSTRUCTION_REGISTERS):
+        raise op_error(
+            op,
+            f"has A in registers, {rows}x{columns} elements of {bits} bits; wgmma takes such of "
+            f"{REGISTER_BITS} bits, and multiples of {2 * INSTRUCTION_REGISTERS} columns",
+        )
+    if isinstance(op, AsyncDotOp):
+        raise op_error(op, "has A in registers, which only a product that is waited for may have")
+    tile = in_registers(e, op, op.a, AccumulatorLayout(rows, columns, groups))
+    return RegisterFactor(tile.layout, tile.element, tile.parts)
+
+
+def start_of(canonical: CanonicalLayout, k: int) -> int:
+    """Bytes from the first start address to that of instruction `k`."""
+    offset: Any = canonical.starts(k)
+    return int(offset)
+
+
+def descriptor(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:
+    """The descriptor of an operand that starts somewhere."""
+    return MakeGmmaSmemDescOp(
+        pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
+    )

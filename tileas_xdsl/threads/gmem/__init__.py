@@ -1,0 +1,1 @@
+"""Tiles in global memory: views, pointers, bounds, vector width, gathers and atomics."""

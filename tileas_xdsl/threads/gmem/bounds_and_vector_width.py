@@ -1,0 +1,184 @@
+"""Tiles of arrays in global memory: where they begin, what is in bounds, how wide accesses are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import PtrToIntOp
+from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+
+TiledOp = TiledAtomicRmwOp | TiledLoadBase | TiledStoreOp
+
+Number = SSAValue | int
+
+
+def is_packed(element: Attribute) -> bool:
+    """Whether two elements lie in each byte of global memory, the first one in the low bits."""
+    return element_name(element) == FP4
+
+
+def check_whole_bytes(op: Operation, view: GlobalView) -> None:
+    """Refuse what counts bytes of an array whose elements have less than one."""
+    if is_packed(view.element):
+        raise op_error(op, f"elements {view.element} lie two in a byte; TMA alone moves them")
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tile of an array in global memory."""
+
+    view: GlobalView
+    shape: tuple[int, ...]
+    strides: tuple[SSAValue | int, ...]
+    """In elements, `i64`."""
+    starts: tuple[SSAValue, ...]
+    """By dimension, the element of the array that the tile begins at, `i32`; maybe outside."""
+    factors: tuple[int, ...]
+    """Numbers that divide them."""
+    limits: tuple[SSAValue | None, ...]
+    """By dimension the extent, `i32`; None where no element is out of bounds."""
+
+    @staticmethod
+    def of(e: Emitter, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
+        """The tile that an operation names; an error where it cannot be addressed."""
+        _check_semantic(op)
+        check_whole_bytes(op, view)
+        if not shape or len(shape) != len(view.extents):
+            raise op_error(
+                op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
+            )
+        starts = [_start(e, op, view, shape, axis) for axis in range(len(shape))]
+        return Window(
+            view,
+            shape,
+            tuple(_as_int64(e, stride) for stride in view.strides),
+            tuple(e.as_type(start, i32) for start in starts),
+            tuple(e.factor(start) for start in starts),
+            _limits(e, op, view),
+        )
+
+    @staticmethod
+    def at(
+        e: Emitter,
+        op: Operation,
+        view: GlobalView,
+        shape: tuple[int, ...],
+        coords: Sequence[SSAValue],
+    ) -> Window:
+        """The tile that begins at an element, of which all exists that is accessed."""
+        if len(shape) != len(view.extents) or not shape:
+            raise op_error(
+                op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
+            )
+        starts = [
+            e.add(index, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
+            for index, begin in zip(coords, view.starts, strict=True)
+        ]
+        return Window(
+            view,
+            shape,
+            tuple(_as_int64(e, stride) for stride in view.strides),
+            tuple(e.as_type(start, i32) for start in starts),
+            tuple(e.factor(start) for start in starts),
+            (None,) * len(shape),
+        )
+
+    def has(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue | None:
+        """Whether an index is in bounds; None if it always is.  Negative ones are not."""
+        limit = self.limits[axis]
+        return None if limit is None else e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
+
+    def scaled(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue:
+        """The elements that an index is away from the beginning of the array, `i64`."""
+        return e.multiply(e.widen(coordinate), self.strides[axis])
+
+    def is_aligned(self, e: Emitter, count: int) -> bool | SSAValue:
+        """Whether aligned groups of so many elements of a row are in bounds or out as a whole,
+        and adjacent at aligned addresses: always, never, or where a value says so.
+        """
+        if self.view.strides[-1] != 1 or count == 1:
+            return self.view.strides[-1] == 1
+        condition = self._begins_aligned(e, count)
+        if self.factors[-1] % count:
+            condition = _is_multiple(e, self.starts[-1], count)
+        for stride in self.view.strides[:-1]:
+            if isinstance(stride, int):
+                if stride % count:
+                    return False
+            elif e.factor(stride) % count:
+                condition = e.both(condition, _is_multiple(e, as_int32(e, stride), count))
+        condition = e.both(condition, self._ends_between_groups(e, count))
+        return True if condition is None else condition
+
+    def _begins_aligned(self, e: Emitter, count: int) -> SSAValue | None:
+        """Whether the array begins where a group may; None if it always does."""
+        size = count * bits_of(self.view.element) // 8
+        if size == 0 or self.view.alignment % size == 0:
+            return None
+        address = e.insert(PtrToIntOp(self.view.pointer)).result
+        return _is_multiple(e, address, size)
+
+    def _ends_between_groups(self, e: Emitter, count: int) -> SSAValue | None:
+        """Whether no group of a row is in bounds in part; None if none ever is."""
+        extent, limit = self.view.extents[-1], self.limits[-1]
+        if limit is None or extent in self.view.strides[:-1]:
+            return None
+        divisor = extent if isinstance(extent, int) else e.factor(limit)
+        if divisor % count == 0:
+            return None
+        start = self.starts[-1]
+        end = e.add(start, self.shape[-1])
+        below = e.insert(arith.CmpiOp(end, limit, "sle")).result
+        above = e.insert(arith.CmpiOp(start, e.int32(0), "sge")).result
+        whole = e.insert(arith.AndIOp(above, below)).result
+        if isinstance(extent, int):
+            return whole
+        return e.insert(arith.OrIOp(whole, _is_multiple(e, limit, count))).result
+
+
+def _check_semantic(op: TiledOp) -> None:
+    """Plain accesses only move data; what others may wait for is an atomic update."""
+    semantic = None if isinstance(op, TiledAtomicRmwOp) else op.mem_semantic
+    if semantic is not None and semantic.data is not MemSemantic.WEAK:
+        raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
+
+
+def _is_multiple(e: Emitter, value: SSAValue, count: int) -> SSAValue:
+    return e.is_equal(e.remainder(value, count), 0)
+
+
+def _start(e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int) -> SSAValue:
+    """Coordinates count tiles from where the view begins, offsets count elements."""
+    start = e.multiply(e.scalar(op.coords[axis]), shape[axis])
+    if not isinstance(op, TiledAtomicRmwOp) and op.offsets:
+        start = e.add(start, e.scalar(op.offsets[axis]))
+    begin = view.starts[axis]
+    return e.add(start, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
+
+
+def _limits(e: Emitter, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None, ...]:
+    inside = (False,) * len(view.extents) if op.in_bounds is None else op.in_bounds.get_values()
+    return tuple(
+        None if flag else as_int32(e, extent)
+        for flag, extent in zip(inside, view.extents, strict=True)
+    )
+
+
+def as_int32(e: Emitter, number: Number) -> SSAValue:
+    """An extent or a stride as a value."""
+    return e.int32(number) if isinstance(number, int) else e.as_type(number, i32)
+
+
+def _as_int64(e: Emitter, number: Number) -> Number:
+    return number if isinstance(number, int) else e.widen(as_int32(e, number))

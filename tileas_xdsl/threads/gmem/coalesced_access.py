@@ -1,0 +1,377 @@
+"""Plain tiles between registers and memory: the threads' own loads and stores.
+
+Accesses are as wide as a piece where a row is aligned and ends between pieces; where that is known
+only when the kernel runs, a branch that all threads take alike chooses between those and accesses
+of single elements.  What is out of bounds is not accessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, gpu, scf
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.register_tiles import (
+    AccumulatorLayout,
+    ColumnLayout,
+    EncodedLayout,
+    RegisterLayout,
+    RowsLayout,
+)
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_access import LoadBase, StoreBase
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    GlobalView,
+    PendingTile,
+)
+from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.coordinates import (
+    is_first_holder,
+    is_holding_warp,
+    pieces,
+)
+from tileas_xdsl.threads.registers.encoded_chunks import strips
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_tile import (
+    as_fragment,
+    in_registers,
+    layout_of,
+)
+from tileas_xdsl.threads.registers.vector_values import (
+    assembled,
+    element,
+    joined,
+    length,
+    numbers,
+    strip,
+    vector_type,
+)
+from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
+
+SPECIAL: Mapping[SpecialPadding, float] = {
+    SpecialPadding.NAN: float("nan"),
+    SpecialPadding.POS_INF: float("inf"),
+    SpecialPadding.NEG_INF: float("-inf"),
+    SpecialPadding.NEG_ZERO: -0.0,
+}
+"""The paddings that have no literal."""
+
+PAIR = 2
+"""Adjacent columns of accumulators in a thread."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a tile as far as a thread has something of it."""
+
+    offset: SSAValue
+    """Elements from the beginning of the array to the first column of the thread, `i64`."""
+    column: SSAValue
+    """The first column of the thread in the array."""
+    exists: SSAValue | None
+    """Whether the row is in bounds and this thread accesses it; None if always."""
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The accesses of a thread to its part of a tile in global memory."""
+
+    e: Emitter
+    window: Window
+    layout: RegisterLayout
+    rows: Mapping[int, Row]
+    """By the lines of pieces."""
+    mask: Fragment | None = None
+
+    @staticmethod
+    def of(
+        e: Emitter,
+        op: Operation,
+        window: Window,
+        layout: RegisterLayout,
+        *,
+        guard: SSAValue | None,
+        mask: Fragment | None = None,
+        bits: int = 0,
+    ) -> Accesses:
+        """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
+        columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
+        rows: dict[int, Row] = {}
+        for piece in pieces(e, layout, bits or bits_of(window.view.element)):
+            if piece.line in rows:
+                continue
+            if piece.column not in columns:
+                column = e.add(window.starts[-1], piece.column)
+                columns[piece.column] = (column, window.scaled(e, -1, column))
+            rows[piece.line] = _row(e, window, piece, columns[piece.column], guard)
+        return Accesses(e, window, layout, rows, mask)
+
+    @property
+    def aligned(self) -> int:
+        """Elements that all pieces are multiples of."""
+        layout = self.layout
+        match layout:
+            case AccumulatorLayout():
+                return PAIR
+            case EncodedLayout():
+                return strips(layout, bits_of(self.window.view.element))[0].count
+            case _:
+                return layout.vector
+
+    def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
+        """The pointer to a whole piece without its shift, and whether it is accessed."""
+        e, row, view = self.e, self.rows[piece.line], self.window.view
+        size = bits_of(view.element) // 8
+        first = e.advance(view.pointer, row.offset, piece.count * size)
+        exists = e.both(self._has(row, piece.shift), piece.exists)
+        return first, e.both(row.exists, exists)
+
+    def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
+        """The pointer to one element of a piece, and whether it is accessed."""
+        e, row, view = self.e, self.rows[piece.line], self.window.view
+        offset, stride = piece.shift + position, view.strides[-1]
+        first = e.advance(view.pointer, row.offset)
+        if isinstance(stride, int):
+            pointer = e.advance(first, offset * stride)
+        else:
+            pointer = e.advance(first, e.multiply(e.as_type(stride, i32), offset))
+        exists = e.both(row.exists, self._has(row, offset))
+        exists = e.both(exists, piece.exists)
+        if self.mask is not None:
+            chosen = element(e, self.mask.parts[piece.block], piece.register + position)
+            exists = e.both(exists, chosen)
+        return pointer, exists
+
+    def _has(self, row: Row, offset: int) -> SSAValue | None:
+        return self.window.has(self.e, -1, self.e.add(row.column, offset))
+
+    def chosen(
+        self,
+        wide: Callable[[], list[SSAValue]],
+        single: Callable[[], list[SSAValue]],
+    ) -> list[SSAValue]:
+        """What either way gives: access by pieces where rows allow it, else by elements."""
+        e = self.e
+        aligned = self.mask is None and self.window.is_aligned(e, self.aligned)
+        if isinstance(aligned, bool):
+            return wide() if aligned else single()
+        blocks = (Block(), Block())
+        given: list[list[SSAValue]] = []
+        for block, write in zip(blocks, (wide, single), strict=True):
+            with e.within(block):
+                given.append(write())
+                e.insert(scf.YieldOp(*given[-1]))
+        types = [value.type for value in given[0]]
+        made = scf.IfOp(aligned, types, Region(blocks[0]), Region(blocks[1]))
+        return list(e.insert(made).results)
+
+
+def _row(
+    e: Emitter,
+    window: Window,
+    piece: Piece,
+    begin: tuple[SSAValue, SSAValue],
+    guard: SSAValue | None,
+) -> Row:
+    """The row of a piece; `begin` is the first column, and the offset along the row."""
+    column, offset = begin
+    exists, left = guard, piece.row
+    for axis in reversed(range(len(window.shape) - 1)):
+        assert left is not None
+        position = left if axis == 0 else e.remainder(left, window.shape[axis])
+        left = e.divide(left, window.shape[axis]) if axis else None
+        coordinate = e.add(window.starts[axis], position)
+        exists = e.both(exists, window.has(e, axis, coordinate))
+        offset = e.add(offset, window.scaled(e, axis, coordinate))
+    return Row(offset, column, exists)
+
+
+def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
+    """The tile that a load names, in registers."""
+    source, shape = e.get(op.view), shape_of(op.loaded_type())
+    assert shape is not None
+    layout = encoded_layout(e, op, op.loaded_type()) or layout_of(e, op, shape)
+    if not isinstance(source, GlobalView):
+        _check_whole(e, op)
+        return in_registers(e, op, op.view, layout)
+    layout = in_rows(e, layout)
+    order(e, op)
+    return load_window(e, op, Window.of(e, op, source, shape), layout)
+
+
+def in_rows(e: Emitter, layout: RegisterLayout) -> RegisterLayout:
+    """A layout of rows for the values of rows that are a tile of several dimensions."""
+    is_column = isinstance(layout, ColumnLayout) and len(layout.shape) > 1
+    return e.tiles.rows(layout.shape, e.agent) if is_column else layout
+
+
+def load_window(
+    e: Emitter, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
+) -> Fragment:
+    """A tile of an array in global memory, in the registers of a layout."""
+    source = window.view
+    mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
+    guard = is_holding_warp(e, layout) if isinstance(layout, RowsLayout) else None
+    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
+    padding = padding_of(op.padding_value, source.element)
+
+    def wide() -> list[SSAValue]:
+        def load(piece: Piece) -> SSAValue:
+            pointer, exists = accesses.wide(piece)
+            type_ = VectorType(source.element, [piece.count])
+            loaded = e.insert(LoadOp(pointer, type_, exists, offset=piece.shift)).result
+            return padded(e, loaded, exists, padding)
+
+        return list(assembled(e, layout, source.element, load).parts)
+
+    def single() -> list[SSAValue]:
+        def load(piece: Piece) -> SSAValue:
+            found: list[SSAValue] = []
+            for k in range(piece.count):
+                pointer, exists = accesses.single(piece, k)
+                value = e.insert(LoadOp(pointer, source.element, exists)).result
+                found.append(padded(e, value, exists, padding))
+            return joined(e, found)
+
+        return list(assembled(e, layout, source.element, load).parts)
+
+    return Fragment(layout, source.element, tuple(accesses.chosen(wide, single)))
+
+
+def store_tile(e: Emitter, op: TiledStoreOp) -> None:
+    """A plain tile to memory."""
+    target = e.get(op.view)
+    tile = in_registers(e, op, op.value)
+    layout = tile.layout
+    if not isinstance(target, GlobalView):
+        _check_whole(e, op)
+        put_shared(e, op, tile, op.view)
+        return
+    order(e, op)
+    tile = as_fragment(e, op, tile, in_rows(e, layout))
+    store_window(e, op, Window.of(e, op, target, layout.shape), tile)
+
+
+def store_window(
+    e: Emitter,
+    op: TiledStoreOp | StoreBase,
+    window: Window,
+    tile: Fragment,
+    mask: Fragment | None = None,
+) -> None:
+    """A tile in registers to an array in global memory."""
+    target, layout = window.view, tile.layout
+    guard = is_first_holder(e, layout)
+    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
+
+    def wide() -> list[SSAValue]:
+        for piece in pieces(e, layout, bits_of(target.element), stored=True):
+            pointer, exists = accesses.wide(piece)
+            value = strip(e, tile.parts[piece.block], piece.register, piece.count)
+            e.insert(StoreOp(value, pointer, exists, offset=piece.shift))
+        return []
+
+    def single() -> list[SSAValue]:
+        for piece in pieces(e, layout, bits_of(target.element), stored=True):
+            for k in range(piece.count):
+                pointer, exists = accesses.single(piece, k)
+                value = element(e, tile.parts[piece.block], piece.register + k)
+                e.insert(StoreOp(value, pointer, exists))
+        return []
+
+    accesses.chosen(wide, single)
+
+
+def put_shared(e: Emitter, op: Operation, tile: Fragment, target: SSAValue) -> None:
+    """A tile in registers, put into shared memory where all threads of the agent see it.
+
+    Nobody reads a new tile before.  Where the program has the block meet next, the agent need not.
+    """
+    found = e.get(target)
+    is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
+    if not is_new:
+        e.meet()
+    write_shared(e, tile, e.shared_tile(target))
+    if not _is_read_by_threads_only(target):
+        e.insert(FenceProxyAsyncOp("shared::cta"))
+    if not isinstance(op.next_op, gpu.BarrierOp):
+        e.meet()
+    if isinstance(found, PendingTile):
+        found.seen_by = e.agent.number
+
+
+def _is_read_by_threads_only(tile: SSAValue) -> bool:
+    """Whether neither TMA nor the tensor core may read a tile in shared memory."""
+    for use in tile.uses:
+        match use.operation:
+            case ConvertLayoutOp() | CopyOp() | TiledLoadBase() | TiledStoreOp():
+                continue
+            case ExtractSliceOp() | ReinterpretOp() | ViewOp():
+                if not all(map(_is_read_by_threads_only, use.operation.results)):
+                    return False
+            case _:
+                return False
+    return True
+
+
+def order(e: Emitter, op: Operation) -> None:
+    """Other threads may have written what this one reads, or read what it writes."""
+    place = place_of_access(op)
+    assert place is not None
+    arrays = origins(place) & e.tiles.rewritten
+    if not arrays:
+        return
+    if arrays & e.touched or runs_again(op):
+        e.meet()
+    e.touched |= arrays
+
+
+def _check_whole(e: Emitter, op: TiledLoadBase | TiledStoreOp) -> None:
+    numbers_ = [e.known(e.scalar(value)) for value in (*op.coords, *op.offsets)]
+    if any(numbers_):
+        raise op_error(op, "accesses a place in shared memory that is not its beginning")
+
+
+def padding_of(attribute: Attribute | None, element_: Attribute) -> FloatAttr | IntegerAttr | None:
+    """The number to pad with; None for zero, which is what loads that do not happen give."""
+    if attribute is None:
+        return None
+    if isinstance(attribute, SpecialPaddingAttr):
+        assert isinstance(element_, AnyFloat)
+        return FloatAttr(SPECIAL[attribute.data], element_)
+    assert isa(attribute, FloatAttr | IntegerAttr)
+    return attribute if str(attribute.value.data) not in ("0", "0.0") else None
+
+
+def padded(
+    e: Emitter,
+    value: SSAValue,
+    exists: SSAValue | None,
+    padding: FloatAttr | IntegerAttr | None,
+) -> SSAValue:
+    """What was loaded, or the padding where nothing was."""
+    if exists is None or padding is None:
+        return value
+    if vector_type(value) is not None:
+        other = numbers(e, [padding.value.data] * length(value), padding.type)
+    else:
+        other = e.insert(arith.ConstantOp(padding)).result
+    return e.insert(arith.SelectOp(exists, value, other)).result

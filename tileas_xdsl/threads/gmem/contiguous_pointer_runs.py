@@ -1,0 +1,157 @@
+"""Accesses through pointers that count up along rows: wide ones where that is true at run time.
+
+A thread looks at the pointers of its pieces: neighbours that are side by side, aligned, and all
+masked alike are accessed at once.  One branch of the thread decides for all of its pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import PlainLayout
+from tileas_xdsl.analysis.row_strides import row_step
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.gmem.coalesced_access import padded
+from tileas_xdsl.threads.gmem.pointer_tiles import followed
+from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.coordinates import (
+    is_first_holder,
+    is_holding_warp,
+    pieces,
+)
+from tileas_xdsl.threads.registers.vector_values import assembled, element, strip
+
+MOST_BITS = 128
+"""One access moves this much at most."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The pointers of a tile, in pieces of neighbours."""
+
+    e: Emitter
+    base: Fragment
+    mask: Fragment | None
+    type: MemoryPointer
+    pieces: Sequence[Piece]
+    mine: SSAValue | None
+    """Whether the thread acts at all; None for yes."""
+
+    @staticmethod
+    def of(
+        e: Emitter,
+        pointers: SSAValue,
+        base: Fragment,
+        mask: Fragment | None,
+        type_: MemoryPointer,
+        *,
+        stored: bool,
+    ) -> Runs | None:
+        """The runs of pointers that count up by one; None where nothing is known of them."""
+        layout, bits = base.layout, bits_of(type_.element_type)
+        if row_step(pointers) != 1 or not isinstance(layout, PlainLayout):
+            return None
+        found = list(pieces(e, layout, bits, stored=stored))
+        sizes = {piece.count * bits for piece in found}
+        if max(sizes) > MOST_BITS or min(piece.count for piece in found) == 1:
+            return None
+        mine = is_first_holder(e, layout) if stored else is_holding_warp(e, layout)
+        return Runs(e, base, mask, type_, found, mine)
+
+    def are_whole(self) -> SSAValue:
+        """Whether neighbours of each piece lie side by side, aligned, and are masked alike."""
+        whole: SSAValue | None = None
+        for piece in self.pieces:
+            whole = self.e.both(whole, self._is_whole(piece))
+        assert whole is not None
+        return whole
+
+    def _is_whole(self, piece: Piece) -> SSAValue | None:
+        e, size = self.e, self.type.element_bytes
+        first, last = (self._pointer(piece, k) for k in (0, piece.count - 1))
+        distance = e.int64((piece.count - 1) * size)
+        is_run = e.insert(arith.CmpiOp(e.subtract(last, first), distance, "eq")).result
+        rest = e.insert(arith.AndIOp(first, e.int64(piece.count * size - 1))).result
+        is_aligned = e.insert(arith.CmpiOp(rest, e.int64(0), "eq")).result
+        found = e.both(is_run, is_aligned)
+        if self.mask is None:
+            return found
+        flags = [element(e, self.mask.parts[piece.block], k) for k in _registers(piece)]
+        for flag in flags[1:]:
+            found = e.both(found, e.insert(arith.CmpiOp(flag, flags[0], "eq")).result)
+        return found
+
+    def _pointer(self, piece: Piece, k: int) -> SSAValue:
+        return element(self.e, self.base.parts[piece.block], piece.register + k)
+
+    def _place(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
+        """The pointer of a whole piece, and whether it is accessed."""
+        e = self.e
+        align = piece.count * self.type.element_bytes
+        wide = MemoryPointer(self.type.element_type, "gmem", align)
+        exists = e.both(self.mine, piece.exists)
+        if self.mask is not None:
+            exists = e.both(exists, element(e, self.mask.parts[piece.block], piece.register))
+        return followed(e, self._pointer(piece, 0), wide), exists
+
+    def load(self, padding: FloatAttr | IntegerAttr | None) -> Fragment:
+        """All pieces, each at once."""
+
+        def loaded(piece: Piece) -> SSAValue:
+            pointer, exists = self._place(piece)
+            type_: VectorType[Attribute] = VectorType(self.type.element_type, [piece.count])
+            value = self.e.insert(LoadOp(pointer, type_, exists)).result
+            return padded(self.e, value, exists, padding)
+
+        return assembled(self.e, self.base.layout, self.type.element_type, loaded)
+
+    def store(self, value: Fragment) -> None:
+        """All pieces, each at once."""
+        for piece in self.pieces:
+            pointer, exists = self._place(piece)
+            part = strip(self.e, value.parts[piece.block], piece.register, piece.count)
+            self.e.insert(StoreOp(part, pointer, exists))
+
+
+def _registers(piece: Piece) -> range:
+    return range(piece.register, piece.register + piece.count)
+
+
+def either_loaded(
+    e: Emitter,
+    runs: Runs,
+    padding: FloatAttr | IntegerAttr | None,
+    one_by_one: Callable[[], Fragment],
+) -> Fragment:
+    """Whole pieces where all of them are, else elements."""
+    blocks = (Block(), Block())
+    condition, made = runs.are_whole(), list[Fragment]()
+    for block, load in zip(blocks, (lambda: runs.load(padding), one_by_one), strict=True):
+        with e.within(block):
+            made.append(load())
+            e.insert(scf.YieldOp(*made[-1].parts))
+    types = [part.type for part in made[0].parts]
+    branch = scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1]))
+    return made[0].of(e.insert(branch).results)
+
+
+def either_stored(
+    e: Emitter, runs: Runs, value: Fragment, one_by_one: Callable[[], None]
+) -> Operation:
+    """Whole pieces where all of them are, else elements."""
+    blocks = (Block(), Block())
+    condition = runs.are_whole()
+    for block, store in zip(blocks, (lambda: runs.store(value), one_by_one), strict=True):
+        with e.within(block):
+            store()
+            e.insert(scf.YieldOp())
+    return e.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))

@@ -1,0 +1,150 @@
+"""Loads and stores at coordinates of elements: each its own, or those of a box of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    GlobalView,
+    Lowered,
+    Scalar,
+)
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
+from tileas_xdsl.threads.gmem.coalesced_access import order, padded, padding_of
+from tileas_xdsl.threads.gmem.pointer_access import (
+    check_weak,
+    chosen,
+    token_of,
+)
+from tileas_xdsl.threads.registers.element_iterator import (
+    Cell,
+    cells_to_load,
+    cells_to_store,
+)
+from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_values import element, filled
+
+ALONE = 128
+"""Bits of elements of which no access moves two."""
+
+ScatteringOp = GatherLoadOp | ScatterStoreOp
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Where the elements of a tile are in an array: an index for all, or one for each."""
+
+    e: Emitter
+    view: GlobalView
+    layout: RegisterLayout
+    indices: Sequence[SSAValue | Fragment]
+    """By dimension of the array."""
+    checked: Sequence[bool]
+    """Along which dimensions an index may be out of bounds."""
+    mask: Fragment | None
+
+    @staticmethod
+    def of(e: Emitter, op: ScatteringOp, tile: Attribute, values: Sequence[SSAValue]) -> Scatter:
+        """The places that an operation names, in the registers of its tiles."""
+        check_weak(op, op.mem_semantic)
+        view = e.get(op.view)
+        if not isinstance(view, GlobalView):
+            raise op_error(op, f"reaches {op.view.type}, and threads scatter in global memory only")
+        check_whole_bytes(op, view)
+        order(e, op)
+        coords = [(value, e.get(value)) for value in op.coords]
+        tiles = [found for _, found in coords if not isinstance(found, Scalar)]
+        layout = common_layout(e, op, tile, [*(e.get(value) for value in values), *tiles])
+        indices = [
+            found.value if isinstance(found, Scalar) else in_registers(e, op, value, layout)
+            for value, found in coords
+        ]
+        flags = (False,) * len(indices) if op.in_bounds is None else op.in_bounds.get_values()
+        mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
+        return Scatter(e, view, layout, indices, [not flag for flag in flags], mask)
+
+    def place(self, cell: Cell) -> tuple[SSAValue, SSAValue | None]:
+        """The pointer to an element, and whether it is accessed."""
+        e, view = self.e, self.view
+        exists = e.both(cell.exists, chosen(e, self.mask, cell))
+        offset: SSAValue | None = None
+        for axis, index in enumerate(self.indices):
+            coordinate = self._coordinate(axis, index, cell)
+            if self.checked[axis]:
+                exists = e.both(exists, self._is_inside(axis, coordinate))
+            term = _scaled(e, coordinate, view.strides[axis])
+            offset = term if offset is None else e.add(offset, term)
+        assert offset is not None
+        return e.advance(view.pointer, offset), exists
+
+    def _coordinate(self, axis: int, index: SSAValue | Fragment, cell: Cell) -> SSAValue:
+        """An index of the array, `i64`."""
+        e, start = self.e, self.view.starts[axis]
+        if isinstance(index, Fragment):
+            index = element(e, index.parts[cell.block], cell.register)
+        wide = _wide(e, index)
+        return e.add(wide, start if isinstance(start, int) else _wide(e, start))
+
+    def _is_inside(self, axis: int, coordinate: SSAValue) -> SSAValue:
+        """Whether an index has an element; as an unsigned number a negative one is too large."""
+        e, extent = self.e, self.view.extents[axis]
+        limit = e.int64(extent) if isinstance(extent, int) else _wide(e, extent)
+        return e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
+
+
+def _wide(e: Emitter, value: SSAValue) -> SSAValue:
+    """A signed integer as `i64`."""
+    if value.type == i64:
+        return value
+    if isinstance(value.type, IndexType):
+        return e.insert(arith.IndexCastOp(value, i64)).result
+    if width_of(value.type) < width_of(i32):
+        value = e.insert(arith.ExtSIOp(value, i32)).result
+    return e.insert(arith.ExtSIOp(value, i64)).result
+
+
+def _scaled(e: Emitter, coordinate: SSAValue, stride: SSAValue | int) -> SSAValue:
+    return e.multiply(coordinate, stride if isinstance(stride, int) else _wide(e, stride))
+
+
+def gather(e: Emitter, op: GatherLoadOp) -> Sequence[Lowered]:
+    """A tile of elements from anywhere; what is masked or out of bounds is padded."""
+    work = Scatter.of(e, op, op.result.type, [])
+    type_, layout = work.view.element, work.layout
+    padding = padding_of(op.padding_value, type_)
+    rows: list[dict[int, SSAValue]] = [{} for _ in range(layout.blocks)]
+    for cell in cells_to_load(e, layout, ALONE):
+        pointer, exists = work.place(cell)
+        value = e.insert(LoadOp(pointer, type_, exists)).result
+        rows[cell.block][cell.register] = padded(e, value, exists, padding)
+    parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
+    return [Fragment(layout, type_, parts), *token_of(op)]
+
+
+def scatter(e: Emitter, op: ScatterStoreOp) -> Sequence[Lowered]:
+    """Elements to anywhere; nothing is stored out of bounds."""
+    work = Scatter.of(e, op, op.value.type, [op.value])
+    value = in_registers(e, op, op.value, work.layout)
+    for cell in cells_to_store(e, work.layout, ALONE):
+        pointer, exists = work.place(cell)
+        single = element(e, value.parts[cell.block], cell.register)
+        e.insert(StoreOp(single, pointer, exists))
+    return token_of(op)
+
+
+_TABLE: Any = {GatherLoadOp: gather, ScatterStoreOp: scatter}
+
+SCATTERED_MEMORY: Mapping[type[Operation], Handler] = _TABLE
+"""Gathers and scatters."""

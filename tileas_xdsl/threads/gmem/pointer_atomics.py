@@ -1,0 +1,155 @@
+"""Atomic updates of tiles and of single elements: each element is updated by one thread.
+
+What was there goes to all threads that have the element, through shared memory where several do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
+from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
+    AtomicCasOp,
+    AtomicRmwOp,
+    PointedAtomicOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    GlobalView,
+    Lowered,
+    Scalar,
+)
+from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
+from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
+from tileas_xdsl.threads.gmem.pointer_access import (
+    chosen,
+    first_thread,
+    to_all_threads,
+    token_of,
+)
+from tileas_xdsl.threads.gmem.pointer_tiles import followed, memory_pointer
+from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
+from tileas_xdsl.threads.registers.element_iterator import cells_to_store, is_held_once
+from tileas_xdsl.threads.registers.register_tile import (
+    as_fragment,
+    common_layout,
+    in_registers,
+)
+from tileas_xdsl.threads.registers.vector_values import element, filled
+from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
+
+ALONE = 128
+"""Bits of elements of which no access moves two."""
+
+
+def atomic_rmw(e: Emitter, op: AtomicRmwOp) -> Sequence[Lowered]:
+    """Elements updated by a value."""
+    work = Updater(e, op, op.rmw_mode.data, op.element, _order(op))
+    return _updated(e, op, [op.value], lambda given, p, x: work.update(given[0], p, x))
+
+
+def atomic_cas(e: Emitter, op: AtomicCasOp) -> Sequence[Lowered]:
+    """A value put where memory has the bits of another one."""
+    work = Updater(e, op, RmwMode.CMPXCHG, op.element, _order(op))
+    return _updated(
+        e,
+        op,
+        [op.compare, op.value],
+        lambda given, p, x: work.compare_and_set(given[0], given[1], p, x),
+    )
+
+
+def _order(op: PointedAtomicOp | TiledAtomicRmwOp) -> Order:
+    return Order.of(op.mem_semantic, op.mem_scope)
+
+
+Act = Callable[[Sequence[SSAValue], SSAValue, "SSAValue | None"], SSAValue]
+"""The operands of an element, its pointer, and where it exists; what was there."""
+
+
+def _updated(
+    e: Emitter, op: PointedAtomicOp, operands: Sequence[SSAValue], act: Act
+) -> Sequence[Lowered]:
+    pointer = pointer_of(op.base.type)
+    assert pointer is not None
+    type_, ordering = memory_pointer(op, pointer), _order(op)
+    order(e, op)
+    ordering.begin(e)
+    if shape_of(op.base.type) is None:
+        given = [e.scalar(value) for value in operands]
+        old = act(given, followed(e, e.scalar(op.base), type_), first_thread(e))
+        found: Lowered = Scalar(to_all_threads(e, op, old) if any(op.result.uses) else old)
+    else:
+        tiles = [op.base, *operands]
+        layout = common_layout(e, op, op.value.type, [e.get(value) for value in tiles])
+        base, *given_tiles = (in_registers(e, op, value, layout) for value in tiles)
+        mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
+        rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
+        for cell in cells_to_store(e, layout, ALONE):
+            exists = e.both(cell.exists, chosen(e, mask, cell))
+            place = followed(e, element(e, base.parts[cell.block], cell.register), type_)
+            given = [element(e, tile.parts[cell.block], cell.register) for tile in given_tiles]
+            rows[cell.block][cell.register] = act(given, place, exists)
+        found = _result(e, op, layout, rows)
+    ordering.end(e)
+    return [found, *token_of(op)]
+
+
+def _result(
+    e: Emitter,
+    op: PointedAtomicOp | TiledAtomicRmwOp,
+    layout: RegisterLayout,
+    rows: Sequence[Mapping[int, SSAValue]],
+) -> Fragment:
+    """What was there, in all threads that have the elements."""
+    type_ = element_of(op.value.type)
+    assert type_ is not None
+    parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
+    old = Fragment(layout, type_, parts)
+    if not any(op.result.uses) or is_held_once(e, layout):
+        return old
+    return read_back(e, spilled(e, op, old), layout)
+
+
+def tiled_atomic_rmw(e: Emitter, op: TiledAtomicRmwOp) -> Sequence[Lowered]:
+    """A tile of an array updated; what is out of bounds is not."""
+    view, ordering = e.get(op.view), _order(op)
+    if not isinstance(view, GlobalView):
+        raise op_error(op, f"updates {op.view.type}, and only global memory is updated by threads")
+    order(e, op)
+    ordering.begin(e)
+    tile = in_registers(e, op, op.value)
+    tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
+    layout = tile.layout
+    work = Updater(e, op, op.rmw_mode.data, tile.element, ordering)
+    window = Window.of(e, op, view, layout.shape)
+    accesses = Accesses.of(e, op, window, layout, guard=is_first_holder(e, layout), bits=ALONE)
+    rows: list[dict[int, SSAValue]] = [{} for _ in tile.parts]
+    for piece in pieces(e, layout, ALONE, stored=True):
+        for k in range(piece.count):
+            pointer, exists = accesses.single(piece, k)
+            value = element(e, tile.parts[piece.block], piece.register + k)
+            rows[piece.block][piece.register + k] = work.update(value, pointer, exists)
+    found = _result(e, op, layout, rows)
+    ordering.end(e)
+    return [found, *token_of(op)]
+
+
+_TABLE: Any = {
+    AtomicCasOp: atomic_cas,
+    AtomicRmwOp: atomic_rmw,
+    TiledAtomicRmwOp: tiled_atomic_rmw,
+}
+
+ATOMICS: Mapping[type[Operation], Handler] = _TABLE
+"""Atomic updates."""

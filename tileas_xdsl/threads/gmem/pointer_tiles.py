@@ -1,0 +1,100 @@
+"""Pointers as threads have them: addresses of 64 bits, which a tile keeps in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, VectorType, i1, i64
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import AddressOfOp, IntToPtrOp, PtrToIntOp
+from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, Lowered, Scalar
+from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    element_type,
+    joined,
+    length,
+    repeated,
+)
+
+GLOBAL_SPACES = (0, 1)
+"""Generic and global memory, as LLVM numbers them for NVPTX; a launch passes global addresses."""
+
+
+def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None) -> MemoryPointer:
+    """The type of a pointer to global memory; an error for what nobody loads through."""
+    if pointer.pointee == i1:
+        text = "reaches an array of truth values, and threads have bytes: give it as one of i8"
+        raise op_error(op, text)
+    if pointer.address_space.data not in GLOBAL_SPACES or element_bits(pointer.pointee) is None:
+        raise op_error(op, f"follows {pointer}, and only elements of global memory are reached")
+    return MemoryPointer(pointer.pointee, "gmem", alignment)
+
+
+def followed(e: Emitter, address: SSAValue, type_: MemoryPointer) -> SSAValue:
+    """The pointer with an address."""
+    return e.insert(IntToPtrOp(address, type_)).result
+
+
+def add_pointer(e: Emitter, op: AddPtrOp) -> Sequence[Lowered]:
+    """Each address moved by whole elements."""
+    pointer = pointer_of(op.base.type)
+    assert pointer is not None
+    size = (element_bits(pointer.pointee) or 8) // 8
+    found = e.get(op.base)
+    if isinstance(found, Scalar):
+        return [Scalar(e.add(found.value, distance(e, e.scalar(op.offset), size)))]
+    layout = common_layout(e, op, op.result.type, [found, e.get(op.offset)])
+    base, offset = (in_registers(e, op, value, layout) for value in op.operands)
+    parts = [e.add(a, distance(e, b, size)) for a, b in zip(base.parts, offset.parts, strict=True)]
+    return [Fragment(layout, i64, tuple(parts))]
+
+
+def distance(e: Emitter, offset: SSAValue, size: int) -> SSAValue:
+    """Signed numbers of elements as bytes, `i64`, of a scalar or a vector."""
+    wide = _widened(e, offset)
+    if size == 1:
+        return wide
+    factor = e.int64(size)
+    count = length(wide) if isinstance(wide.type, VectorType) else 0
+    return e.multiply(wide, repeated(e, factor, count) if count else factor)
+
+
+def _widened(e: Emitter, offset: SSAValue) -> SSAValue:
+    if element_type(offset) == i64:
+        return offset
+    if not isinstance(offset.type, VectorType):
+        return _single(e, offset)
+    return joined(e, [_single(e, element(e, offset, k)) for k in range(length(offset))])
+
+
+def _single(e: Emitter, offset: SSAValue) -> SSAValue:
+    kind: Any = arith.IndexCastOp if isinstance(offset.type, IndexType) else arith.ExtSIOp
+    return e.insert(kind(offset, i64)).result
+
+
+def get_global(e: Emitter, op: GetGlobalOp) -> Sequence[Lowered]:
+    """The address of the first element of a global."""
+    type_ = memory_pointer(op, op.result.type)
+    name, module = op.global_name.data, e.plan.kernel.parent_op()
+    known = module.walk() if module is not None else ()
+    if not any(isinstance(inner, GlobalOp) and inner.sym_name.data == name for inner in known):
+        raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
+    pointer = e.insert(AddressOfOp(op.global_name.data, type_)).result
+    return [Scalar(e.insert(PtrToIntOp(pointer)).result)]
+
+
+_TABLE: Any = {AddPtrOp: add_pointer, GetGlobalOp: get_global}
+
+POINTERS: Mapping[type[Operation], Handler] = _TABLE
+"""Arithmetic of pointers, and where globals are."""

@@ -1,0 +1,110 @@
+"""Arrays behind pointers: an address, extents and strides that the program has as scalars.
+
+What is promised of scalars makes accesses wide; without a promise threads look when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import gcd
+from typing import Any
+
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
+from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    ARRAY_ALIGNMENT,
+    Ghost,
+    GlobalView,
+    Lowered,
+    Scalar,
+)
+from tileas_xdsl.threads.gmem.pointer_tiles import (
+    distance,
+    followed,
+    memory_pointer,
+)
+
+
+def make_memref(e: Emitter, op: MakeMemrefOp) -> Sequence[Lowered]:
+    """A window of all elements."""
+    pointer, element = op.pointer.type, op.array.element_type
+    assert isinstance(pointer, PtrType)
+    size = bits_of(element) // 8
+    if not size:
+        raise op_error(op, f"shows elements of {element}, and those of whole bytes are reached")
+    address = e.scalar(op.pointer)
+    if op.offset is not None:
+        address = e.add(address, distance(e, e.scalar(op.offset), size))
+    alignment = max(gcd(e.factor(address), ARRAY_ALIGNMENT), size)
+    rank = len(op.array.get_shape())
+    view = GlobalView(
+        followed(e, address, memory_pointer(op, pointer, alignment)),
+        element,
+        tuple(_count(e, op.extent(axis)) for axis in range(rank)),
+        tuple(_count(e, op.stride(axis)) for axis in range(rank)),
+        (0,) * rank,
+        alignment=alignment,
+    )
+    return [view]
+
+
+def _count(e: Emitter, number: SSAValue | int) -> SSAValue | int:
+    """A number of elements as `i32` or `index`; narrow integers are read as unsigned."""
+    if isinstance(number, int):
+        return number
+    value = e.scalar(number)
+    type_: Attribute = value.type
+    if not isinstance(type_, FixedBitwidthType) or type_ == i32:
+        return value
+    if type_.bitwidth < i32.bitwidth:
+        return e.insert(arith.ExtUIOp(value, i32)).result
+    return e.as_type(value, IndexType())
+
+
+def assume(e: Emitter, op: AssumeOp) -> Sequence[Lowered]:
+    """The same value; what divides it wherever the kernel goes is remembered."""
+    found, fact = e.get(op.source), op.fact
+    always = isinstance(op.parent_op(), func.FuncOp)
+    if not always or not isinstance(fact, DivByAttr) or fact.group is not None:
+        return [found]
+    divisor = fact.divisor.data
+    if isinstance(found, Scalar):
+        e.promised[found.value] = max(divisor, e.promised.get(found.value, 1))
+    elif isinstance(found, GlobalView):
+        alignment = max(gcd(divisor, ARRAY_ALIGNMENT), found.alignment)
+        return [replace(found, alignment=alignment)]
+    return [found]
+
+
+def same(e: Emitter, op: BitcastOp | IntToPtrOp | PtrToIntOp) -> Sequence[Lowered]:
+    """Addresses are integers."""
+    return [e.get(op.source)]
+
+
+def join(e: Emitter, op: JoinMemTokenOp) -> Sequence[Lowered]:
+    """Nothing: threads access memory in the order of the program."""
+    return [Ghost()]
+
+
+_TABLE: Any = {
+    AssumeOp: assume,
+    BitcastOp: same,
+    IntToPtrOp: same,
+    JoinMemTokenOp: join,
+    MakeMemrefOp: make_memref,
+    PtrToIntOp: same,
+}
+
+ARRAYS: Mapping[type[Operation], Handler] = _TABLE
+"""Arrays, addresses and promises."""

@@ -1,0 +1,347 @@
+"""Tiles in memory: windows, slices of registers, and stores of what products have left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import (
+    AsyncTiledLoadOp,
+    TiledLoadBase,
+    TiledLoadOp,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp, part_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    Ghost,
+    GlobalView,
+    LoadToken,
+    Lowered,
+    PendingTile,
+    Scalar,
+    SharedTile,
+    Splat,
+    StoreToken,
+    TensorTile,
+    Unset,
+)
+from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
+from tileas_xdsl.threads.registers.coordinates import (
+    column_of_accumulator,
+    row_of_accumulator,
+)
+from tileas_xdsl.threads.registers.slice import (
+    part_of_registers,
+    reshaped,
+)
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
+from tileas_xdsl.threads.tma.descriptor_args import wait_for_store
+from tileas_xdsl.threads.tmem.tmem_allocation import tensor_tile
+
+MATRIX = 8
+"""Rows and columns of the matrices that stmatrix stores."""
+
+
+def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
+    """A tile in shared memory, whose place is found when it is used."""
+    type_ = op.result.type
+    if space_of(type_) is Space.TMEM:
+        return [tensor_tile(e, op)]
+    if isinstance(type_.encoding, RegisterEncoding):
+        return [Unset(tuple(type_.get_shape()), type_.element_type)]
+    if space_of(type_) is not Space.SMEM:
+        raise op_error(op, f"makes {type_}; tiles without a place are not lowered to threads yet")
+    name = f"%{op.result.name_hint or 'tile'}"
+    layout = layout_of_buffer(op, type_, [op.result])
+    return [PendingTile(layout, type_.element_type, name)]
+
+
+def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
+    """The same memory; of an array in global memory, a window that begins somewhere."""
+    source = e.get(op.source)
+    if isinstance(source, Fragment | Splat):
+        return [reshaped(e, op, source)]
+    if isinstance(source, PendingTile | SharedTile):
+        if not op.is_whole or shape_of(op.result.type) != source.shape:
+            raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
+        return [source]
+    if not isinstance(source, GlobalView) or op.offset is not None:
+        raise op_error(op, "shows memory in a way that is not lowered to threads yet")
+    shape = shape_of(op.result.type) or ()
+    starts = [e.scalar(v) for v in op.indices] or [0] * len(source.extents)
+    if len(starts) != len(source.extents) or DYNAMIC_INDEX in shape:
+        raise op_error(op, "shows memory in a way that is not lowered to threads yet")
+    return [replace(source, starts=_moved(e, source, starts), shape=shape)]
+
+
+def _moved(
+    e: Emitter, source: GlobalView, starts: Sequence[SSAValue | int]
+) -> tuple[SSAValue | int, ...]:
+    """The sums of two beginnings."""
+    return tuple(_sum(e, a, b) for a, b in zip(source.starts, starts, strict=True))
+
+
+def _sum(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+    if isinstance(a, int):
+        return a + b if isinstance(b, int) else e.add(b, a)
+    return e.add(a, b)
+
+
+def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
+    """Rows of a tile in shared memory, or any part of one in registers."""
+    source = e.get(op.source)
+    if isinstance(source, SharedTile) and op.offsets:
+        return [_rows_somewhere(e, op, source)]
+    if isinstance(source, TensorTile):
+        return [_tensor_columns(e, op, source)]
+    if isinstance(source, Splat):
+        return [replace(source, shape=shape_of(op.result.type) or ())]
+    if isinstance(source, Fragment):
+        columns = _columns(e, op, source)
+        return [part_of_registers(e, op, source) if columns is None else columns]
+    if isinstance(source, SharedTile):
+        offsets, sizes = _numbers(e, op)
+        return [_rows(op, source, offsets, sizes)]
+    raise op_error(op, "takes a part of a tile in a way that is not lowered to threads yet")
+
+
+def _numbers(e: Emitter, op: ExtractSliceOp) -> tuple[Sequence[int], Sequence[int]]:
+    if any(stride != 1 for stride in op.static_strides.get_values()):
+        raise op_error(op, "takes elements that are not next to one another")
+    dynamic = iter(op.offsets)
+    offsets: list[int] = []
+    for static in op.static_offsets.get_values():
+        number: int | None = static
+        if static == DYNAMIC_INDEX:
+            number = _constant(e, next(dynamic))
+        if number is None:
+            raise op_error(op, "begins at an element that is not known when it is compiled")
+        offsets.append(number)
+    return offsets, op.static_sizes.get_values()
+
+
+def _constant(e: Emitter, value: SSAValue) -> int | None:
+    """The number that a value always has, after the loops around were written out."""
+    found = e.get(value)
+    return e.known(found.value) if isinstance(found, Scalar) else constant_of(value)
+
+
+def _rows(
+    op: Operation, source: SharedTile, offsets: Sequence[int], sizes: Sequence[int]
+) -> SharedTile:
+    if len(offsets) != 2 or offsets[1] or sizes[1] != source.layout.columns:
+        raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
+    if offsets[0] % MATRIX or sizes[0] % MATRIX:
+        raise op_error(op, f"takes rows in groups of {MATRIX}, as swizzles repeat")
+    return replace(source, first_row=source.first_row + offsets[0], rows=sizes[0])
+
+
+def _rows_somewhere(e: Emitter, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
+    """Rows that begin where a value says, a multiple of the rows after which swizzles repeat."""
+    static, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
+    strides = op.static_strides.get_values()
+    whole = len(static) == 2 and static[1] == 0 and sizes[1] == source.layout.columns
+    if not whole or static[0] != DYNAMIC_INDEX or strides != (1, 1):
+        raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
+    first = e.scalar(op.offsets[0])
+    step = source.layout.row_bytes
+    if e.factor(first) * step % ALIGNMENT:
+        raise op_error(op, f"begins at a row that is not known to be a multiple of {MATRIX}")
+    offset = e.as_type(e.multiply(first, step), i32)
+    pointer = e.advance(e.tile_pointer(source), offset, ALIGNMENT)
+    return replace(source, pointer=pointer, rows=sizes[0])
+
+
+def _columns(e: Emitter, op: ExtractSliceOp, source: Fragment) -> Fragment | None:
+    """Whole columns of accumulators, which stay where they are; None for any other part."""
+    layout, sizes = source.layout, op.static_sizes.get_values()
+    if not isinstance(layout, AccumulatorLayout) or any(n != 1 for n in _strides(op)):
+        return None
+    offsets = [_known_offset(e, n) for n in mixed_offsets(op)]
+    first = offsets[1]
+    if offsets[0] != 0 or first is None or sizes[0] != layout.m:
+        return None
+    if first % MATRIX or sizes[1] % MATRIX:
+        return None
+    begin, count = first // 2, sizes[1] // 2
+    parts = tuple([e.insert(SliceFragmentOp(part, begin, count)).result for part in source.parts])
+    return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
+
+
+def _strides(op: ExtractSliceOp) -> Sequence[int]:
+    return op.static_strides.get_values()
+
+
+def _known_offset(e: Emitter, offset: SSAValue | int) -> int | None:
+    return offset if isinstance(offset, int) else _constant(e, offset)
+
+
+def mixed_offsets(op: ExtractSliceOp) -> Sequence[SSAValue | int]:
+    """The offsets of a part, numbers where the operation says them."""
+    return part_of(op).offsets
+
+
+def _tensor_columns(e: Emitter, op: ExtractSliceOp, source: TensorTile) -> TensorTile:
+    """Columns of sums in tensor memory, from any one on."""
+    offsets, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
+    whole = len(offsets) == 2 and offsets[0] == 0 and sizes[0] == source.shape[0]
+    if not whole or any(stride != 1 for stride in op.static_strides.get_values()):
+        raise op_error(op, "takes whole columns of sums in tensor memory, one after the other")
+    first: SSAValue | int = offsets[1]
+    if offsets[1] == DYNAMIC_INDEX:
+        first = e.as_type(e.scalar(op.offsets[0]), i32)
+    column = _sum(e, first, source.column)
+    return replace(source, column=column, shape=tuple(sizes))
+
+
+def tiled_load(e: Emitter, op: TiledLoadOp) -> Sequence[Lowered]:
+    """A tile from memory into registers."""
+    _await(e, op)
+    return [load_tile(e, op), *_token(op)]
+
+
+def async_tiled_load(e: Emitter, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
+    """The same: the hardware waits where registers are used."""
+    _await(e, op)
+    return [LoadToken(load_tile(e, op)), *_token(op)]
+
+
+def _await(e: Emitter, op: TiledLoadBase | TiledStoreOp) -> None:
+    """What comes after a bulk store waits for it; all else is in order as it is written."""
+    token = None if op.token is None else e.get(op.token)
+    if isinstance(token, StoreToken):
+        wait_for_store(e, token)
+
+
+def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
+    return [Ghost()] if op.out_token is not None else []
+
+
+def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
+    """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
+    _await(e, op)
+    fragment = e.get(op.value)
+    if not isinstance(fragment, Fragment) or not isinstance(fragment.layout, AccumulatorLayout):
+        store_tile(e, op)
+        return _token(op)
+    target = e.get(op.view)
+    if isinstance(target, GlobalView):
+        order(e, op)
+        _store_global(e, op, fragment, target)
+    else:
+        _store_shared(e, op, fragment, e.shared_tile(op.view))
+    return _token(op)
+
+
+def _layout_of(fragment: Fragment) -> AccumulatorLayout:
+    """The layout of accumulators."""
+    assert isinstance(fragment.layout, AccumulatorLayout)
+    return fragment.layout
+
+
+def _store_global(e: Emitter, op: TiledStoreOp, fragment: Fragment, target: GlobalView) -> None:
+    if len(target.extents) != 2:
+        raise op_error(op, "stores accumulators to a matrix")
+    starts = [e.as_type(_tile_start(e, target, op, axis), i32) for axis in range(2)]
+    layout = _layout_of(fragment)
+    row, column = (
+        e.add(row_of_accumulator(e, layout), starts[0]),
+        e.add(column_of_accumulator(e), starts[1]),
+    )
+    rows, columns = [_as_int32(e, extent) for extent in target.extents]
+    stride = e.widen(_as_int32(e, target.strides[0]))
+    left = e.subtract(columns, column)
+    inside = [
+        (offset, e.is_less(e.int32(offset), left))
+        for group in range(layout.n // MATRIX)
+        for offset in (MATRIX * group, MATRIX * group + 1)
+    ]
+    for block, part in enumerate(fragment.parts):
+        for half in range(2):
+            here = e.add(row, 64 * block + 8 * half)
+            offset = e.add(e.multiply(e.widen(here), stride), e.widen(column))
+            pointer = e.advance(target.pointer, offset)
+            row_block = Block()
+            with e.within(row_block):
+                _store_row(e, part, half, pointer, inside)
+            e.when(e.is_less(here, rows), row_block)
+
+
+def _tile_start(e: Emitter, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
+    """Coordinates count tiles from where the view begins."""
+    tile = shape_of(op.value.type) or ()
+    begin = e.multiply(e.scalar(op.coords[axis]), tile[axis])
+    start = target.starts[axis]
+    offset = e.scalar(op.offsets[axis]) if op.offsets else 0
+    moved = _sum(e, e.as_type(begin, _type_of(start, begin)), start)
+    result = _sum(e, moved, offset)
+    assert isinstance(result, SSAValue)
+    return result
+
+
+def _type_of(start: SSAValue | int, default: SSAValue) -> Attribute:
+    return default.type if isinstance(start, int) else start.type
+
+
+def _as_int32(e: Emitter, extent: SSAValue | int) -> SSAValue:
+    return e.int32(extent) if isinstance(extent, int) else e.as_type(extent, i32)
+
+
+def _store_row(
+    e: Emitter,
+    part: SSAValue,
+    half: int,
+    pointer: SSAValue,
+    inside: Sequence[tuple[int, SSAValue]],
+) -> None:
+    """The elements of one row that a thread has, by column, where there is one."""
+    for k, (offset, exists) in enumerate(inside):
+        value = element(e, part, 4 * (k // 2) + 2 * half + k % 2)
+        e.insert(StoreOp(value, pointer, exists, offset=offset))
+
+
+def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: SharedTile) -> None:
+    """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
+    layout = _layout_of(fragment)
+    if (layout.m, layout.n) != (tile.height, tile.layout.columns):
+        raise op_error(op, f"stores {layout.m}x{layout.n} accumulators to a tile of another shape")
+    if any(constant_of(v) != 0 and _constant(e, v) != 0 for v in op.coords):
+        raise op_error(op, "stores to a place in shared memory that is not its beginning")
+    write_accumulators(e, fragment, tile)
+
+
+def create_none(e: Emitter, op: CreateNoneOp) -> Sequence[Lowered]:
+    """A token of nothing."""
+    return [Ghost()]
+
+
+_TABLE: Any = {
+    AllocTensorOp: alloc_tensor,
+    AsyncTiledLoadOp: async_tiled_load,
+    CreateNoneOp: create_none,
+    ExtractSliceOp: extract_slice,
+    TiledLoadOp: tiled_load,
+    TiledStoreOp: tiled_store,
+    ViewOp: view,
+}
+
+MEMORY: Mapping[type[Operation], Handler] = _TABLE
+"""Windows, slices and stores."""

@@ -1,0 +1,476 @@
+"""Tiles that are computed from positions: the body of a `generate` for what a thread has.
+
+The body is written once for each block of registers: what is the same in all of them is a scalar,
+anything else a vector.  Elements of other tiles whose places are known are brought before, all at
+once; those at places found at run time come out of shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math, tensor
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp
+from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    Lowered,
+    Scalar,
+    Splat,
+    held_as,
+)
+from tileas_xdsl.threads.codegen.scalar_ops import on_vectors
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried
+from tileas_xdsl.threads.index.generate_body import Body, Choice, Path, Step
+from tileas_xdsl.threads.index.per_thread_tables import (
+    Flags,
+    Table,
+    is_simple,
+    tabulated,
+)
+from tileas_xdsl.threads.registers.register_gather import (
+    Gathered,
+    coordinates_of,
+    gathered,
+    held_by,
+)
+from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    joined,
+    numbers,
+    repeated,
+)
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch, spilled
+
+ONE_BY_ONE = (
+    arith.CmpfOp,
+    arith.CmpiOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.FPToSIOp,
+    arith.FPToUIOp,
+    arith.IndexCastOp,
+    arith.SIToFPOp,
+    arith.TruncIOp,
+    arith.UIToFPOp,
+)
+"""Operations of `arith` that xDSL has on scalars only."""
+
+WORD = 32
+
+HALF_RANGE = 1 << (WORD - 1)
+
+
+@dataclass
+class Generation:
+    """The body of a `generate` at work."""
+
+    e: Emitter
+    op: GenerateOp
+    layout: RegisterLayout
+    block: int = 0
+    """The block of registers at hand."""
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """What values of the body are in it: scalars, or vectors of its registers."""
+    taken: dict[Operation, Gathered] = field(default_factory=dict[Operation, Gathered])
+    """Elements whose places are known."""
+    rooms: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
+    """Tiles that are read at any place."""
+    vectors: dict[tuple[object, ...], SSAValue] = field(
+        default_factory=dict[tuple[object, ...], SSAValue]
+    )
+    """Vectors that several blocks have alike."""
+
+    @cached_property
+    def held(self) -> Table:
+        """`(threads, registers)`: the element in each register of all blocks, -1 for none."""
+        return held_by(self.layout, self.e.agent)
+
+    @cached_property
+    def body(self) -> Body:
+        """The body, with what is known of it."""
+        arguments = coordinates_of(self.held, self.layout.shape)
+        block = self.op.body.block
+        return Body.of(block, arguments, np.greater_equal(self.held, 0), self._outside)
+
+    def _outside(self, value: SSAValue) -> int | None:
+        found = self.e.values.get(value)
+        is_whole = isinstance(value.type, IndexType | IntegerType)
+        return self.e.known(found.value) if is_whole and isinstance(found, Scalar) else None
+
+    @property
+    def count(self) -> int:
+        """Registers of a block."""
+        return self.layout.registers
+
+    # tiles
+
+    def fetch(self) -> None:
+        """Bring the tiles that elements are taken from to where they can be."""
+        for step in self.body.steps:
+            if isinstance(step, Step) and isinstance(step.op, tensor.ExtractOp):
+                self._fetch(step, step.op)
+
+    def _fetch(self, step: Step, op: tensor.ExtractOp) -> None:
+        e, source = self.e, op.tensor
+        if op.result not in self.body.wanted or isinstance(e.get(source), Splat):
+            return
+        tile = in_registers(e, op, source)
+        if all(index in self.body.known for index in op.indices):
+            self.taken[op] = gathered(e, op, tile, self._positions(step, op, tile))
+        elif source not in self.rooms:
+            self.rooms[source] = spilled(e, op, carried(e, tile))
+
+    def _positions(self, step: Step, op: tensor.ExtractOp, tile: Fragment) -> Table:
+        """By register, the element that is taken; -1 where none counts."""
+        shape, flags = tile.layout.shape, self.body.wanted[op.result]
+        path = self.body.flags(step.path)
+        flags = flags if path is None else flags & path
+        indices = [np.broadcast_to(self.body.known[v], flags.shape) for v in op.indices]
+        for axis, index in enumerate(indices):
+            inside = (index >= 0) & (index < shape[axis])
+            wrong = flags & ~inside
+            if wrong.any() and not self.body.unknown(step.path):
+                raise op_error(
+                    op,
+                    f"takes element {int(index[wrong][0])} along dimension {axis} of a tile of "
+                    f"{'x'.join(map(str, shape))}",
+                )
+            flags = flags & inside
+        if not indices:
+            return np.where(flags, 0, -1)
+        safe = tuple(np.where(flags, index, 0) for index in indices)
+        return np.where(flags, np.ravel_multi_index(safe, shape, order="F"), -1)
+
+    # blocks
+
+    def part(self, block: int) -> SSAValue:
+        """The registers of one block."""
+        self.block, self.values = block, {}
+        for step in self.body.steps:
+            if any(v in self.body.wanted and v not in self.body.known for v in step.results):
+                self._lower(step)
+        end = self.op.body.block.last_op
+        assert end is not None
+        value = self._value(end.operands[0])
+        return value if _is_vector(value) else repeated(self.e, value, self.count)
+
+    def _slice(self, table: Table) -> Table:
+        whole = np.broadcast_to(table, self.held.shape)
+        return whole[:, self.block * self.count : (self.block + 1) * self.count]
+
+    def _value(self, value: SSAValue) -> SSAValue:
+        """A value in the block at hand."""
+        if value not in self.values:
+            found = self.body.known.get(value)
+            if found is None:
+                return self.e.scalar(value)
+            self.values[value] = self._made(value, self._slice(found))
+        return self.values[value]
+
+    def _made(self, value: SSAValue, table: Table) -> SSAValue:
+        """A known integer: of numbers of the thread, or else computed as the program says."""
+        e, held = self.e, self._slice(self.held) >= 0
+        if value.type == i1:
+            made = _flags(e, table != 0, held)
+        else:
+            made = self._numbers(value.type, np.where(held, table, -1), table)
+        if made is not None:
+            return made
+        owner = value.owner
+        if isinstance(owner, Operation) and not isinstance(owner, GenerateOp):
+            return self._computed(owner)[0]
+        columns = [_number(e, value.type, table[:, k]) for k in range(self.count)]
+        return joined(e, columns)
+
+    def _numbers(self, type_: Attribute, asked: Table, table: Table) -> SSAValue | None:
+        """Sums of one number of the thread and constants; None where it takes more."""
+        e, count = self.e, self.count
+        valid = table.min() >= 0
+        steps = table - table[:, :1]
+        if not valid or (steps != steps[0]).any() or not is_simple(asked[:, 0]):
+            return None
+        first = _number(e, type_, table[:, 0])
+        offsets: list[int] = steps[0].tolist()
+        if not any(offsets):
+            return first
+        return e.add(repeated(e, first, count), numbers(e, offsets, type_))
+
+    def _lower(self, step: Step | Choice) -> None:
+        if isinstance(step, Choice):
+            self.values[step.result] = self._chosen(step)
+        elif isinstance(step.op, tensor.ExtractOp):
+            self.values[step.op.result] = self._extract(step.op, step.path)
+        else:
+            made = self._computed(step.op)
+            self.values.update(zip(step.op.results, made, strict=True))
+
+    def _computed(self, op: Operation) -> Sequence[SSAValue]:
+        """What an operation gives in the block at hand."""
+        used = {value for inner in op.walk() for value in inner.operands if self._is_mine(value)}
+        found = {value: self._value(value) for value in used}
+        vectors = [value for value in used if _is_vector(found[value])]
+        self.e.values.update({value: Scalar(here) for value, here in found.items()})
+        if not vectors:
+            self.e.lower(op)
+            return [self.e.scalar(value) for value in op.results]
+        if _is_lifted(op):
+            return [self._on_vectors(op)]
+        return self._one_by_one(op, vectors)
+
+    def _is_mine(self, value: SSAValue) -> bool:
+        """Whether a value is one of the body."""
+        return value in self.values or value in self.body.known
+
+    def _on_vectors(self, op: Operation) -> SSAValue:
+        operands = [self._vector(self._value(value)) for value in op.operands]
+        type_ = VectorType(held_as(op.results[0].type), [self.count])
+        return on_vectors(self.e, op, operands, type_)
+
+    def _vector(self, value: SSAValue) -> SSAValue:
+        return value if _is_vector(value) else repeated(self.e, value, self.count)
+
+    def _one_by_one(self, op: Operation, vectors: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        e, given = self.e, list[list[SSAValue]]()
+        whole = {value: self._value(value) for value in vectors}
+        for k in range(self.count):
+            for value in vectors:
+                e.values[value] = Scalar(element(e, whole[value], k))
+            e.lower(op)
+            given.append([e.scalar(value) for value in op.results])
+        return [joined(e, [row[position] for row in given]) for position in range(len(op.results))]
+
+    # choices
+
+    def _chosen(self, step: Choice) -> SSAValue:
+        """One or the other of two values: by registers where it is known, else at run time."""
+        known = self.body.known.get(step.condition)
+        if known is None:
+            return self._selected(self._value(step.condition), step)
+        flags, held = self._slice(known) != 0, self._slice(self.held) >= 0
+        if (flags | ~held).all():
+            return self._value(step.taken)
+        if not (flags & held).any():
+            return self._value(step.other)
+        mine = [flags[held[:, k], k] for k in range(self.count)]
+        sides = [None if some.any() and not some.all() else bool(some.all()) for some in mine]
+        return self._mixed(step, sides)
+
+    def _mixed(self, step: Choice, sides: Sequence[bool | None]) -> SSAValue:
+        """Each register from where it is known to come, or selected."""
+        e, found = self.e, list[SSAValue]()
+        both = [self._vector(self._value(value)) for value in (step.taken, step.other)]
+        for k, side in enumerate(sides):
+            arms = [element(e, value, k) for value in both]
+            if side is not None:
+                found.append(arms[0 if side else 1])
+                continue
+            here = _at(e, self._value(step.condition), k)
+            found.append(e.insert(arith.SelectOp(here, *arms)).result)
+        return joined(e, found)
+
+    def _selected(self, condition: SSAValue, step: Choice) -> SSAValue:
+        e, both = self.e, [self._value(value) for value in (step.taken, step.other)]
+        if not _is_vector(condition):
+            if any(map(_is_vector, both)):
+                both = [self._vector(value) for value in both]
+            return e.insert(arith.SelectOp(condition, *both)).result
+        found = [
+            e.insert(arith.SelectOp(element(e, condition, k), *(element(e, v, k) for v in both)))
+            for k in range(self.count)
+        ]
+        return joined(e, [op.result for op in found])
+
+    # elements of tiles
+
+    def _extract(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
+        found = self.e.get(op.tensor)
+        if isinstance(found, Splat):
+            return number_of_splat(self.e, found)
+        if op not in self.taken:
+            return self._from_room(op, path)
+        taken, first = self.taken[op], self.block * self.count
+        if taken.is_one(first, self.count):
+            return self._once((op, taken.column[first]), lambda: taken.single(first))
+        columns = tuple(taken.column[first : first + self.count])
+        return self._once((op, columns), lambda: taken.vector(first, self.count))
+
+    def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
+        """A value that is made for the first block that has it."""
+        if key not in self.vectors:
+            self.vectors[key] = make()
+        return self.vectors[key]
+
+    def _from_room(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
+        e, room = self.e, self.rooms[op.tensor]
+        shape = shape_of(op.tensor.type) or ()
+        indices = [self._value(value) for value in op.indices]
+        guards = [(self._value(value), holds_) for value, holds_ in path]
+        if not any(map(_is_vector, [*indices, *(value for value, _ in guards)])):
+            value = element_of_room(e, room, shape, indices, _all_hold(e, guards))
+            return _uncarried(e, value, element_of(op.tensor.type))
+        found: list[SSAValue] = []
+        for k in range(self.count):
+            here = [_at(e, value, k) for value in indices]
+            guard = _all_hold(e, [(_at(e, value, k), holds_) for value, holds_ in guards])
+            value = element_of_room(e, room, shape, here, guard)
+            found.append(_uncarried(e, value, element_of(op.tensor.type)))
+        return joined(e, found)
+
+
+def _at(e: Emitter, value: SSAValue, k: int) -> SSAValue:
+    return element(e, value, k) if _is_vector(value) else value
+
+
+def _all_hold(e: Emitter, guards: Sequence[tuple[SSAValue, bool]]) -> SSAValue | None:
+    """Whether conditions are what they should be; None without any."""
+    found: SSAValue | None = None
+    for value, wanted in guards:
+        here = value if wanted else e.exclusive_or(value, e.boolean(True))
+        found = e.both(found, here)
+    return found
+
+
+def _flags(e: Emitter, flags: Flags, held: Flags) -> SSAValue | None:
+    """Bits of registers that all threads have alike; None where they differ."""
+    if (flags | ~held).all() or not (flags & held).any():
+        return e.boolean(bool((flags & held).any()))
+    bits: list[SSAValue] = []
+    for k in range(flags.shape[1]):
+        mine = flags[held[:, k], k]
+        if mine.all() or not mine.any():
+            bits.append(e.boolean(bool(mine.any())))
+            continue
+        return None
+    return joined(e, bits)
+
+
+def _number(e: Emitter, type_: Attribute, table: Table) -> SSAValue:
+    """The entry of this thread, in a type."""
+    low = int(table.min())
+    if low < -HALF_RANGE or int(table.max()) >= HALF_RANGE:
+        return _of_halves(e, table)
+    moved = table - low if low < 0 else table
+    value, constant = tabulated(e, moved)
+    value = e.add(value, constant + min(low, 0))
+    if isinstance(type_, IndexType):
+        return e.as_type(value, type_)
+    bits = width_of(type_)
+    if bits == WORD:
+        return value
+    kind: Any = arith.ExtSIOp if bits > WORD else arith.TruncIOp
+    return e.insert(kind(value, type_)).result
+
+
+def _of_halves(e: Emitter, table: Table) -> SSAValue:
+    """Entries of more than 32 bits: the upper half and the lower one."""
+    upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD), i64)).result
+    signed = (table & (2 * HALF_RANGE - 1) ^ HALF_RANGE) - HALF_RANGE
+    lower = e.insert(arith.ExtUIOp(_number(e, i32, signed), i64)).result
+    moved = e.insert(arith.ShLIOp(upper, e.int64(WORD))).result
+    return e.insert(arith.OrIOp(moved, lower)).result
+
+
+def _is_vector(value: SSAValue) -> bool:
+    return isinstance(value.type, VectorType)
+
+
+def _is_lifted(op: Operation) -> bool:
+    """Whether an operation works on vectors as it does on scalars."""
+    known: Any = (*arith.Arith.operations, *math.Math.operations)
+    return type(op) in known and len(op.results) == 1 and not isinstance(op, ONE_BY_ONE)
+
+
+def element_of_room(
+    e: Emitter,
+    room: Scratch,
+    shape: Sequence[int],
+    indices: Sequence[SSAValue],
+    guard: SSAValue | None = None,
+) -> SSAValue:
+    """The element at indices, from shared memory."""
+    position = indices[0]
+    for extent, index in zip(shape[1:], indices[1:], strict=True):
+        position = e.add(e.multiply(position, extent), index)
+    return e.insert(LoadOp(e.advance(room.pointer, position), room.element, guard)).result
+
+
+def number_of_splat(e: Emitter, tile: Splat) -> SSAValue:
+    """The only value that a tile has."""
+    if isinstance(tile.constant, SSAValue):
+        return tile.constant
+    constant: Any = tile.constant
+    return e.insert(arith.ConstantOp(constant)).result
+
+
+def generate(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
+    """A tile whose elements the body computes."""
+    type_ = op.result.type
+    work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
+    work.fetch()
+    parts = [work.part(block) for block in range(work.layout.blocks)]
+    return [Fragment(work.layout, held_as(type_.element_type), tuple(parts))]
+
+
+def _alike(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
+    """The tiles whose elements are taken where the new ones are."""
+    arguments = tuple(op.body.block.args)
+    return [
+        e.get(inner.tensor)
+        for inner in op.body.block.walk()
+        if isinstance(inner, tensor.ExtractOp)
+        and tuple(inner.indices) == arguments
+        and shape_of(inner.tensor.type) == shape_of(op.result.type)
+    ]
+
+
+def extract(e: Emitter, op: tensor.ExtractOp) -> Sequence[Lowered]:
+    """One element, which all threads get."""
+    found = e.get(op.tensor)
+    if isinstance(found, Splat):
+        return [Scalar(number_of_splat(e, found))]
+    if _is_in_body(op):
+        raise op_error(
+            op,
+            "takes an element in a loop of a generated tile, where threads do not meet: generate "
+            "the tile inside of the loop, or take the element under an scf.if",
+        )
+    tile = in_registers(e, op, op.tensor)
+    if not tile.layout.shape:
+        return [Scalar(element(e, tile.parts[0], 0))]
+    indices = [e.scalar(value) for value in op.indices]
+    room = spilled(e, op, carried(e, tile))
+    value = element_of_room(e, room, tile.layout.shape, indices)
+    return [Scalar(_uncarried(e, value, tile.element))]
+
+
+def _uncarried(e: Emitter, value: SSAValue, type_: Attribute | None) -> SSAValue:
+    """An element as it was before it travelled."""
+    if type_ is None or type_ not in CARRIERS:
+        return value
+    return e.insert(CARRIERS[type_].back(value, type_)).result
+
+
+def _is_in_body(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, GenerateOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+_TABLE: Any = {GenerateOp: generate, tensor.ExtractOp: extract}
+
+GENERATED: Mapping[type[Operation], Handler] = _TABLE
+"""Tiles from positions, and elements of tiles."""

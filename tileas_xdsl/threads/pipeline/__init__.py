@@ -1,0 +1,1 @@
+"""Kernel plan: agents, warps and registers, mbarrier pipelines and their stages."""

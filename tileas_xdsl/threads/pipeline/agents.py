@@ -1,0 +1,130 @@
+"""Agents: each runs its body in its own warps, with its own budget of registers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from xdsl.builder import Builder
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
+from tileas_xdsl.dialects.nv_tileas.agent_checks import captures
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    DotToken,
+    Fragment,
+    LoadToken,
+    Lowered,
+    TensorTile,
+)
+from tileas_xdsl.threads.dot.mma_issuer_warp import Issuer, host_of, issuers
+from tileas_xdsl.threads.pipeline.kernel_plan import is_for_one_thread
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of, registers_at_entry
+from tileas_xdsl.threads.tmem.accumulator_barriers import first_turns
+
+
+def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
+    """The warps of each agent run its body; all of them go on after it."""
+    if OPEN_BOUNDARY in op.attributes:
+        raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
+    if e.agent.number:
+        raise op_error(op, f"splits {e.agent.name} again, which is not lowered to threads yet")
+    plan = e.plan
+    agents = agents_of(op, e.agent, plan.target, plan.blocks_together)
+    split = issuers(plan, op)
+    for position, (agent, body) in enumerate(zip(agents, op.agent_bodies, strict=True)):
+        _check_captures(e, agent, body)
+        block = Block()
+        inner = _inside(e, agent, block)
+        inner.issues = position not in split
+        _write(inner, body)
+        for other, issuer in split.items():
+            if host_of(agents, issuer) == position:
+                _write_products(inner, issuer, op.agent_bodies[other])
+        e.when(_is_mine(e, agent), block)
+    return []
+
+
+def _inside(e: Emitter, agent: Agent, block: Block) -> Emitter:
+    builder = Builder(InsertPoint.at_end(block))
+    return replace(e, agent=agent, builder=builder, values=dict(e.values), _facts={})
+
+
+def _write_products(e: Emitter, issuer: Issuer, body: Region) -> None:
+    """A warp that this agent does not need issues the products of another one."""
+    block = Block()
+    inner = _inside(e, issuer.agent, block)
+    inner.issues, inner.reads, inner.by_one_warp = True, False, True
+    inner.kept = issuer.operations
+    inner.begin()
+    first_turns(inner)
+    inner.run(body.block)
+    mine = e.is_equal(e.warp, issuer.agent.first_warp - e.agent.first_warp)
+    condition = e.both(e.leads(), mine)
+    assert condition is not None
+    e.when(condition, block)
+
+
+def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
+    """Registers belong to the threads that filled them: an agent has those of no others."""
+    if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
+        return
+    for user, value in captures(body):
+        if isinstance(e.values.get(value), Fragment | LoadToken | DotToken | TensorTile):
+            name = "a tile" if value.name_hint is None else f"%{value.name_hint}"
+            text = f"uses {name} in registers of other threads than those of {agent.name}"
+            reason = note_at(value, "tileas-resolve-agent-boundary hands it over")
+            raise op_error(user, text, [reason])
+
+
+def _is_mine(e: Emitter, agent: Agent) -> SSAValue:
+    """Whether the warp belongs to an agent."""
+    last = e.is_less(e.warp, e.int32(agent.first_warp + agent.warps))
+    if agent.first_warp == 0:
+        return last
+    first = e.is_less(e.int32(agent.first_warp - 1), e.warp)
+    both = e.both(first, last)
+    assert both is not None
+    return both
+
+
+def _write(e: Emitter, body: Region) -> None:
+    _set_registers(e)
+    e.begin()
+    first_turns(e)
+    if not is_for_one_thread(body):
+        e.run(body.block)
+        return
+    first, only = Block(), Block()
+    with e.within(first):
+        elected = e.elected_of_warp()
+        assert elected is not None
+        with e.within(only):
+            e.by_one_thread = True
+            e.run(body.block)
+        e.when(elected, only)
+    e.when(e.is_equal(e.warp, 0), first)
+
+
+def _set_registers(e: Emitter) -> None:
+    """Give registers away or take more, where whole warpgroups do."""
+    wanted = e.agent.registers
+    if not wanted or not e.agent.groups:
+        return
+    plan = e.plan
+    entry = registers_at_entry(plan.block.threads, plan.target, plan.blocks_together)
+    if wanted != entry:
+        e.insert(SetMaxRegisterOp(wanted, wanted > entry))
+
+
+_TABLE: Any = {AgentSwitchOp: agent_switch}
+
+AGENTS: Mapping[type[Operation], Handler] = _TABLE
+"""Agents."""

@@ -1,0 +1,207 @@
+"""What is decided about a kernel before any code is made: threads, operands, barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.analysis.accumulators import PAIR, is_of_two_blocks, is_tensor_product
+from tileas_xdsl.analysis.dot_layouts import tiling_of
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.pipeline import (
+    CreateIteratorOp,
+    IncIterOp,
+    PipelineYieldOp,
+    StageOp,
+)
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
+from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
+from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, FutureWaitOp, WaitOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.stage_consumers import (
+    BY_THREADS,
+    Reader,
+    reader_of,
+    users_of,
+)
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of, blocks_together
+from tileas_xdsl.threads.smem.smem_layout import SharedMap
+
+
+@dataclass
+class KernelPlan:
+    """The decisions about one kernel, and what the code that is made adds to them."""
+
+    kernel: func.FuncOp
+    target: Target
+    facts: KernelFacts
+    shared: SharedMap
+    recipes: list[TensorMapRecipe] = field(default_factory=list[TensorMapRecipe])
+    hidden: list[str] = field(default_factory=list[str])
+    """What the arguments are that the kernel gets while it is lowered."""
+    arena: SSAValue | None = None
+    """The argument that points to places for the tensor maps that blocks make."""
+    device_maps: int = 0
+    """How many maps each block makes."""
+    waited: Sequence[Operation] = ()
+    """Products into tensor memory that are waited for where they are."""
+
+    @staticmethod
+    def of(kernel: func.FuncOp, target: Target) -> KernelPlan:
+        """The plan of a kernel before any code is made."""
+        return KernelPlan(kernel, target, KernelFacts(kernel), SharedMap(target))
+
+    @property
+    def block(self) -> Agent:
+        """All threads of the block."""
+        return Agent("kernel", 0, self.facts.spec.num_warps)
+
+    @property
+    def blocks_together(self) -> int:
+        """How many blocks share a multiprocessor at least."""
+        return blocks_together(self.block.threads, self.facts.spec.occupancy, self.target)
+
+    def agent_around(self, op: Operation) -> Agent:
+        """The agent that runs an operation."""
+        inner: Operation | None = op
+        while inner is not None:
+            parent = inner.parent_op()
+            if isinstance(parent, AgentSwitchOp):
+                region = inner.parent_region()
+                position = next(k for k, body in enumerate(parent.bodies) if body is region)
+                agents = agents_of(parent, self.block, self.target, self.blocks_together)
+                return agents[position]
+            inner = parent
+        return self.block
+
+    def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, Reader]) -> int:
+        """Arrivals on `empty` for each stage: of every warp that reads it, of products that do."""
+        agents: dict[int, Agent] = {}
+        for op in self.kernel.walk():
+            is_consumer = isinstance(op, StageOp) and "consumer_idx" in op.properties
+            if is_consumer and pipeline in _pipelines(op.operands[0]):
+                agents[_consumer_index(op)] = self.agent_around(op)
+        if any(reader.by_pair for reader in readers.values()):
+            return len(agents)
+        count = 0
+        for agent in agents.values():
+            reader = readers.get(agent.number, BY_THREADS)
+            count += agent.warps * reader.by_threads + reader.by_tensor_core
+        return (count or 1) * self.facts.group(pipeline)
+
+    @cached_property
+    def is_of_pair(self) -> bool:
+        """Whether two blocks multiply together; all products into tensor memory do then."""
+        products = [op for op in self.kernel.walk() if is_tensor_product(op)]
+        pairs = [op for op in products if is_of_two_blocks(op)]
+        if pairs and len(pairs) < len(products):
+            alone = next(op for op in products if not is_of_two_blocks(op))
+            raise op_error(alone, "is of one block, in a kernel with products of two")
+        extents = self.facts.cluster
+        if pairs and prod(extents) != PAIR:
+            listed = "x".join(map(str, extents))
+            raise op_error(pairs[0], f"is of two blocks, and clusters have {listed}")
+        return bool(pairs)
+
+    def readers(self, pipeline: CreatePipelineOp) -> Mapping[int, Reader]:
+        """By the numbers of agents, whether threads or the tensor core read its stages."""
+        found: dict[int, Reader] = {}
+        for user in users_of(pipeline):
+            if "consumer_idx" not in user.properties or not user.regions:
+                continue
+            number, mine = self.agent_around(user).number, reader_of(user.regions[0].block.args)
+            found[number] = mine.beside(found.get(number, mine))
+        return found
+
+    def accumulator(self, value: SSAValue) -> AccumulatorLayout | None:
+        """The registers of a tile that becomes the accumulator of a product, else None."""
+        for dot in _products_of(value):
+            agent = self.agent_around(dot)
+            if tiling_of(dot, agent.warps) is not None:
+                continue
+            a, b = dot.operands[0].type, dot.operands[1].type
+            if agent.groups and isinstance(a, TensorType) and isinstance(b, TensorType):
+                return AccumulatorLayout(a.get_shape()[-2], b.get_shape()[-1], agent.groups)
+        return None
+
+
+def _pipelines(token: SSAValue) -> Sequence[CreatePipelineOp]:
+    found = pipelines_of(token)
+    return () if isinstance(found, TokenFault) else found
+
+
+def _consumer_index(op: Operation) -> int:
+    return number_of(op.properties["consumer_idx"]) or 0
+
+
+def _products_of(value: SSAValue) -> Iterator[AsyncDotOp | DotOp]:
+    """The products that a tile is the C of, behind the loops that carry it."""
+    pending, seen = [value], {value}
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if isinstance(op, AsyncDotOp | DotOp) and use.index == 2:
+                yield op
+            carried = [v for v in _carried(op, use.index) if v not in seen]
+            seen.update(carried)
+            pending += carried
+
+
+def _carried(op: Operation, position: int) -> Sequence[SSAValue]:
+    """Where a loop carries an operand."""
+    if isinstance(op, scf.ForOp) and position >= 3:
+        return (op.body.block.args[position - 2], op.results[position - 3])
+    if isinstance(op, scf.YieldOp) and isinstance(parent := op.parent_op(), scf.ForOp):
+        return (parent.body.block.args[position + 1],)
+    return ()
+
+
+_BY_ONE_THREAD = (
+    arith.ConstantOp,
+    CreateIteratorOp,
+    CreateNoneOp,
+    ExtractSliceOp,
+    IncIterOp,
+    PipelineYieldOp,
+    TmaLoadBase,
+    scf.ForOp,
+    scf.IfOp,
+    scf.YieldOp,
+)
+
+
+def is_for_one_thread(body: Region) -> bool:
+    """Whether one thread can run a body: it only computes addresses and issues loads."""
+    operations = list(body.walk())
+    has_loads = any(isinstance(op, TmaLoadBase) for op in operations)
+    return has_loads and all(_is_scalar_or_load(op) for op in operations)
+
+
+def _is_scalar_or_load(op: Operation) -> bool:
+    if isinstance(op, StageOp):
+        return "producer" in op.name or "produce_one" in op.name
+    if isinstance(op, _BY_ONE_THREAD) or op.name.startswith("gpu."):
+        return True
+    if isinstance(op, WaitOp | FutureWaitOp):
+        return False
+    types = (*op.operand_types, *op.result_types)
+    return op.name.startswith("arith.") and not any(isinstance(t, TensorType) for t in types)
+
+
+def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:
+    """The TMA loads of a body."""
+    return [op for op in body.walk() if isinstance(op, TmaLoadBase)]

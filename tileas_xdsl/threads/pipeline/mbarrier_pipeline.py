@@ -1,0 +1,384 @@
+"""Pipelines: two arrays of mbarriers, stages by index and parity, one arrival of each warp.
+
+The producer announces the bytes of all loads of a stage when it has acquired it, so that a commit
+is nothing more.  Threads that copy tiles into a stage meet, and one of them arrives for all.  Each
+warp of a consumer arrives once when it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from tileas_xdsl.analysis.accumulators import PAIR
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BarrierOp,
+    ClusterArriveOp,
+    ClusterWaitOp,
+    FenceMbarrierInitOp,
+    FenceProxyAsyncOp,
+    GetDynSmemOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierArriveOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+    SyncWarpOp,
+    UmmaCommitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import (
+    ConsumeOneOp,
+    ConsumerReadOp,
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    CreateIteratorOp,
+    IncIterOp,
+    ProduceOneAsyncOp,
+    ProduceOneOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    ProducerWriteOp,
+    StageOp,
+)
+from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Ghost,
+    Lowered,
+    SharedTile,
+    StagedTile,
+    StageIndex,
+    Stages,
+)
+from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
+from tileas_xdsl.threads.pipeline.stage_consumers import (
+    BY_THREADS,
+    Reader,
+    is_read_by_threads,
+    users_of,
+)
+from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
+from tileas_xdsl.threads.smem.smem_layout import (
+    ALIGNMENT,
+    BARRIER_BYTES,
+)
+from tileas_xdsl.threads.tmem.accumulator_barriers import commit
+
+
+def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
+    """Slots and barriers; one thread initialises them before anybody goes on."""
+    if e.agent.number:
+        raise op_error(
+            op, f"is made by {e.agent.name}, but all threads of the block make pipelines"
+        )
+    group = e.plan.facts.group(op)
+    tiles, slot_bytes = staged_tiles(op)
+    name = f"%{op.producer.name_hint or 'pipeline'}"
+    slots = e.plan.shared.allocate(
+        op, name, slot_bytes * op.stages, f"{op.stages} stages of {slot_bytes} bytes"
+    )
+    full = _barriers(e, op, f"full of {name}", op.stages)
+    empty = _barriers(e, op, f"empty of {name}", op.stages)
+    stages = Stages(
+        name,
+        op.stages,
+        e.insert(GetDynSmemOp(slots, i8, ALIGNMENT)).result,
+        slot_bytes,
+        tiles,
+        full,
+        empty,
+        group,
+        e.plan.readers(op),
+    )
+    _initialise(e, stages, e.plan.releases(op, stages.readers))
+    token = Ghost(stages)
+    return [token, token]
+
+
+def _reader(e: Emitter, stages: Stages) -> Reader:
+    return stages.readers.get(e.agent.number, BY_THREADS)
+
+
+def _barriers(e: Emitter, op: Operation, name: str, count: int) -> SSAValue:
+    offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, "mbarriers", BARRIER_BYTES)
+    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+
+
+def _initialise(e: Emitter, stages: Stages, releases: int) -> None:
+    block = Block()
+    with e.within(block):
+        for stage in range(stages.count):
+            e.insert(MbarrierInitOp(e.advance(stages.full, stage), 1))
+            e.insert(MbarrierInitOp(e.advance(stages.empty, stage), releases))
+        e.insert(FenceMbarrierInitOp())
+    e.when(e.is_equal(e.thread, 0), block)
+    if stages.group > 1:
+        e.insert(ClusterArriveOp(relaxed=True))
+        e.insert(ClusterWaitOp())
+    else:
+        e.insert(BarrierOp(0))
+
+
+def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
+    """The tiles of a stage as its users see them, each where swizzles begin."""
+    users = users_of(op)
+    if not users:
+        raise op_error(op, "has no operation that fills or reads a stage")
+    tiles: list[StagedTile] = []
+    offset = 0
+    for k, type_ in enumerate(stage_types(users[0])):
+        shape, element = shape_of(type_), element_of(type_)
+        if shape is None or element is None or len(shape) < 2:
+            raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
+        layout = layout_of_buffer(op, type_, _seen_as(users, k))
+        tiles.append(StagedTile(offset, layout, element))
+        offset += -(-layout.bytes // ALIGNMENT) * ALIGNMENT
+    return tiles, offset
+
+
+def _seen_as(users: Sequence[StageOp], position: int) -> list[SSAValue]:
+    """The arguments of bodies that are a tile of a stage."""
+    blocks = [user.regions[0].block for user in users if user.regions and user.regions[0].blocks]
+    return [block.args[position] for block in blocks if position < len(block.args)]
+
+
+def create_iterator(e: Emitter, op: CreateIteratorOp) -> Sequence[Lowered]:
+    """The first stage, in an even lap."""
+    return [StageIndex(e.int32(0), e.int32(0))]
+
+
+def increment(e: Emitter, op: IncIterOp) -> Sequence[Lowered]:
+    """The next stage; behind the last one the first, with the other parity."""
+    index = e.get(op.iterator)
+    assert isinstance(index, StageIndex)
+    count = _stage_count(e, op)
+    following = e.add(index.stage, 1)
+    wraps = e.is_equal(following, count)
+    stage = e.insert(arith.SelectOp(wraps, e.int32(0), following)).result
+    flip = e.insert(arith.ExtUIOp(wraps, i32)).result
+    phase = e.insert(arith.XOrIOp(index.phase, flip)).result
+    return [StageIndex(stage, phase)]
+
+
+def _stage_count(e: Emitter, op: IncIterOp) -> int:
+    type_ = op.iterator.type
+    if isinstance(type_, IteratorType) and type_.stages is not None:
+        return type_.stages
+    for value, found in e.values.items():
+        if isinstance(found, Ghost) and found.stages is not None and isinstance(value, OpResult):
+            return found.stages.count
+    raise op_error(op, "rotates through a number of stages that its type does not say")
+
+
+def _acquired(
+    e: Emitter, op: Operation, token: SSAValue, iterator: SSAValue
+) -> tuple[Stages, StageIndex]:
+    stages, index = _stages_of(e, token), e.get(iterator)
+    assert isinstance(index, StageIndex)
+    flip = e.insert(arith.XOrIOp(index.phase, e.int32(1))).result
+    e.insert(MbarrierWaitOp(e.advance(stages.empty, index.stage), flip))
+    return stages, index
+
+
+def _stages_of(e: Emitter, token: SSAValue) -> Stages:
+    found = e.get(token)
+    assert isinstance(found, Ghost)
+    assert found.stages is not None
+    return found.stages
+
+
+def producer_acquire(e: Emitter, op: ProducerAcquireOp) -> Sequence[Lowered]:
+    """Wait until the stage is empty."""
+    stages, index = _acquired(e, op, op.token, op.iterator)
+    return [Ghost(stages, index)]
+
+
+def producer_write(e: Emitter, op: ProducerWriteOp) -> Sequence[Lowered]:
+    """Announce the bytes of the loads of the body, and issue them."""
+    stages, index = _stages_of(e, op.token), e.get(op.iterator)
+    assert isinstance(index, StageIndex)
+    return [Ghost(stages, index), *_fill(e, op, stages, index)]
+
+
+def produce_one(e: Emitter, op: ProduceOneOp) -> Sequence[Lowered]:
+    """Acquire and fill; the loads complete the barrier, so that a commit is nothing more."""
+    stages, index = _acquired(e, op, op.token, op.iterator)
+    return [Ghost(stages, index), *_fill(e, op, stages, index)]
+
+
+def produce_one_async(e: Emitter, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
+    """As the synchronous form: a commit is nothing more, and nobody waits for the token."""
+    stages, index = _acquired(e, op, op.token, op.iterator)
+    if op.async_token.uses.get_length():
+        raise op_error(op, "has a token of its copies that is used; only the barrier tells of them")
+    return [Ghost(stages, index), Ghost(), *_fill(e, op, stages, index)]
+
+
+def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
+    body = op.regions[0].block if op.regions else None
+    if body is None:
+        raise op_error(op, "fills a stage outside its body, which is not lowered to threads yet")
+    loads = loads_of(body)
+    if any(isinstance(inner, CopyOp) for inner in body.walk()):
+        return _fill_by_threads(e, op, stages, index)
+    if not loads:
+        raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
+    conditional = next((load for load in loads if load.parent is not body), None)
+    if conditional is not None:
+        raise op_error(conditional, "loads under a condition: the bytes of the stage are not known")
+    barrier = e.advance(stages.full, index.stage)
+    if stages.is_of_pair:
+        count = PAIR * sum(map(_landing, loads))
+        e.insert(MbarrierArriveExpectTxOp(barrier, count, e.both(e.elected(), e.leads())))
+    else:
+        count = sum(_landing(load) * (number_of(load.num_multicast) or 1) for load in loads)
+        e.insert(MbarrierArriveExpectTxOp(barrier, count, e.elected()))
+    _bind(e, op, body, stages, index)
+    ended = e.run(body)
+    payload = op.results[len(op.ENTRY.gives) :]
+    return ended if payload else []
+
+
+def _fill_by_threads(
+    e: Emitter, op: StageOp, stages: Stages, index: StageIndex
+) -> Sequence[Lowered]:
+    """All threads of the agent copy tiles into the stage; when they have, one of them says so."""
+    body = op.regions[0].block
+    if loads_of(body):
+        raise op_error(op, "fills a stage by TMA and by copies of threads, only one is lowered")
+    if not isinstance(op, ProduceOneOp):
+        raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
+    if stages.is_of_pair:
+        raise op_error(op, "fills a stage by threads, for products of two blocks; only TMA does")
+    _bind(e, op, body, stages, index)
+    ended = e.run(body)
+    e.insert(FenceProxyAsyncOp("shared::cta"))
+    e.meet()
+    e.insert(MbarrierArriveOp(e.advance(stages.full, index.stage), e.elected()))
+    return ended if op.payload else []
+
+
+def _landing(load: TmaLoadBase) -> int:
+    """The bytes that a load brings to a block."""
+    destination = load.operands[1].type
+    shape, element = shape_of(destination) or (), element_of(destination)
+    size = 1
+    for extent in shape:
+        size *= extent
+    return number_of(load.tx_count) or size * bits_of(element) // 8
+
+
+def _bind(
+    e: Emitter, op: StageOp, body: Block, stages: Stages, index: StageIndex
+) -> Sequence[SharedTile]:
+    """The arguments of a body are the tiles of the stage."""
+    slot = e.advance(stages.slots, e.multiply(index.stage, stages.slot_bytes), ALIGNMENT)
+    tiles = [
+        SharedTile(e.advance(slot, tile.offset), tile.layout, tile.element) for tile in stages.tiles
+    ]
+    e.values.update(zip(body.args, tiles, strict=True))
+    e.stage = (stages, index)
+    return tiles
+
+
+def producer_commit(e: Emitter, op: ProducerCommitOp) -> Sequence[Lowered]:
+    """The loads themselves complete the barrier."""
+    return [Ghost(_stages_of(e, op.token))]
+
+
+def _await_full(e: Emitter, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
+    stages, index = _stages_of(e, token), e.get(iterator)
+    assert isinstance(index, StageIndex)
+    condition = None if _reader(e, stages).by_threads else e.issuing_warp()
+    with e.only(condition):
+        e.insert(MbarrierWaitOp(e.advance(stages.full, index.stage), index.phase))
+    return stages, index
+
+
+def consumer_wait(e: Emitter, op: ConsumerWaitOp) -> Sequence[Lowered]:
+    """Wait until the stage is full."""
+    stages, index = _await_full(e, op.token, op.iterator)
+    return [Ghost(stages, index)]
+
+
+def consumer_read(e: Emitter, op: ConsumerReadOp) -> Sequence[Lowered]:
+    """Run the body on the tiles of the stage."""
+    stages, index = _stages_of(e, op.token), e.get(op.iterator)
+    assert isinstance(index, StageIndex)
+    return [Ghost(stages, index), *_read(e, op, stages, index)]
+
+
+def _read(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
+    if not op.regions:
+        return []
+    body = op.regions[0].block
+    _bind(e, op, body, stages, index)
+    ended = e.run(body)
+    if any(map(is_read_by_threads, body.args)):
+        # Lanes that have read come before the one that will arrive for their warp.
+        e.insert(SyncWarpOp())
+    return ended if op.results[len(op.ENTRY.gives) :] else []
+
+
+def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:
+    """Each warp arrives once, in every block that loads into the stage."""
+    token = e.get(op.token)
+    assert isinstance(token, Ghost)
+    assert token.stages is not None
+    assert token.index is not None
+    _release(e, token.stages, token.index)
+    return [Ghost(token.stages)]
+
+
+def _release(e: Emitter, stages: Stages, index: StageIndex) -> None:
+    barrier, reader = e.advance(stages.empty, index.stage), _reader(e, stages)
+    if reader.by_pair:
+        commit(e, barrier)
+    elif reader.by_tensor_core:
+        mask = None if stages.group == 1 else e.mask((1 << stages.group) - 1)
+        e.insert(UmmaCommitOp(barrier, mask, e.issuer()))
+    if not reader.by_threads:
+        return
+    elected = e.elected_of_warp()
+    if stages.group == 1:
+        e.insert(MbarrierArriveOp(barrier, elected))
+        return
+    for rank in range(stages.group):
+        e.insert(MbarrierArriveOp(barrier, elected, e.int32(rank)))
+
+
+def consume_one(e: Emitter, op: ConsumeOneOp) -> Sequence[Lowered]:
+    """Wait, run the body, release."""
+    stages, index = _await_full(e, op.token, op.iterator)
+    payload = _read(e, op, stages, index)
+    _release(e, stages, index)
+    return [Ghost(stages), *payload]
+
+
+_TABLE: Any = {
+    ConsumeOneOp: consume_one,
+    ConsumerReadOp: consumer_read,
+    ConsumerReleaseOp: consumer_release,
+    ConsumerWaitOp: consumer_wait,
+    CreateIteratorOp: create_iterator,
+    CreatePipelineOp: create_pipeline,
+    IncIterOp: increment,
+    ProduceOneAsyncOp: produce_one_async,
+    ProduceOneOp: produce_one,
+    ProducerAcquireOp: producer_acquire,
+    ProducerCommitOp: producer_commit,
+    ProducerWriteOp: producer_write,
+}
+
+PIPELINES: Mapping[type[Operation], Handler] = _TABLE
+"""The operations of the pipeline family that are lowered to threads."""

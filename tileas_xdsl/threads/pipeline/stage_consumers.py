@@ -1,0 +1,96 @@
+"""Who reads the stages of a pipeline: threads, or products into tensor memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.accumulators import is_of_two_blocks, is_tensor_product
+from tileas_xdsl.analysis.dot_layouts import is_by_threads
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How an agent reads the stages of a pipeline."""
+
+    by_threads: bool
+    by_tensor_core: bool
+    """By products of tcgen05, which one thread issues and which tell when they have read."""
+    by_pair: bool = False
+    """By products of two blocks, which the even one issues for both."""
+
+    def beside(self, other: Reader) -> Reader:
+        """Both ways."""
+        return Reader(
+            self.by_threads or other.by_threads,
+            self.by_tensor_core or other.by_tensor_core,
+            self.by_pair or other.by_pair,
+        )
+
+
+BY_THREADS = Reader(True, False)
+"""How stages are read where nothing else is known."""
+
+
+def users_of(op: CreatePipelineOp) -> list[StageOp]:
+    """The operations that work on stages of a pipeline and know what they hold."""
+    pending: list[SSAValue] = list(op.results)
+    seen = set(pending)
+    found: list[StageOp] = []
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, StageOp):
+                if user.ENTRY.iterator_at is not None:
+                    found.append(user)
+                new = [user.results[0]]
+            elif isinstance(user, scf.ForOp):
+                new = [user.body.block.args[use.index - 2]]
+            else:
+                new = []
+            pending += [value for value in new if value not in seen]
+            seen.update(new)
+    return found
+
+
+def reader_of(tiles: Sequence[SSAValue]) -> Reader:
+    """How the tiles of a stage are read by the body that has them as arguments."""
+    products = [op for tile in tiles for op in products_of(tile)]
+    by_threads = any(map(is_read_by_threads, tiles)) or not products
+    return Reader(by_threads, bool(products), any(map(is_of_two_blocks, products)))
+
+
+def is_read_by_threads(tile: SSAValue) -> bool:
+    """Whether anything but a matrix unit, which is waited for, reads a tile or a slice of it."""
+    for use in tile.uses:
+        match use.operation:
+            case op if isinstance(op, MatrixProduct) and not is_by_threads(op):
+                continue
+            case ExtractSliceOp() | ViewOp():
+                if any(map(is_read_by_threads, use.operation.results)):
+                    return True
+            case _:
+                return True
+    return False
+
+
+def products_of(tile: SSAValue) -> Iterator[Operation]:
+    """The products into tensor memory that read a tile or a slice of it."""
+    for use in tile.uses:
+        if is_tensor_product(use.operation):
+            yield use.operation
+        elif isinstance(use.operation, ExtractSliceOp | ViewOp):
+            for part in use.operation.results:
+                yield from products_of(part)
+
+
+Readers = Mapping[int, Reader]
+"""By the number of an agent, how it reads stages."""

@@ -1,0 +1,117 @@
+"""What the tiles of a whole kernel say about the registers and the order of each of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import (
+    PlainLayout,
+    column_layout,
+    plain_layout,
+    rows_layout,
+)
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
+from tileas_xdsl.threads.gmem.base_arrays import Touch, touches, views_of
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+
+LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
+"""What runs its body again."""
+
+USUAL_BYTES = 4
+"""The widest element of a kernel that moves no plain tiles."""
+
+
+@dataclass(frozen=True)
+class TileFacts:
+    """What decides about register layouts beside shapes and agents."""
+
+    reduced: Mapping[tuple[int, ...], tuple[int, ...]]
+    """By the shapes that reductions along the last axis of a matrix give, that of a matrix."""
+    widest: int
+    """Bytes of the widest element that is loaded or stored."""
+    rewritten: frozenset[SSAValue]
+    """Arrays that are stored to, and that another operation loads or stores too."""
+    written: frozenset[SSAValue]
+    """Arrays that threads store to by themselves, which TMA sees after a fence."""
+
+    @staticmethod
+    def of(kernel: func.FuncOp) -> TileFacts:
+        """The facts about a kernel."""
+        operations = list(kernel.walk())
+        sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
+        return TileFacts(
+            {shape[:-1]: shape for shape in _reduced(operations)},
+            max(sizes, default=USUAL_BYTES),
+            frozenset(_rewritten(operations)),
+            frozenset(array for t in touches(operations) if t.writes for array in t.arrays),
+        )
+
+    def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
+        """The register layout of tiles of a shape; an error at `op` where there is none."""
+        if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in shape):
+            listed = "x".join(map(str, shape))
+            raise op_error(
+                op, f"registers hold tiles whose extents are powers of two, not {listed}"
+            )
+        if shape in self.reduced:
+            return column_layout(rows_layout(self.reduced[shape], agent.warps, self.widest))
+        return plain_layout(shape, agent.warps, self.widest)
+
+    def rows(self, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
+        """The register layout of a tile of several dimensions whose rows are moved."""
+        return plain_layout(shape, agent.warps, self.widest)
+
+
+def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
+    """The shapes of matrices whose last axis is reduced."""
+    reductions = [op for op in operations if isinstance(op, ReduceOp) and len(op.sources) == 1]
+    shapes = [(tuple(op.source.type.get_shape()), op.axis.value.data) for op in reductions]
+    return [shape for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
+
+
+def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStoreOp]:
+    return [op for op in operations if isinstance(op, TiledLoadBase | TiledStoreOp)]
+
+
+def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
+    """The arrays that are stored to, and touched by two operations."""
+    found = list(touches(operations))
+    touched = Counter(array for touch in found for array in touch.arrays)
+    touched.update(a for touch in found if _may_overlap_itself(touch) for a in touch.arrays)
+    stored = {array for touch in found if touch.writes for array in touch.arrays}
+    return {array for array in stored if touched[array] > 1}
+
+
+def _may_overlap_itself(touch: Touch) -> bool:
+    """Whether rounds of a loop may access windows that overlap without being equal."""
+    if isinstance(touch.op, TiledLoadBase | TiledStoreOp):
+        somewhere = any(view.indices for view in views_of(touch.place))
+        return bool(touch.op.offsets or somewhere) and runs_again(touch.op)
+    return runs_again(touch.op)
+
+
+def runs_again(op: Operation) -> bool:
+    """Whether an operation is in a loop."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, LOOPS):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def origin(view: SSAValue) -> SSAValue:
+    """The array that a view is of."""
+    views = [*views_of(view)]
+    return views[-1].source if views else view

@@ -1,0 +1,140 @@
+"""Reductions of rows that lie as an instruction has left them: in some registers of some threads.
+
+Each thread combines what it has of a row, then lanes that share one exchange it, then warps do
+through shared memory.  All else goes the ways of `reductions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import LANES, EncodedLayout
+from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, Lowered
+from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
+from tileas_xdsl.threads.reduce.warp_reduce import Combiner, reduce
+from tileas_xdsl.threads.registers.vector_values import element, filled
+from tileas_xdsl.threads.smem.scratch_buffer import scratch
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A matrix in registers, and its rows as values."""
+
+    source: EncodedLayout
+    values: EncodedLayout
+    lanes: Sequence[int]
+    """How far the numbers of the lanes are apart that share a row, bit by bit."""
+    warps: Sequence[int]
+    """The same of warps, counted in threads."""
+
+    @staticmethod
+    def of(layout: EncodedLayout) -> Spread | None:
+        """None where threads have no whole pieces of the same rows, as many of each."""
+        rows = row_values(layout.layout)
+        if rows is None:
+            return None
+        sharers = row_sharers(layout.layout)
+        if any(step & (step - 1) or extent & (extent - 1) for extent, step in sharers):
+            return None
+        apart = [step << bit for extent, step in sharers for bit in range(extent.bit_length() - 1)]
+        lanes = [distance for distance in apart if distance < LANES]
+        warps = [distance for distance in apart if distance >= LANES]
+        values = EncodedLayout(layout.shape[:1], rows, layout.threads)
+        spread = Spread(layout, values, lanes, warps)
+        return spread if spread.is_whole else None
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all threads have something, and as much of every row."""
+        rows, columns = self.source.shape
+        share = columns >> (len(self.lanes) + len(self.warps))
+        everywhere = (self.source.fragment.held >= 0).all() and (self._rows >= 0).all()
+        return bool(everywhere) and rows > 0 and all(len(r) == share for r in self.registers)
+
+    @property
+    def _rows(self) -> Table:
+        """`(threads, rows of a thread)`: the row that each value is of."""
+        return self.values.fragment.held
+
+    @cached_property
+    def registers(self) -> Sequence[Sequence[int]]:
+        """By the number of a value, the registers that are combined in it."""
+        rows = self.source.fragment.held % self.source.shape[0]
+        return [
+            [k for k in range(rows.shape[1]) if (rows[:, k] == self._rows[:, value]).all()]
+            for value in range(self._rows.shape[1])
+        ]
+
+    def row(self, e: Emitter, value: int) -> SSAValue:
+        """The row that a value of this thread is of, `i32`."""
+        return number_of(e, self._rows[:, value], self.values.thread_digits)
+
+
+def reduce_tile(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+    """Tiles without a dimension."""
+    found, combiner = e.get(op.source), Combiner.of(e, op)
+    if combiner is None or op.axis.value.data != 1 or not isinstance(found, Fragment):
+        return reduce(e, op)
+    spread = Spread.of(found.layout) if isinstance(found.layout, EncodedLayout) else None
+    return reduce(e, op) if spread is None else [_along_rows(combiner, op, found, spread)]
+
+
+def _along_rows(c: Combiner, op: Operation, tile: Fragment, spread: Spread) -> Fragment:
+    part = c.widened(tile.parts[0])
+    values: list[SSAValue] = []
+    for registers in spread.registers:
+        value = c.all_of([element(c.e, part, k) for k in registers])
+        for distance in spread.lanes:
+            value = c.across(value, distance)
+        values.append(value)
+    if spread.warps:
+        values = _between_warps(c, op, values, spread)
+    narrow = {k: c.narrowed(value) for k, value in enumerate(values)}
+    part = filled(c.e, narrow, spread.values.registers, c.element)
+    return Fragment(spread.values, c.element, (part,))
+
+
+def _between_warps(
+    c: Combiner, op: Operation, values: Sequence[SSAValue], spread: Spread
+) -> list[SSAValue]:
+    """What warps that share rows have together: each leaves a line of all rows."""
+    e, height = c.e, spread.source.shape[0]
+    count = 1 << len(spread.warps)
+    room = scratch(e, op, count * height, c.wide)
+    line = e.int32(0)
+    for k, distance in enumerate(spread.warps):
+        bit = e.remainder(e.divide(e.warp, distance // LANES), 2)
+        line = e.add(line, e.multiply(bit, 1 << k))
+    first = None
+    for distance in spread.lanes:
+        is_lower = e.is_equal(e.remainder(e.divide(e.lane, distance), 2), 0)
+        first = e.both(first, is_lower)
+    rows = [spread.row(e, value) for value in range(len(values))]
+    for row, value in zip(rows, values, strict=True):
+        place = e.add(e.multiply(line, height), row)
+        e.insert(StoreOp(value, e.advance(room.pointer, place), first))
+    e.meet()
+    return [
+        c.all_of(
+            [
+                e.insert(LoadOp(e.advance(room.pointer, row), c.wide, offset=k * height)).result
+                for k in range(count)
+            ]
+        )
+        for row in rows
+    ]
+
+
+_TABLE: Any = {ReduceOp: reduce_tile}
+
+REDUCTIONS: Mapping[type[Operation], Handler] = _TABLE
+"""Reductions."""

@@ -1,0 +1,79 @@
+"""Reductions of rows of several tiles whose order is free, as places of extremes are.
+
+Rows stay where they are: in each thread first, between the lanes of a warp by shuffles, and between
+warps that share rows through shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.reduce.combiner import Combining, Row
+from tileas_xdsl.threads.registers.coordinates import group_of_warp, is_counted_warp
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_values import element, joined
+from tileas_xdsl.threads.smem.scratch_buffer import scratch
+
+FACTOR = 3
+"""How many times the combinations may be that are needed where rows stay, before they move."""
+
+
+def is_near(rows: RowsLayout, agent_warps: int) -> bool:
+    """Whether combining rows where they are takes few combinations more than elsewhere."""
+    split = AxisSplit.of(rows.shape, len(rows.shape) - 1, agent_warps)
+    here = rows.blocks * (rows.registers + rows.lanes.bit_length() + rows.group - 3)
+    there = split.lines * (split.run + split.lanes.bit_length() + split.warps - 3)
+    return here <= FACTOR * there
+
+
+def reduce_rows(e: Emitter, op: ReduceOp, rows: RowsLayout) -> Sequence[Fragment]:
+    """One value for each row of each tile."""
+    split = AxisSplit.of(rows.shape, len(rows.shape) - 1, e.agent.warps)
+    tiles = [in_registers(e, op, source, rows) for source in op.sources]
+    work = Combining(e, op, split, tiles)
+    values = [_in_warp(work, rows, block) for block in range(rows.blocks)]
+    if rows.group > 1:
+        values = _between_warps(work, rows, values)
+    return [
+        Fragment(column_layout(rows), tile.element, (joined(e, [row[k] for row in values]),))
+        for k, tile in enumerate(tiles)
+    ]
+
+
+def _in_warp(work: Combining, rows: RowsLayout, block: int) -> Row:
+    """What the lanes of a warp have of a row, in all of them."""
+    parts = [tile.parts[block] for tile in work.tiles]
+    mine = [[element(work.e, part, k) for part in parts] for k in range(rows.registers)]
+    row, distance = work.all_of(mine), rows.lanes // 2
+    while distance:
+        row = work.combine(row, work.exchanged(row, distance))
+        distance //= 2
+    return row
+
+
+def _between_warps(work: Combining, rows: RowsLayout, values: Sequence[Row]) -> list[Row]:
+    """What the warps of a group have of their rows, in all of them."""
+    e, count = work.e, len(values)
+    rooms = [scratch(e, work.op, rows.warps * count, tile.element) for tile in work.tiles]
+    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, rows))
+    mine = e.multiply(e.warp, count)
+    begin = e.multiply(group_of_warp(e, rows), rows.group * count)
+    for line, row in enumerate(values):
+        for room, value in zip(rooms, row, strict=True):
+            e.insert(StoreOp(value, e.advance(room.pointer, e.add(mine, line)), first))
+    e.meet()
+
+    def left(place: int) -> Row:
+        at = e.add(begin, place)
+        return [e.insert(LoadOp(e.advance(r.pointer, at), r.element)).result for r in rooms]
+
+    return [
+        work.all_of([left(warp * count + line) for warp in range(rows.group)])
+        for line in range(count)
+    ]

@@ -1,0 +1,64 @@
+"""Reductions along any dimension, of several tiles, by any body: neighbours are combined in order.
+
+In each thread first, then between lanes, then between warps through shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.register_tiles import EncodedLayout
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.reduce.combiner import Combining, Row
+from tileas_xdsl.threads.registers.vector_values import filled
+
+
+def reduce_axis(e: Emitter, op: ReduceOp) -> Sequence[Fragment]:
+    """The tiles without a dimension."""
+    work = Combining.of(e, op)
+    rows = [_in_warp(work, work.all_of(work.run(line))) for line in range(work.split.lines)]
+    if work.split.warps > 1:
+        rows = _between_warps(work, rows)
+    return [
+        fragment_of_rows(e, tile, work.split.reduced, [row[k] for row in rows])
+        for k, tile in enumerate(work.tiles)
+    ]
+
+
+def _in_warp(work: Combining, row: Row) -> Row:
+    """What lanes that share a line have together, in all of them."""
+    e, split = work.e, work.split
+    distance = split.line_lanes
+    while distance < split.line_lanes * split.lanes:
+        other = work.exchanged(row, distance)
+        is_lower = e.is_equal(e.remainder(e.divide(e.lane, distance), 2), 0)
+        first, second = work.chosen(is_lower, row, other), work.chosen(is_lower, other, row)
+        row = work.combine(first, second)
+        distance *= 2
+    return row
+
+
+def _between_warps(work: Combining, rows: Sequence[Row]) -> list[Row]:
+    """What warps that share lines have together, in all of them."""
+    e, split = work.e, work.split
+    rooms = work.rooms()
+    first = None if split.lanes == 1 else e.is_equal(work.lane_along(), 0)
+    for line, row in enumerate(rows):
+        work.leave(rooms, line, row, first)
+    e.meet()
+    return [
+        work.all_of([work.left_by(rooms, line, warp) for warp in range(split.warps)])
+        for line in range(split.lines)
+    ]
+
+
+def fragment_of_rows(
+    e: Emitter, like: Fragment, layout: EncodedLayout, values: Sequence[SSAValue]
+) -> Fragment:
+    """Scalars, one for each register, as a tile with the elements of another."""
+    part = filled(e, dict(enumerate(values)), layout.registers, like.element)
+    return Fragment(layout, like.element, (part,))

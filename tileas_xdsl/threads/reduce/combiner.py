@@ -1,0 +1,145 @@
+"""The body of a reduction or a scan at work on scalars, the order of whose operands is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, Scalar
+from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
+
+Row: TypeAlias = Sequence[SSAValue]
+"""A scalar of each tile that is combined."""
+
+LANES = 32
+
+
+@dataclass(frozen=True)
+class Combining:
+    """An operation at work in the threads of an agent."""
+
+    e: Emitter
+    op: ReduceOp | ScanOp
+    split: AxisSplit
+    tiles: Sequence[Fragment]
+
+    @staticmethod
+    def of(e: Emitter, op: ReduceOp | ScanOp) -> Combining:
+        """The work, whose tiles are brought to the registers where it is done."""
+        shape = tuple(op.source.type.get_shape())
+        e.tiles.layout(op, shape, e.agent)
+        split = AxisSplit.of(shape, op.axis.value.data, e.agent.warps)
+        tiles = [in_registers(e, op, source, split.layout) for source in op.sources]
+        return Combining(e, op, split, tiles)
+
+    def run(self, line: int) -> list[Row]:
+        """The neighbours that a thread has of one of its lines."""
+        first = line * self.split.run
+        return [
+            [element(self.e, tile.parts[0], first + k) for tile in self.tiles]
+            for k in range(self.split.run)
+        ]
+
+    def combine(self, first: Row, second: Row) -> Row:
+        """What the body makes of what comes first and what comes behind it."""
+        e, block = self.e, self.op.body.block
+        e.values.update(zip(block.args, map(Scalar, (*first, *second)), strict=True))
+        last = block.last_op
+        assert last is not None
+        for inner in block.ops:
+            if inner is not last:
+                e.lower(inner)
+        return [e.scalar(value) for value in last.operands]
+
+    def all_of(self, rows: Sequence[Row]) -> Row:
+        """Rows combined with their neighbours, until one is left."""
+        left = list(rows)
+        while len(left) > 1:
+            pairs = [self.combine(left[k], left[k + 1]) for k in range(0, len(left) - 1, 2)]
+            left = [*pairs, *left[len(left) // 2 * 2 :]]
+        return left[0]
+
+    def chosen(self, condition: SSAValue, first: Row, second: Row) -> Row:
+        """The first row where a condition holds, else the second."""
+        pairs = zip(first, second, strict=True)
+        return [self.e.insert(arith.SelectOp(condition, a, b)).result for a, b in pairs]
+
+    def lane_along(self) -> SSAValue:
+        """Where along its line a lane is."""
+        return self._along(self.e.lane, self.split.line_lanes, self.split.lanes)
+
+    def warp_along(self) -> SSAValue:
+        """Where along its line a warp is."""
+        return self._along(self.e.warp, self.split.line_warps, self.split.warps)
+
+    def _along(self, number: SSAValue, step: int, extent: int) -> SSAValue:
+        return self.e.remainder(self.e.divide(number, step), extent)
+
+    def exchanged(self, row: Row, distance: int) -> Row:
+        """The row of the lane whose number differs in the bits of `distance`."""
+        return [across(self.e, value, distance) for value in row]
+
+    def of_lane(self, row: Row, lane: SSAValue) -> Row:
+        """The row of a lane."""
+        return [of_lane(self.e, value, lane) for value in row]
+
+    # between warps
+
+    def rooms(self) -> Sequence[Scratch]:
+        """Room for a row of each warp and line, by tile."""
+        count = self.split.warps * self.split.all_lines
+        return [
+            scratch(self.e, self.op, count, CARRIERS[t].type if t in CARRIERS else t)
+            for t in (tile.element for tile in self.tiles)
+        ]
+
+    def leave(self, rooms: Sequence[Scratch], line: int, row: Row, last: SSAValue | None) -> None:
+        """Put a row where all warps see it; `last` is whether this lane does."""
+        e = self.e
+        guard = e.both(last, self._holds_first())
+        place = e.add(e.multiply(self.warp_along(), self.split.all_lines), self._line(line))
+        for room, value, tile in zip(rooms, row, self.tiles, strict=True):
+            carrier = CARRIERS.get(tile.element)
+            if carrier is not None:
+                value = e.insert(carrier.there(value, carrier.type)).result
+            e.insert(StoreOp(value, e.advance(room.pointer, place), guard))
+
+    def left_by(self, rooms: Sequence[Scratch], line: int, warp: int) -> Row:
+        """The row that a warp along the line has left."""
+        e, found = self.e, list[SSAValue]()
+        place = e.add(self._line(line), warp * self.split.all_lines)
+        for room, tile in zip(rooms, self.tiles, strict=True):
+            value = e.insert(LoadOp(e.advance(room.pointer, place), room.element)).result
+            carrier = CARRIERS.get(tile.element)
+            if carrier is not None:
+                value = e.insert(carrier.back(value, tile.element)).result
+            found.append(value)
+        return found
+
+    def _line(self, line: int) -> SSAValue:
+        """The number of one of a thread's lines."""
+        e, split = self.e, self.split
+        warp = e.remainder(e.warp, split.line_warps) if split.line_warps > 1 else e.int32(0)
+        lane = e.remainder(e.lane, split.line_lanes) if split.line_lanes > 1 else e.int32(0)
+        number = e.add(e.multiply(warp, split.line_lanes), lane)
+        return e.add(number, line * split.line_lanes * split.line_warps)
+
+    def _holds_first(self) -> SSAValue | None:
+        """Whether no thread before this one has the same; None where all differ."""
+        e, split = self.e, self.split
+        lanes, warps = split.lanes * split.line_lanes, split.warps * split.line_warps
+        lane = None if lanes == LANES else e.is_less(e.lane, e.int32(lanes))
+        warp = None if warps == e.agent.warps else e.is_less(e.warp, e.int32(warps))
+        return e.both(lane, warp)

@@ -1,0 +1,350 @@
+"""Reductions of tiles: in each thread first, between the lanes of a warp, then between warps.
+
+Floats narrower than f32 are combined as f32 and rounded once; integers narrower than 32 bits as
+i32, since a shuffle moves 32 bits.  This is the fast way of one tile, one operation in any order,
+and a dimension that lies well; all else goes the general way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    IntegerType,
+    VectorType,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import (
+    ACCESS_BYTES,
+    LANES,
+    QUAD,
+    AccumulatorLayout,
+    PlainLayout,
+    RowsLayout,
+    accumulator_rows,
+    column_layout,
+)
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
+from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import DotToken, Fragment, Lowered
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
+from tileas_xdsl.threads.reduce.axis_reduce import reduce_axis
+from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
+from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.coordinates import (
+    group_of_warp,
+    is_counted_warp,
+    is_first_holder,
+    pieces,
+)
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_tile import (
+    as_fragment,
+    in_registers,
+    layout_of,
+)
+from tileas_xdsl.threads.registers.vector_values import (
+    assembled,
+    element,
+    filled,
+    joined,
+    length,
+    strip,
+)
+from tileas_xdsl.threads.smem.scratch_buffer import scratch
+
+REDUX: Mapping[str, str] = {
+    "arith.addi": "add",
+    "arith.andi": "and",
+    "arith.maxsi": "max",
+    "arith.maxui": "umax",
+    "arith.minsi": "min",
+    "arith.minui": "umin",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+}
+"""What one instruction combines over the lanes of a warp."""
+
+UNSIGNED = ("arith.maxui", "arith.minui")
+
+SHUFFLED_BITS = (32, 64)
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """How two elements become one, and the wider type that this is done in."""
+
+    e: Emitter
+    op: Operation
+    """The only operation of the body."""
+    element: Attribute
+    wide: Attribute
+
+    @staticmethod
+    def of(e: Emitter, op: ReduceOp) -> Combiner | None:
+        """The combiner of a reduction; None where the order of its operands may matter."""
+        operations = list(op.body.block.ops)
+        inner = operations[0]
+        plain = len(operations) == 2 and inner.name in COMBINERS
+        if not plain or set(inner.operands) != set(op.body.block.args):
+            return None
+        type_ = op.source.type.element_type
+        wide = _wide(type_)
+        return None if wide is None else Combiner(e, inner, type_, wide)
+
+    def widened(self, value: SSAValue) -> SSAValue:
+        """Elements in the wider type."""
+        if self.element == self.wide:
+            return value
+        kind: Any = arith.ExtSIOp
+        if isinstance(self.element, AnyFloat):
+            kind = arith.ExtFOp
+        elif self.op.name in UNSIGNED:
+            kind = arith.ExtUIOp
+        return self._converted(kind, value, self.wide)
+
+    def narrowed(self, value: SSAValue) -> SSAValue:
+        """Elements as they were."""
+        if self.element == self.wide:
+            return value
+        kind: Any = arith.TruncFOp if isinstance(self.element, AnyFloat) else arith.TruncIOp
+        return self._converted(kind, value, self.element)
+
+    def _converted(self, kind: Any, value: SSAValue, type_: Attribute) -> SSAValue:
+        """Another type; the conversions of integers are on scalars only."""
+        e = self.e
+        if not isinstance(value.type, VectorType):
+            return e.insert(kind(value, type_)).result
+        if isinstance(type_, AnyFloat):
+            return e.insert(kind(value, VectorType(type_, [length(value)]))).result
+        elements = [element(e, value, k) for k in range(length(value))]
+        return joined(e, [e.insert(kind(single, type_)).result for single in elements])
+
+    def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Two elements or vectors, as one."""
+        made = type(self.op).create(
+            operands=[a, b],
+            result_types=[a.type],
+            properties=dict(self.op.properties),
+            attributes=dict(self.op.attributes),
+        )
+        return self.e.insert(made).results[0]
+
+    def all_of(self, values: Sequence[SSAValue]) -> SSAValue:
+        """Elements or vectors combined in pairs."""
+        left = list(values)
+        while len(left) > 1:
+            half = len(left) // 2
+            pairs = zip(left[:half], left[half : 2 * half], strict=True)
+            left = [*(self.combine(a, b) for a, b in pairs), *left[2 * half :]]
+        return left[0]
+
+    def in_thread(self, part: SSAValue) -> SSAValue:
+        """The elements of a vector, halves first."""
+        return self.in_thread_of_wide(self.widened(part))
+
+    def in_thread_of_wide(self, part: SSAValue) -> SSAValue:
+        """The elements of a vector of the wider type, halves first."""
+        while (count := length(part)) > 1:
+            halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
+            part = self.combine(*halves)
+        return element(self.e, part, 0)
+
+    def in_warp(self, value: SSAValue, lanes: int) -> SSAValue:
+        """The values of groups of lanes next to one another, given to all of them."""
+        if lanes == LANES and self.wide == i32 and self.op.name in REDUX:
+            return self.e.insert(ReduxOp(value, REDUX[self.op.name])).result
+        distance = lanes // 2
+        while distance:
+            value = self.across(value, distance)
+            distance //= 2
+        return value
+
+    def across(self, value: SSAValue, distance: int) -> SSAValue:
+        """The values of two lanes whose numbers differ by `distance`, given to both."""
+        return self.combine(value, self._shuffled(value, distance))
+
+    def _shuffled(self, value: SSAValue, distance: int) -> SSAValue:
+        """The value of the lane whose number differs by `distance`; 64 bits go in two halves."""
+        e = self.e
+        if bits_of(self.wide) == LANES:
+            return e.insert(ShuffleOp(value, distance)).result
+        bits = value if self.wide == i64 else e.insert(arith.BitcastOp(value, i64)).result
+        shift = e.insert(arith.ConstantOp.from_int_and_width(LANES, i64)).result
+        upper = e.insert(arith.ShRUIOp(bits, shift)).result
+        low, high = (
+            e.insert(ShuffleOp(e.insert(arith.TruncIOp(half, i32)).result, distance)).result
+            for half in (bits, upper)
+        )
+        low, high = (e.insert(arith.ExtUIOp(half, i64)).result for half in (low, high))
+        moved = e.insert(arith.OrIOp(low, e.insert(arith.ShLIOp(high, shift)).result)).result
+        return moved if self.wide == i64 else e.insert(arith.BitcastOp(moved, self.wide)).result
+
+
+def _wide(type_: Attribute) -> Attribute | None:
+    """The type that elements are combined in; None for elements that lanes do not exchange."""
+    is_float, is_integer = isinstance(type_, AnyFloat), isinstance(type_, IntegerType)
+    bits = bits_of(type_)
+    if (is_float or is_integer) and bits in SHUFFLED_BITS:
+        return type_
+    if (is_float or is_integer) and 1 < bits < LANES:
+        return f32 if is_float else i32
+    return None
+
+
+def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+    """Tiles without a dimension."""
+    combiner = Combiner.of(e, op)
+    if combiner is None:
+        return _by_any_body(e, op)
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    sums = _accumulators(e, op)
+    if sums is not None and axis == 1:
+        return [_along_accumulators(combiner, sums)]
+    rows = _layout_of_source(e, op, shape)
+    kept = (*shape[:axis], *shape[axis + 1 :])
+    encoded = encoded_layout(e, op, op.outputs[0].type)
+    layout = encoded if isinstance(encoded, PlainLayout) else layout_of(e, op, kept)
+    match rows:
+        case RowsLayout() if axis == len(shape) - 1:
+            source = in_registers(e, op, op.source, rows)
+            return [as_fragment(e, op, _along_rows(combiner, op, source), layout)]
+        case RowsLayout() if len(shape) == 2:
+            return [_along_columns(combiner, op, in_registers(e, op, op.source, rows), layout)]
+        case PlainLayout() if len(shape) == 1:
+            return [_to_one(combiner, op, in_registers(e, op, op.source, rows), layout)]
+        case _:
+            return reduce_axis(e, op)
+
+
+def _by_any_body(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+    """Rows stay where they are if the order is free, and memory holds their elements."""
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    rows = _layout_of_source(e, op, shape)
+    elements = {element_of(source.type) for source in op.sources}
+    if axis < len(shape) - 1 or not isinstance(rows, RowsLayout) or CARRIERS.keys() & elements:
+        return reduce_axis(e, op)
+    if is_near(rows, e.agent.warps) and is_free_of_order(op):
+        return reduce_rows(e, op, rows)
+    return reduce_axis(e, op)
+
+
+def _layout_of_source(e: Emitter, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
+    """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
+    found = e.get(op.source)
+    if isinstance(found, Fragment) and isinstance(found.layout, RowsLayout):
+        return found.layout
+    return layout_of(e, op, shape)
+
+
+def _accumulators(e: Emitter, op: ReduceOp) -> Fragment | None:
+    """The tile that is reduced, where it lies as wgmma leaves it; else None."""
+    found = e.get(op.source)
+    tile = found.fragment if isinstance(found, DotToken) else found
+    if not isinstance(tile, Fragment) or not isinstance(tile.layout, AccumulatorLayout):
+        return None
+    encoded = encoded_layout(e, op, op.source.type)
+    return tile if encoded in (None, tile.layout) else None
+
+
+def _along_accumulators(c: Combiner, source: Fragment) -> Fragment:
+    """Rows of accumulators: four lanes have each row, and nobody else has anything of it."""
+    e, layout = c.e, source.layout
+    assert isinstance(layout, AccumulatorLayout)
+    values: dict[int, SSAValue] = {}
+    for block, part in enumerate(map(c.widened, source.parts)):
+        for half in range(2):
+            pairs = range(2 * half, layout.registers, 4)
+            line = c.all_of([strip(e, part, first, 2) for first in pairs])
+            value = c.in_warp(c.in_thread_of_wide(line), QUAD)
+            values[2 * block + half] = c.narrowed(value)
+    rows = accumulator_rows(layout, e.agent.threads)
+    return Fragment(rows, c.element, (filled(e, values, rows.registers, c.element),))
+
+
+def _along_rows(c: Combiner, op: Operation, source: Fragment) -> Fragment:
+    """Whole rows are in groups of warps: what is left of them all lanes have."""
+    rows = source.layout
+    assert isinstance(rows, RowsLayout)
+    values = [c.in_warp(c.in_thread(part), rows.lanes) for part in source.parts]
+    if rows.group > 1:
+        values = _between_warps_of_groups(c, op, values, rows)
+    part = joined(c.e, [c.narrowed(value) for value in values])
+    return Fragment(column_layout(rows), c.element, (part,))
+
+
+def _between_warps_of_groups(
+    c: Combiner, op: Operation, values: Sequence[SSAValue], rows: RowsLayout
+) -> list[SSAValue]:
+    """What all warps of a group have, for each row: each warp leaves a line in shared memory."""
+    e, count = c.e, len(values)
+    room = scratch(e, op, rows.warps * count, c.wide)
+    alignment = min(ACCESS_BYTES, count * room.size)
+    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, rows))
+    mine = e.advance(room.pointer, e.multiply(e.warp, count), alignment)
+    e.insert(StoreOp(joined(e, values), mine, first))
+    e.meet()
+    begin = e.multiply(group_of_warp(e, rows), rows.group * count)
+    lines = e.advance(room.pointer, begin, alignment)
+    type_ = VectorType(c.wide, [count])
+    found = [e.insert(LoadOp(lines, type_, offset=k * count)).result for k in range(rows.group)]
+    part = c.all_of(found)
+    return [element(e, part, k) for k in range(count)]
+
+
+def _to_one(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
+    """A line to one element, which all threads get."""
+    assert isinstance(source.layout, PlainLayout)
+    value = c.in_warp(c.in_thread(source.parts[0]), source.layout.lanes)
+    if source.layout.groups > 1:
+        value = _between_warps(c, op, value, source.layout)
+    return Fragment(layout, c.element, (joined(c.e, [c.narrowed(value)]),))
+
+
+def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLayout) -> SSAValue:
+    e, count = c.e, layout.groups
+    room = scratch(e, op, count, c.wide)
+    holds = is_first_holder(e, layout)
+    first = e.both(e.is_equal(e.lane, 0), holds)
+    e.insert(StoreOp(value, e.advance(room.pointer, e.divide(e.warp, layout.group)), first))
+    e.meet()
+    found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [count]))).result
+    return c.all_of([element(e, found, k) for k in range(count)])
+
+
+def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
+    """Each thread combines its rows, and through shared memory those of all warps."""
+    e, rows = c.e, source.layout
+    assert isinstance(rows, RowsLayout)
+    part = c.all_of([c.widened(value) for value in source.parts])
+    room = scratch(e, op, rows.groups * rows.columns, c.wide)
+    line = e.multiply(group_of_warp(e, rows), rows.columns)
+    holds = is_first_holder(e, rows)
+    for piece in list(pieces(e, rows, bits_of(c.wide)))[: rows.pieces]:
+        value = strip(e, part, piece.register, piece.count)
+        pointer = e.advance(room.pointer, e.add(line, piece.column), piece.count * room.size)
+        e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
+    e.meet()
+
+    def load(piece: Piece) -> SSAValue:
+        type_ = VectorType(c.wide, [piece.count])
+        pointer = e.advance(room.pointer, piece.column, piece.count * room.size)
+        places = [piece.shift + group * rows.columns for group in range(rows.groups)]
+        found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
+        return c.narrowed(c.all_of(found))
+
+    return assembled(e, layout, c.element, load)

@@ -1,0 +1,1 @@
+"""Tiles in registers: vectors of a thread, access chunks, coordinates, slices and reshapes."""

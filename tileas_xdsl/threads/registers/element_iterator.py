@@ -1,0 +1,53 @@
+"""The elements that a thread has of a tile, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.register_tiles import EncodedLayout, PlainLayout, RegisterLayout
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.registers.coordinates import (
+    is_first_holder,
+    is_holding_warp,
+    pieces,
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An element in a register of a thread."""
+
+    block: int
+    register: int
+    exists: SSAValue | None
+    """Whether this thread is to act for it; None if always."""
+
+
+def cells_to_load(e: Emitter, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
+    """All elements that threads have; threads whose registers hold nothing have none."""
+    holding = is_holding_warp(e, layout) if isinstance(layout, PlainLayout) else None
+    yield from _cells(e, layout, bits, holding, stored=False)
+
+
+def cells_to_store(e: Emitter, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
+    """Each element of the tile in one thread only."""
+    yield from _cells(e, layout, bits, is_first_holder(e, layout), stored=True)
+
+
+def _cells(
+    e: Emitter, layout: RegisterLayout, bits: int, guard: SSAValue | None, *, stored: bool
+) -> Iterator[Cell]:
+    for piece in pieces(e, layout, bits, stored=stored):
+        exists = e.both(guard, piece.exists)
+        for k in range(piece.count):
+            yield Cell(piece.block, piece.register + k, exists)
+
+
+def is_held_once(e: Emitter, layout: RegisterLayout) -> bool:
+    """Whether no two registers of the agent hold one element."""
+    if isinstance(layout, EncodedLayout):
+        return layout.fragment.replicas == 1
+    return is_first_holder(e, layout) is None

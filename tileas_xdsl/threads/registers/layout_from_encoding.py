@@ -1,0 +1,133 @@
+"""What the encodings of tile types mean for registers.
+
+An encoding that is one of the layouts which the lowering has by itself becomes that; any other one
+is kept as a table of which thread holds what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.analysis.register_tiles import (
+    ACCESS_BYTES,
+    AccumulatorLayout,
+    EncodedLayout,
+    PlainLayout,
+    RegisterLayout,
+    encoding_layout,
+    is_of_more,
+    plain_layout,
+)
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    TENSOR_MEMORY_AXES,
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.tables import is_injective
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+
+REGISTER_BITS = 32
+
+WIDTHS = (1, 2, 4, 8, 16)
+"""Bytes of the widest elements that layouts may have been made for."""
+
+
+def encoded_layout(e: Emitter, op: Operation, type_: Attribute) -> RegisterLayout | None:
+    """The registers that the type of a tile says; None where it says nothing.
+
+    Parts of a tile may keep the encoding of the whole, which says nothing about them.
+    """
+    tile = as_tile(type_)
+    if tile is None:
+        return None
+    match tile.encoding:
+        case BlockedEncoding() | DotOperandEncoding() | LinearEncoding() as encoding:
+            layout = encoding.data
+        case _:
+            return None
+    shape = tuple(tile.get_shape())
+    if set(layout.axes()) & TENSOR_MEMORY_AXES or is_of_more(layout, shape):
+        return None
+    plain = e.tiles.layout(op, shape, e.agent) if _is_plain(shape) else None
+    try:
+        found = known_layout(_without_repeats(layout, shape), shape, e.agent, plain)
+    except LayoutError as error:
+        raise op_error(
+            op, f"{e.agent.name} of {e.agent.threads} threads cannot hold {tile}: {error}"
+        ) from error
+    needed = found.blocks * found.registers * bits_of(tile.element_type) // REGISTER_BITS
+    if needed > e.plan.target.registers_per_thread:
+        raise op_error(
+            op,
+            f"{tile} takes {needed} registers of a thread, which has at most "
+            f"{e.plan.target.registers_per_thread}",
+        )
+    return found
+
+
+def _is_plain(shape: tuple[int, ...]) -> bool:
+    return all(extent > 0 and extent & (extent - 1) == 0 for extent in shape)
+
+
+def _without_repeats(layout: Layout, shape: tuple[int, ...]) -> Layout:
+    """The layout without replicas that are all in one register."""
+    modes = tuple(layout) if isinstance(layout.shape, tuple) else (layout,)
+    if len(modes) <= len(shape) or any(d for _, d in modes[-1].leaves()):
+        return layout
+    return make_layout(*modes[:-1])
+
+
+@lru_cache(maxsize=512)
+def known_layout(
+    layout: Layout, shape: tuple[int, ...], agent: Agent, plain: PlainLayout | None
+) -> RegisterLayout:
+    """A layout of registers that holds at least what an encoding says, where it says it.
+
+    Raises `LayoutError` where the encoding is none of such a tile in the threads of the agent.
+    """
+    found = EncodedLayout(shape, layout, agent.threads)
+    fragment = found.fragment
+    if not is_injective(layout):
+        raise LayoutError(f"{layout} keeps two elements in one register")
+    held = fragment.held
+    for candidate in _candidates(shape, agent, plain):
+        if candidate.blocks * candidate.registers != fragment.values:
+            continue
+        other = Fragment(encoding_layout(candidate, agent.threads), shape, agent.threads).held
+        if bool(((held < 0) | (held == other)).all()):
+            return candidate
+    return found
+
+
+def _candidates(
+    shape: tuple[int, ...], agent: Agent, plain: PlainLayout | None
+) -> Iterator[RegisterLayout]:
+    """The layouts that the lowering has for tiles of a shape, the usual one first."""
+    if plain is not None:
+        yield plain
+        yield from (
+            plain_layout(shape, agent.warps, width) for width in WIDTHS if width <= ACCESS_BYTES
+        )
+    if len(shape) == 2 and agent.groups:
+        rows, columns = shape
+        if rows % (64 * agent.groups) == 0 and columns % 8 == 0:
+            yield AccumulatorLayout(rows, columns, agent.groups)
+
+
+def as_fragment_of(layout: RegisterLayout, agent: Agent) -> Fragment:
+    """Which register of which thread of an agent holds each element."""
+    if isinstance(layout, EncodedLayout):
+        return layout.fragment
+    encoding = encoding_layout(layout, agent.threads)
+    return Fragment(encoding, layout.shape, agent.threads)

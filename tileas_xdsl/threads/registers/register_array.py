@@ -1,0 +1,168 @@
+"""The registers of a thread one by one: out of vectors, chosen by the thread, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.assembly import as_words
+from tileas_xdsl.layout.convert.plan import per_word
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    joined,
+    length,
+    strip,
+    zero,
+)
+
+Place: TypeAlias = tuple[SSAValue, int]
+"""A vector and a position in it."""
+
+
+@dataclass
+class RegisterFile:
+    """Elements by number, each somewhere in a vector; places that nobody set hold nothing."""
+
+    e: Emitter
+    element: Attribute
+    places: dict[int, Place] = field(default_factory=dict[int, Place])
+
+    @staticmethod
+    def of(e: Emitter, fragment: Fragment) -> RegisterFile:
+        """The registers of a tile, one block behind another."""
+        file, count = RegisterFile(e, fragment.element), fragment.layout.registers
+        for block, part in enumerate(fragment.parts):
+            file.add(block * count, part)
+        return file
+
+    @property
+    def per_word(self) -> int:
+        """Elements in a register of 32 bits."""
+        return per_word(width_of(self.element))
+
+    def add(self, first: int, vector: SSAValue) -> None:
+        """Put the elements of a vector at places from one on."""
+        self.places.update({first + k: (vector, k) for k in range(length(vector))})
+
+    def place(self, register: int) -> Place | None:
+        """Where an element is; None for nothing."""
+        return self.places.get(register)
+
+    def joined(self, places: Sequence[Place | None]) -> SSAValue:
+        """Elements as one vector; what is nowhere is 0."""
+        return joined(self.e, [*self._strips(places)])
+
+    def _strips(self, places: Sequence[Place | None]) -> Iterator[SSAValue]:
+        """Vectors of whole registers, as long as those are neighbours already."""
+        per = self.per_word
+        first = 0
+        while first < len(places):
+            run = self._neighbours(places[first:])
+            count = run if first + run == len(places) else run // per * per
+            place = places[first]
+            if place is not None and count and place[1] % per == 0:
+                yield strip(self.e, place[0], place[1], count)
+            else:
+                count = min(per, len(places) - first)
+                yield self._register(places[first : first + count])
+            first += count
+
+    def _neighbours(self, places: Sequence[Place | None]) -> int:
+        """How many places from the first one on are next to one another."""
+        if places[0] is None:
+            return 0
+        vector, at = places[0]
+        count = 1
+        while count < len(places) and places[count] == (vector, at + count):
+            count += 1
+        return count
+
+    def _register(self, places: Sequence[Place | None]) -> SSAValue:
+        """The elements of one register, from anywhere."""
+        found = [
+            zero(self.e, self.element) if place is None else element(self.e, *place)
+            for place in places
+        ]
+        return joined(self.e, found)
+
+    def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> Fragment:
+        """A tile in registers of a layout, from its elements in order."""
+        count = layout.registers
+        wanted = [*places, *[None] * (layout.blocks * count - len(places))]
+        parts = [
+            self.joined(wanted[block * count : (block + 1) * count])
+            for block in range(layout.blocks)
+        ]
+        return Fragment(layout, self.element, tuple(parts))
+
+    def assembled(self, sources: Table) -> list[Place | None]:
+        """The elements that `sources`, `(threads, n)`, names for each thread; -1 is anything.
+
+        Whole registers are chosen as they are where that is possible.
+        """
+        words = as_words(sources, width_of(self.element))
+        found: list[Place | None] = []
+        for position in range(words.shape[1]):
+            word = self._word(words[:, position])
+            found += [None if word is None else (word, k) for k in range(self.per_word)]
+        return found[: sources.shape[1]]
+
+    def _word(self, sources: Table) -> SSAValue | None:
+        """A register, from the places of its elements for each thread."""
+        per = self.per_word
+        empty = sources < 0
+        if empty.all():
+            return None
+        word = np.where(empty, -1, sources // per)
+        first = word.max(axis=1, keepdims=True)
+        in_place = (word == first) & (sources % per == np.arange(per, dtype=np.int64))
+        if (empty | in_place).all():
+            words = {int(w): self._whole_word(int(w)) for w in np.unique(first[first >= 0])}
+            return chosen(self.e, words, first[:, 0])
+        elements = [self._chosen_element(sources[:, k]) for k in range(per)]
+        return joined(self.e, elements)
+
+    def _whole_word(self, number: int) -> SSAValue:
+        per = self.per_word
+        return self.joined([self.place(number * per + k) for k in range(per)])
+
+    def _chosen_element(self, sources: Table) -> SSAValue:
+        registers = [int(r) for r in np.unique(sources[sources >= 0])]
+        if not registers:
+            return zero(self.e, self.element)
+        found = {register: self._single(register) for register in registers}
+        return chosen(self.e, found, sources)
+
+    def _single(self, register: int) -> SSAValue:
+        place = self.place(register)
+        return zero(self.e, self.element) if place is None else element(self.e, *place)
+
+
+def chosen(e: Emitter, values: Mapping[int, SSAValue], table: Table) -> SSAValue:
+    """The value that the table, `(threads,)`, names for this thread; -1 is anything."""
+    numbers = sorted(values)
+    result = values[numbers[0]]
+    if len(numbers) == 1:
+        return result
+    ranks = np.where(table < 0, -1, np.searchsorted(numbers, table))
+    rank = number_of(e, ranks)
+    for k, number in enumerate(numbers[1:], 1):
+        here = e.is_equal(rank, k)
+        result = e.insert(arith.SelectOp(here, values[number], result)).result
+    return result
+
+
+def width_of(type_: Attribute) -> int:
+    """The bits of an element in a register."""
+    return 32 if isinstance(type_, IndexType) else bits_of(type_)

@@ -1,0 +1,124 @@
+"""Elements of a tile in registers at positions that are known for every thread and register.
+
+The planner of conversions finds the way: registers of the same thread, shuffles inside of warps, or
+one trip through shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.plan import Plan
+from tileas_xdsl.layout.convert.planner import plan_conversion
+from tileas_xdsl.layout.convert.registers import RegisterPlan
+from tileas_xdsl.layout.fragment import Wanted
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.convert.register_conversion import (
+    CARRIERS,
+    carried,
+    cast_vector,
+    places_by,
+)
+from tileas_xdsl.threads.index.per_thread_tables import Table
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
+from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.vector_values import element
+
+
+@dataclass
+class Gathered:
+    """Elements that were asked for, once each however often they are used."""
+
+    file: RegisterFile
+    """In which the elements of `places` are, maybe as what they travel as."""
+    element: Attribute
+    places: Sequence[Place | None]
+    column: Sequence[int]
+    """For each register that was asked for, the place that it is."""
+
+    def is_one(self, first: int, count: int) -> bool:
+        """Whether registers from one on are all the same one."""
+        return len(set(self.column[first : first + count])) == 1
+
+    def single(self, register: int) -> SSAValue:
+        """The element of one register, a scalar."""
+        e, place = self.file.e, self.places[self.column[register]]
+        if place is not None and self.file.element == self.element:
+            return element(e, *place)
+        return element(e, self.vector(register, 1), 0)
+
+    def vector(self, first: int, count: int) -> SSAValue:
+        """Registers from one on."""
+        places = [self.places[c] for c in self.column[first : first + count]]
+        joint = self.file.joined(places)
+        if self.file.element == self.element:
+            return joint
+        return cast_vector(self.file.e, joint, CARRIERS[self.element].back, self.element)
+
+
+def gathered(e: Emitter, op: Operation, tile: Fragment, wanted: Table) -> Gathered:
+    """The elements of a tile that `wanted`, `(threads, registers)`, names; -1 is anything.
+
+    Elements are counted as fragments count them, the first dimension fastest.
+    """
+    columns, inverse = np.unique(wanted, axis=1, return_inverse=True)
+    numbers: list[int] = inverse.ravel().tolist()
+    if (columns < 0).all():
+        return Gathered(RegisterFile(e, tile.element), tile.element, [None], [0] * len(numbers))
+    element_ = CARRIERS[tile.element].type if tile.element in CARRIERS else tile.element
+    plan = _plan(tile.layout, e.agent, bits_of(element_), columns.shape[1], columns.tobytes())
+    if isinstance(plan, RegisterPlan) and (most := _alike(plan.registers)) is not None:
+        file = RegisterFile.of(e, tile)
+        return Gathered(file, tile.element, [file.place(v) for v in most], numbers)
+    travelling = carried(e, tile)
+    file = RegisterFile(e, travelling.element)
+    return Gathered(file, tile.element, places_by(e, op, travelling, plan), numbers)
+
+
+def _alike(registers: Table) -> list[int] | None:
+    """The register that each one is in all threads; None where threads differ."""
+    most = registers.max(axis=0)
+    return most.tolist() if ((registers == most) | (registers < 0)).all() else None
+
+
+@lru_cache(maxsize=256)
+def _plan(layout: RegisterLayout, agent: Agent, bits: int, count: int, columns: bytes) -> Plan:
+    """The plan for a table of `count` columns."""
+    table = np.frombuffer(columns, np.int64).reshape(agent.threads, count)
+    return plan_conversion(as_fragment_of(layout, agent), Wanted(table, layout.shape), bits)
+
+
+def rearranged(
+    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, sources: Table
+) -> Fragment:
+    """A tile in another layout whose elements, `(elements,)`, are those of `tile` at `sources`.
+
+    Both are counted with the first dimension fastest.
+    """
+    held = held_by(layout, e.agent)
+    found = gathered(e, op, tile, np.where(held < 0, -1, sources[np.maximum(held, 0)]))
+    count = layout.registers
+    parts = [found.vector(block * count, count) for block in range(layout.blocks)]
+    return Fragment(layout, tile.element, tuple(parts))
+
+
+@lru_cache(maxsize=256)
+def held_by(layout: RegisterLayout, agent: Agent) -> Table:
+    """`(threads, registers)`: the element in each register, -1 for none; all blocks are full."""
+    held = as_fragment_of(layout, agent).held
+    missing = layout.blocks * layout.registers - held.shape[1]
+    return np.pad(held, ((0, 0), (0, missing)), constant_values=-1)
+
+
+def coordinates_of(held: Table, shape: Sequence[int]) -> list[Table]:
+    """By dimension, the index of each register's element; 0 where it holds none."""
+    return list(np.unravel_index(np.maximum(held, 0), tuple(shape), order="F")) if shape else []

@@ -1,0 +1,114 @@
+"""Tiles in registers: constants, tiles in shared memory and other layouts become fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import (
+    AccumulatorLayout,
+    EncodedLayout,
+    PlainLayout,
+    RegisterLayout,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import (
+    DotToken,
+    Fragment,
+    LoadToken,
+    Lowered,
+    PendingTile,
+    SharedTile,
+    Splat,
+    TensorTile,
+)
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.vector_values import splat
+from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
+from tileas_xdsl.threads.smem.swizzled_tile_access import read_shared
+from tileas_xdsl.threads.tmem.tmem_copy import load
+
+
+def layout_of(e: Emitter, op: Operation, shape: Sequence[int]) -> PlainLayout:
+    """The layout that tiles of a shape have in the registers of the agent."""
+    return e.tiles.layout(op, tuple(shape), e.agent)
+
+
+def in_registers(
+    e: Emitter, op: Operation, value: SSAValue, layout: RegisterLayout | None = None
+) -> Fragment:
+    """The tile that `op` uses in registers of a layout; without one, in those that it has."""
+    found = e.get(value)
+    if isinstance(found, PendingTile):
+        if found.seen_by != e.agent.number:
+            # Other threads may have written it: a pipeline says when, a plain tile does not.
+            e.meet()
+        found = e.shared_tile(value)
+    if layout is None and not isinstance(found, Fragment | DotToken | TensorTile):
+        layout = encoded_layout(e, op, value.type)
+    return as_fragment(e, op, found, layout)
+
+
+def as_fragment(
+    e: Emitter, op: Operation, found: Lowered, layout: RegisterLayout | None = None
+) -> Fragment:
+    """What a tile has become, in registers."""
+    match found:
+        case DotToken() | LoadToken():
+            return as_fragment(e, op, found.fragment, layout)
+        case Fragment():
+            return found if layout in (None, found.layout) else _moved(e, op, found, layout)
+        case TensorTile():
+            loaded = load(e, op, found, layout)
+            return loaded if layout is None else converted(e, op, loaded, layout)
+        case Splat():
+            return splat(e, found, layout or layout_of(e, op, found.shape))
+        case _:
+            assert isinstance(found, SharedTile), found
+            return read_shared(e, found, layout or layout_of(e, op, found.shape))
+
+
+def _moved(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None) -> Fragment:
+    """The tile in registers of other threads; where no encoding is, through shared memory."""
+    assert layout is not None
+    is_encoded = isinstance(tile.layout, EncodedLayout) or isinstance(layout, EncodedLayout)
+    if is_encoded or tile.element in CARRIERS:
+        return converted(e, op, tile, layout)
+    return read_back(e, spilled(e, op, tile), layout)
+
+
+def common_layout(
+    e: Emitter, op: Operation, type_: Attribute, found: Sequence[Lowered]
+) -> RegisterLayout:
+    """The layout that tiles meet in which become one of a type: what its encoding says.
+
+    Without one that of accumulators, else what the first of them has.
+    """
+    encoded = encoded_layout(e, op, type_)
+    if encoded is not None:
+        return encoded
+    layouts = [tile.layout for tile in found if isinstance(tile, Fragment)]
+    sums = [layout for layout in layouts if isinstance(layout, AccumulatorLayout)]
+    if sums:
+        return sums[0]
+    return layouts[0] if layouts else layout_of(e, op, shape_of(type_) or ())
+
+
+def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Lowered:
+    """What a result of an operation has become, in the registers that its type says."""
+    if not isinstance(found, Fragment):
+        return found
+    layout = encoded_layout(e, op, type_)
+    if layout is None or found.layout == layout:
+        return found
+    return converted(e, op, found, layout)
+
+
+def alike(e: Emitter, op: Operation, found: Lowered, model: Lowered) -> Lowered:
+    """A value that control flow gives, in the registers of its model."""
+    if isinstance(model, Fragment) and not isinstance(found, DotToken):
+        return as_fragment(e, op, found, model.layout)
+    return found

@@ -1,0 +1,133 @@
+"""The same elements under another shape or layout, and one scalar in a whole tile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import tensor, vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Operation
+
+from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import (
+    ConvertLayoutOp,
+    ExpandDimsOp,
+    ReinterpretOp,
+    ShuffleOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.convert.plan import Kind
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    Lowered,
+    PendingTile,
+    SharedTile,
+    Splat,
+    TensorTile,
+    held_as,
+)
+from tileas_xdsl.threads.convert.register_conversion import converted
+from tileas_xdsl.threads.gmem.coalesced_access import put_shared
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_gather import rearranged
+from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
+from tileas_xdsl.threads.registers.vector_values import length, strip
+from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
+
+ATOM_PLAN = "atom_plan"
+"""What marks a conversion whose way is decided."""
+
+
+BYTE = 8
+
+
+def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
+    """The same tile in the registers that its encoding says, or in a new tile in shared memory."""
+    space, found = space_of(op.result.type), e.get(op.source)
+    if space is Space.SMEM:
+        return [_in_shared_memory(e, op)]
+    if space not in (None, Space.RMEM):
+        raise op_error(op, f"moves a tile to {op.result.type}, which is not lowered to threads yet")
+    if isinstance(found, Splat):
+        return [found]
+    layout = encoded_layout(e, op, op.result.type)
+    if layout is None or isinstance(found, PendingTile | SharedTile | TensorTile):
+        return [in_registers(e, op, op.source, layout)]
+    is_decided = isinstance(op, ShuffleOp) and ATOM_PLAN in op.attributes
+    kind: Kind | None = "shuffle" if is_decided else None
+    return [converted(e, op, in_registers(e, op, op.source), layout, kind)]
+
+
+def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
+    """The same registers or the same memory as other elements of as many bits."""
+    found, element = e.get(op.source), element_of(op.result.type)
+    before = element_of(op.source.type)
+    assert element is not None
+    alike = shape_of(op.source.type) == shape_of(op.result.type)
+    if not alike or bits_of(element) != bits_of(before):
+        raise op_error(
+            op,
+            f"reads {op.source.type} as {op.result.type}; only elements of as many "
+            "bits in the same places are lowered to threads yet",
+        )
+    if isinstance(found, SharedTile):
+        return [replace(found, element=element)]
+    if isinstance(found, PendingTile):
+        e.shared_tile(op.source)
+        return [replace(found, element=element, seen_by=None)]
+    tile = in_registers(e, op, op.source)
+    parts = [
+        e.insert(vector.BitcastOp(part, VectorType(element, [length(part)]))).result
+        for part in tile.parts
+    ]
+    return [Fragment(tile.layout, element, tuple(parts))]
+
+
+def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
+    type_ = op.result.type
+    layout = layout_of_buffer(op, type_, [op.result])
+    name = f"%{op.result.name_hint or 'tile'}"
+    e.values[op.result] = made = PendingTile(layout, type_.element_type, name)
+    put_shared(e, op, in_registers(e, op, op.source), op.result)
+    return made
+
+
+def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
+    """A dimension of one more; rows that are one element each stay where they are."""
+    shape, found = tuple(op.result.type.get_shape()), e.get(op.source)
+    if isinstance(found, Splat):
+        return [replace(found, shape=shape)]
+    tile = in_registers(e, op, op.source)
+    layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
+    if isinstance(layout, RowsLayout) and tile.layout == column_layout(layout):
+        parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
+        return [Fragment(layout, tile.element, tuple(parts))]
+    return [rearranged(e, op, tile, layout, np.arange(prod(shape), dtype=np.int64))]
+
+
+def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:
+    """A scalar in all elements, whose registers are made where the tile is used."""
+    type_ = op.result.type
+    if op.dynamicSizes:
+        raise op_error(op, f"fills tiles of constant extents, not {type_}")
+    return [Splat(tuple(type_.get_shape()), held_as(type_.element_type), e.scalar(op.input))]
+
+
+_TABLE: Any = {
+    ConvertLayoutOp: convert_layout,
+    ExpandDimsOp: expand_dims,
+    ReinterpretOp: reinterpret,
+    ShuffleOp: convert_layout,
+    tensor.SplatOp: splat,
+}
+
+SHAPES: Mapping[type[Operation], Handler] = _TABLE
+"""Layouts, shapes, and tiles of one scalar."""

@@ -1,0 +1,272 @@
+"""Parts of tiles in registers, and tiles under another shape.
+
+Where the place is known the planner of conversions moves the elements; else the tile goes through
+shared memory, and each thread computes where its elements are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Fragment,
+    Lowered,
+    Splat,
+)
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried, cast
+from tileas_xdsl.threads.index.per_thread_tables import Table, holds, tabulated
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_gather import (
+    coordinates_of,
+    gathered,
+    held_by,
+    rearranged,
+)
+from tileas_xdsl.threads.registers.register_tile import (
+    common_layout,
+    in_registers,
+    layout_of,
+)
+from tileas_xdsl.threads.registers.vector_values import element, filled
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch, read_back, spilled
+
+Number = SSAValue | int
+
+
+def part_of_registers(e: Emitter, op: ExtractSliceOp, source: Fragment) -> Fragment:
+    """A part of a tile, in the registers that tiles of its shape have."""
+    shape = shape_of(op.result.type) or ()
+    layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
+    offsets, strides = _offsets(e, op), op.static_strides.get_values()
+    _check_strides(op, strides)
+    return _taken(e, op, source, layout, offsets, strides)
+
+
+def _check_strides(op: Operation, strides: Sequence[int]) -> None:
+    if DYNAMIC_INDEX in strides:
+        raise op_error(op, "takes elements so far apart as is known when it is compiled")
+
+
+def _offsets(e: Emitter, op: ExtractSliceOp | InsertSliceOp) -> list[Number]:
+    """Where a part begins: numbers where they are known."""
+    dynamic = iter(op.offsets)
+    found: list[Number] = []
+    for static in op.static_offsets.get_values():
+        number: Number = static
+        if static == DYNAMIC_INDEX:
+            value = e.scalar(next(dynamic))
+            known = e.known(value)
+            number = value if known is None else known
+        found.append(number)
+    return found
+
+
+def _taken(
+    e: Emitter,
+    op: Operation,
+    source: Fragment,
+    layout: RegisterLayout,
+    offsets: Sequence[Number],
+    strides: Sequence[int],
+) -> Fragment:
+    whole, shape = source.layout.shape, layout.shape
+    places = _places(shape, strides)
+    known = [n for n in offsets if isinstance(n, int)]
+    if len(known) == len(offsets):
+        moved = [p + n for p, n in zip(places, known, strict=True)]
+        return rearranged(e, op, source, layout, _numbered(moved, whole))
+    travelling = carried(e, source)
+    room = spilled(e, op, travelling)
+    found = _read(e, room, layout, _line(places, whole), _start(e, offsets, whole))
+    return _back(e, found, source)
+
+
+def _back(e: Emitter, tile: Fragment, like: Fragment) -> Fragment:
+    """A tile as the elements that another one has."""
+    if tile.element == like.element:
+        return tile
+    return cast(e, tile, CARRIERS[like.element].back, like.element)
+
+
+def _places(shape: Sequence[int], strides: Sequence[int]) -> list[Table]:
+    """By dimension, where each element of a part is, counted from where the part begins."""
+    numbers = np.arange(prod(shape), dtype=np.int64)
+    places = np.unravel_index(numbers, tuple(shape), order="F") if shape else ()
+    return [place * stride for place, stride in zip(places, strides, strict=True)]
+
+
+def _numbered(places: Sequence[Table], whole: Sequence[int]) -> Table:
+    """The numbers of elements of a tile, the first dimension fastest."""
+    return np.ravel_multi_index(tuple(places), tuple(whole), order="F").astype(np.int64)
+
+
+def _line(places: Sequence[Table], whole: Sequence[int]) -> Table:
+    """Positions in a row-major tile."""
+    return sum(
+        (place * prod(whole[axis + 1 :]) for axis, place in enumerate(places)),
+        start=np.zeros(1, np.int64),
+    )
+
+
+def _start(e: Emitter, offsets: Sequence[Number], whole: Sequence[int]) -> SSAValue:
+    """Where a part begins in a row-major tile."""
+    total = e.int32(0)
+    for axis, offset in enumerate(offsets):
+        pitch = prod(whole[axis + 1 :])
+        if isinstance(offset, int):
+            total = e.add(total, offset * pitch)
+        else:
+            total = e.add(total, e.multiply(e.as_type(offset, i32), pitch))
+    return total
+
+
+def _read(
+    e: Emitter, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
+) -> Fragment:
+    """The elements at `start + line` of a room, `line` counted by the elements of the layout."""
+    held = held_by(layout, e.agent)
+    places = np.where(held < 0, -1, line[np.maximum(held, 0)])
+    parts: list[SSAValue] = []
+    for block in range(layout.blocks):
+        row: dict[int, SSAValue] = {}
+        for k in range(layout.registers):
+            column = places[:, block * layout.registers + k]
+            if (column < 0).all():
+                continue
+            value, constant = tabulated(e, column)
+            pointer = e.advance(room.pointer, e.add(start, value))
+            guard = holds(e, column >= 0)
+            loaded = LoadOp(pointer, room.element, guard, offset=constant)
+            row[k] = e.insert(loaded).result
+        parts.append(filled(e, row, layout.registers, room.element))
+    return Fragment(layout, room.element, tuple(parts))
+
+
+def insert_slice(e: Emitter, op: InsertSliceOp) -> Sequence[Lowered]:
+    """A tile with a part replaced; the one that it was stays as it is."""
+    found, strides = e.get(op.destination), op.static_strides.get_values()
+    _check_strides(op, strides)
+    layout = common_layout(e, op, op.result.type, [found])
+    whole = in_registers(e, op, op.destination, layout)
+    part, offsets = in_registers(e, op, op.source), _offsets(e, op)
+    known = [n for n in offsets if isinstance(n, int)]
+    if len(known) == len(offsets):
+        return [_replaced(e, op, whole, part, known, strides)]
+    room = spilled(e, op, carried(e, whole))
+    places = _line(_places(part.layout.shape, strides), layout.shape)
+    _write(e, room, carried(e, part), places, _start(e, offsets, layout.shape))
+    e.meet()
+    return [_back(e, read_back(e, room, layout), whole)]
+
+
+def _replaced(
+    e: Emitter,
+    op: Operation,
+    whole: Fragment,
+    part: Fragment,
+    offsets: Sequence[int],
+    strides: Sequence[int],
+) -> Fragment:
+    """Registers of one tile or of the other."""
+    layout, count = whole.layout, whole.layout.registers
+    held = held_by(layout, e.agent)
+    inside, places = held >= 0, list[Table]()
+    for axis, index in enumerate(coordinates_of(held, layout.shape)):
+        place, rest = np.divmod(index - offsets[axis], strides[axis])
+        inside = inside & (rest == 0) & (place >= 0) & (place < part.layout.shape[axis])
+        places.append(place)
+    safe = [np.where(inside, place, 0) for place in places]
+    found = gathered(e, op, part, np.where(inside, _numbered(safe, part.layout.shape), -1))
+    parts: list[SSAValue] = []
+    for block, old in enumerate(whole.parts):
+        first = block * count
+        flags, mine = inside[:, first : first + count], held[:, first : first + count] >= 0
+        if not flags.any():
+            parts.append(old)
+            continue
+        new = found.vector(first, count)
+        row: dict[int, SSAValue] = {}
+        for k in range(count):
+            here = flags[mine[:, k], k]
+            single = element(e, old, k) if not here.all() or not here.size else element(e, new, k)
+            if here.any() and not here.all():
+                guard = holds(e, flags[:, k])
+                assert guard is not None
+                chosen = arith.SelectOp(guard, element(e, new, k), single)
+                single = e.insert(chosen).result
+            row[k] = single
+        parts.append(filled(e, row, count, whole.element))
+    return Fragment(layout, whole.element, tuple(parts))
+
+
+def _write(e: Emitter, room: Scratch, part: Fragment, line: Table, start: SSAValue) -> None:
+    """The elements of a part at `start + line` of a room, each by the first thread that has it."""
+    layout = part.layout
+    held = held_by(layout, e.agent)
+    elements, first = np.unique(held, return_index=True)
+    writes = np.zeros(held.size, np.bool_)
+    writes[first[elements >= 0]] = True
+    places = np.where(writes.reshape(held.shape), line[np.maximum(held, 0)], -1)
+    for block, vector in enumerate(part.parts):
+        for k in range(layout.registers):
+            column = places[:, block * layout.registers + k]
+            if (column < 0).all():
+                continue
+            value, constant = tabulated(e, column)
+            pointer = e.advance(room.pointer, e.add(start, value))
+            guard = holds(e, column >= 0)
+            e.insert(StoreOp(element(e, vector, k), pointer, guard, offset=constant))
+
+
+def reshaped(e: Emitter, op: ViewOp, found: Fragment | Splat) -> Lowered:
+    """Elements of a tile in row-major order under another shape, from one of them on."""
+    shape = shape_of(op.result.type) or ()
+    if isinstance(found, Splat):
+        return Splat(shape, found.element, found.constant)
+    layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
+    first = _first(e, op, found.layout.shape)
+    numbers = np.arange(prod(shape), dtype=np.int64)
+    places = np.unravel_index(numbers, shape, order="F") if shape else ()
+    line = _line([np.asarray(p, np.int64) for p in places], shape)
+    whole = found.layout.shape
+    if isinstance(first, int):
+        back = np.unravel_index(line + first, whole) if whole else ()
+        sources = _numbered(back, whole) if whole else np.zeros(1, np.int64)
+        return rearranged(e, op, found, layout, np.broadcast_to(sources, (max(prod(shape), 1),)))
+    room = spilled(e, op, carried(e, found))
+    return _back(e, _read(e, room, layout, line, first), found)
+
+
+def _first(e: Emitter, op: ViewOp, whole: Sequence[int]) -> Number:
+    """The position that a view begins at."""
+    if op.offset is not None:
+        return op.offset.value.data
+    numbers: list[Number] = []
+    for index in op.indices:
+        value = e.scalar(index)
+        known = e.known(value)
+        numbers.append(value if known is None else known)
+    pitches = [prod(whole[k + 1 :]) for k in range(len(whole))] if len(numbers) > 1 else [1]
+    if all(isinstance(n, int) for n in numbers):
+        return sum(n * p for n, p in zip(numbers, pitches, strict=False) if isinstance(n, int))
+    return _start(e, numbers, whole if len(numbers) > 1 else (1,))
+
+
+_TABLE: Any = {InsertSliceOp: insert_slice}
+
+REGISTER_SLICES: Mapping[type[Operation], Handler] = _TABLE
+"""Parts that are put into tiles in registers."""

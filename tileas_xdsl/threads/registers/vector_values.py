@@ -1,0 +1,194 @@
+"""Vectors of registers: made of pieces or of one number, and taken apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import RegisterLayout
+from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, Splat
+from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.coordinates import pieces
+
+BYTE = 8
+
+MOST_ELEMENTS = 256
+"""Elements that are put together one by one; of more, groups are (PTX ISA: registers)."""
+
+
+def assembled(
+    e: Emitter,
+    layout: RegisterLayout,
+    element: Attribute,
+    make: Callable[[Piece], SSAValue],
+) -> Fragment:
+    """A tile of pieces, each an element or a vector that `make` gives."""
+    found = [(piece, make(piece)) for piece in pieces(e, layout, bits_of(element))]
+    parts: list[SSAValue] = []
+    for block in range(layout.blocks):
+        mine = {piece.register: value for piece, value in found if piece.block == block}
+        parts.append(filled(e, mine, layout.registers, element))
+    return Fragment(layout, element, tuple(parts))
+
+
+def filled(e: Emitter, found: Mapping[int, SSAValue], count: int, element: Attribute) -> SSAValue:
+    """A vector of `count` elements by the registers that strips begin at; the others are 0."""
+    values: list[SSAValue] = []
+    end = 0
+    for register in [*sorted(found), count]:
+        if register > end:
+            values += [zero(e, element)] * (register - end)
+        if register < count:
+            values.append(found[register])
+            end = register + length(found[register])
+    return joined(e, values)
+
+
+def zero(e: Emitter, element: Attribute) -> SSAValue:
+    """What registers are filled with that hold nothing."""
+    kind: Any = element
+    is_float = isinstance(element, AnyFloat)
+    number: Any = FloatAttr(0.0, kind) if is_float else IntegerAttr(0, kind)
+    return e.insert(arith.ConstantOp(number)).result
+
+
+def joined(e: Emitter, values: Sequence[SSAValue]) -> SSAValue:
+    """Elements and vectors as one vector."""
+    if len(values) == 1 and isinstance(values[0].type, VectorType):
+        return values[0]
+    type_ = element_type(values[0])
+    if len(values) > 1 and sum(map(length, values)) > MOST_ELEMENTS and not _are_words(values):
+        values = [joined(e, group) for group in _groups(values)]
+    if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE and not _are_words(values):
+        return _joined_bytes(e, values, type_)
+    return e.insert(MakeFragmentOp(values)).result
+
+
+def _groups(values: Sequence[SSAValue]) -> Iterator[Sequence[SSAValue]]:
+    """Neighbours that fill whole registers."""
+    group: list[SSAValue] = []
+    count = 0
+    for value in values:
+        group.append(value)
+        count += length(value)
+        if count >= MOST_ELEMENTS // 2 and count % 4 == 0:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group
+
+
+def _are_words(values: Sequence[SSAValue]) -> bool:
+    """Whether vectors of bytes fill whole registers."""
+    return all(isinstance(v.type, VectorType) and length(v) % 4 == 0 for v in values)
+
+
+def _joined_bytes(e: Emitter, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+    """Elements of 8 bits shifted together into words, since no register is a byte."""
+    singles = [element(e, v, k) for v in values for k in range(length(v))]
+    per_word = min(len(singles), 4)
+    words = [
+        _word(e, singles[first : first + per_word]) for first in range(0, len(singles), per_word)
+    ]
+    if per_word < 4:
+        words = [e.insert(arith.TruncIOp(words[0], IntegerType(BYTE * per_word))).result]
+    joint = e.insert(MakeFragmentOp(words)).result
+    return e.insert(vector.BitcastOp(joint, VectorType(type_, [len(singles)]))).result
+
+
+def _word(e: Emitter, singles: Sequence[SSAValue]) -> SSAValue:
+    """Bytes in a word, the first one lowest."""
+    word: SSAValue | None = None
+    for position, single in enumerate(singles):
+        bits = single
+        if not isinstance(single.type, IntegerType):
+            bits = e.insert(arith.BitcastOp(single, i8)).result
+        wide = e.insert(arith.ExtUIOp(bits, i32)).result
+        if word is None:
+            word = wide
+            continue
+        moved = e.insert(arith.ShLIOp(wide, e.int32(BYTE * position))).result
+        word = e.insert(arith.OrIOp(word, moved)).result
+    assert word is not None
+    return word
+
+
+def strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
+    """Some elements of a vector that are next to one another, as a vector."""
+    if first == 0 and part.type == VectorType(element_type(part), [count]):
+        return part
+    if _cuts_words(part, first, count):
+        return joined(e, [element(e, part, first + k) for k in range(count)])
+    return e.insert(SliceFragmentOp(part, first, count)).result
+
+
+def _cuts_words(part: SSAValue, first: int, count: int) -> bool:
+    """Whether elements of 8 bits are taken out of words."""
+    type_ = element_type(part)
+    return type_ != i1 and bits_of(type_) == BYTE and bool(first % 4 or count % 4)
+
+
+def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:
+    """One element of a vector; a scalar is its own."""
+    if not isinstance(part.type, VectorType):
+        return part
+    made = vector.ExtractOp(part, [position], element_type(part))
+    return e.insert(made).results[0]
+
+
+def vector_type(value: SSAValue) -> VectorType[Attribute] | None:
+    """The type of a vector; None for a scalar."""
+    type_: Any = value.type
+    return type_ if isinstance(value.type, VectorType) else None
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """The type of the elements of a vector, that of a scalar itself."""
+    type_ = vector_type(value)
+    return value.type if type_ is None else type_.element_type
+
+
+def length(value: SSAValue) -> int:
+    """The elements of a vector."""
+    type_ = vector_type(value)
+    return 1 if type_ is None else type_.get_shape()[0]
+
+
+def repeated(e: Emitter, value: SSAValue, count: int) -> SSAValue:
+    """A scalar in all elements of a vector."""
+    return e.insert(vector.BroadcastOp(value, VectorType(value.type, [count]))).vector
+
+
+def numbers(e: Emitter, values: Sequence[int | float], element: Attribute) -> SSAValue:
+    """A constant vector; one number stands for all of its elements."""
+    dense: Any = DenseIntOrFPElementsAttr
+    attribute = dense.from_list(VectorType(element, [len(values)]), values)
+    return e.insert(arith.ConstantOp(attribute)).result
+
+
+def splat(e: Emitter, tile: Splat, layout: RegisterLayout) -> Fragment:
+    """A tile of one number in registers."""
+    constant, count = tile.constant, layout.registers
+    if isinstance(constant, SSAValue):
+        part = repeated(e, constant, count)
+    else:
+        assert isinstance(constant, FloatAttr | IntegerAttr)
+        part = numbers(e, [constant.value.data] * count, tile.element)
+    return Fragment(layout, tile.element, (part,) * layout.blocks)

@@ -1,0 +1,43 @@
+"""Rooms in shared memory that threads exchange tiles through, and use again when there are many."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import ExchangeRoom
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+
+FRESH_BYTES = 32 * 1024
+"""So much an agent takes before it uses rooms again, which costs a barrier."""
+
+
+def exchange_room(
+    e: Emitter, op: Operation, size: int, alignment: int, *, by_warp: bool = False
+) -> int:
+    """Where a room begins that nobody reads any more.
+
+    Rooms of the operation that is being lowered stay its own.  With `by_warp`, only the warp reads
+    what it has written itself; such a room in a loop is not used again, as warps do not meet there.
+    """
+    owner, again = e.source or op, runs_again(op)
+    mine = e.rooms.setdefault(e.agent.number, [])
+    if sum(room.bytes for room in mine) + size > FRESH_BYTES:
+        fits = [
+            room
+            for room in mine
+            if room.bytes >= size
+            and room.owner is not owner
+            and not room.is_kept
+            and room.offset % alignment == 0
+        ]
+        if fits:
+            room = min(fits, key=lambda room: room.bytes)
+            room.owner = owner
+            e.meet()
+            return room.offset
+    offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
+    mine.append(ExchangeRoom(offset, size, owner, is_kept=by_warp and again))
+    if again:
+        e.meet_of_warp() if by_warp else e.meet()
+    return offset

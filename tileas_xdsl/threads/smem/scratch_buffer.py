@@ -1,0 +1,79 @@
+"""Tiles that threads exchange through shared memory, where they lie row-major."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, RegisterLayout
+from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
+from tileas_xdsl.threads.registers.vector_values import assembled, strip
+from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Elements in shared memory that all threads of the agent may read."""
+
+    pointer: SSAValue
+    element: Attribute
+    size: int
+    """Bytes of an element."""
+
+
+def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratch:
+    """Room for elements, which nobody reads any more."""
+    bits = element_bits(element)
+    if bits is None:
+        raise op_error(op, f"threads exchange elements that memory holds, not {element}")
+    size = bits // 8
+    offset = exchange_room(e, op, count * size, ACCESS_BYTES)
+    pointer = e.insert(GetDynSmemOp(offset, element, ACCESS_BYTES)).result
+    return Scratch(pointer, element, size)
+
+
+def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:
+    """A tile where all threads see it."""
+    room = scratch(e, op, prod(tile.layout.shape), tile.element)
+    holds = is_first_holder(e, tile.layout)
+    for piece in pieces(e, tile.layout, 8 * room.size, stored=True):
+        value = strip(e, tile.parts[piece.block], piece.register, piece.count)
+        pointer = place(e, room, piece, columns_of(tile.layout))
+        mine = e.both(holds, piece.exists)
+        e.insert(StoreOp(value, pointer, mine, offset=piece.shift))
+    e.meet()
+    return room
+
+
+def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> Fragment:
+    """The tile in registers of a layout."""
+
+    def load(piece: Piece) -> SSAValue:
+        pointer = place(e, room, piece, columns_of(layout))
+        type_ = VectorType(room.element, [piece.count])
+        return e.insert(LoadOp(pointer, type_, piece.exists, offset=piece.shift)).result
+
+    return assembled(e, layout, room.element, load)
+
+
+def columns_of(layout: RegisterLayout) -> int:
+    """The extent of the last dimension."""
+    return layout.shape[-1] if layout.shape else 1
+
+
+def place(e: Emitter, room: Scratch, piece: Piece, columns: int) -> SSAValue:
+    """Where the piece of a row-major tile is that is not shifted."""
+    offset = piece.column
+    if piece.row is not None:
+        offset = e.add(e.multiply(piece.row, columns), offset)
+    return e.advance(room.pointer, offset, piece.count * room.size)

@@ -1,0 +1,88 @@
+"""How tiles lie in shared memory where the program says it: by their types, else by their users.
+
+A type with an encoding decides.  Where it has none, the attribute `nv_tileas.layout` of a load, a
+store or a copy does, or the type of a view.  All that is said must be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr, SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.layout.layout import make_ordered_layout
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.threads.smem.smem_layout import (
+    SharedLayout,
+    panels_of,
+    shared_layout,
+)
+
+ATTRIBUTE = "nv_tileas.layout"
+
+Claim = tuple[Operation, MemoryLayout]
+"""Who says how a tile lies, and what."""
+
+
+def layout_of_buffer(op: Operation, type_: Attribute, values: Sequence[SSAValue]) -> SharedLayout:
+    """How the tile lies that `op` makes, and that all of `values` are; by itself where nobody says.
+
+    An error at the operation that says something else, or what shared memory cannot be here.
+    """
+    shape, bits = shape_of(type_) or (), bits_of(element_of(type_))
+    claims = [*_claims_of_type(op, type_)]
+    for value in values:
+        claims += [*_claims_of_type(op, value.type), *_claims_of_users(value, shape)]
+    decided: tuple[SharedLayout, MemoryLayout] | None = None
+    for who, memory in claims:
+        found = panels_of(memory, shape, bits)
+        if isinstance(found, str):
+            raise op_error(who, f"tiles do not lie in shared memory as {memory}: {found}")
+        if decided is None:
+            decided = (found, memory)
+        elif decided[0].addresses().tobytes() != found.addresses().tobytes():
+            raise op_error(who, f"says that a tile lies as {memory}, but it lies as {decided[1]}")
+    return shared_layout(shape, bits) if decided is None else decided[0]
+
+
+def encoding_of(type_: Attribute) -> MemoryLayout | None:
+    """What a type says about a tile in shared memory."""
+    tile = as_tile(type_)
+    if tile is not None and isinstance(tile.encoding, SharedEncoding):
+        return tile.encoding.data
+    if isinstance(type_, TiledViewType) and isinstance(type_.layout, LayoutAttr):
+        return type_.layout.data
+    return None
+
+
+def _claims_of_type(op: Operation, type_: Attribute) -> Iterator[Claim]:
+    memory = encoding_of(type_)
+    if memory is not None:
+        yield op, memory
+
+
+def _claims_of_users(value: SSAValue, shape: tuple[int, ...]) -> Iterator[Claim]:
+    """What the operations say that move the whole tile, through views of it."""
+    for use in value.uses:
+        user = use.operation
+        attribute = user.attributes.get(ATTRIBUTE)
+        if isinstance(attribute, LayoutAttr):
+            yield user, attribute.data
+        if not isinstance(user, ViewOp) or is_transposed(user.result.type):
+            continue
+        if scale_tile(user.result.type) is not None:
+            order = tuple(reversed(range(len(shape))))
+            yield user, MemoryLayout(make_ordered_layout(shape, order))
+            continue
+        if user.is_whole and shape_of(user.result.type) == shape:
+            yield from _claims_of_type(user, user.result.type)
+            yield from _claims_of_users(user.result, shape)

@@ -1,0 +1,109 @@
+"""Accumulators in the swizzled rows of shared memory: matrices of 16-bit elements, pairs of others.
+
+Swizzles repeat after eight rows, so that all rows and panels that a thread writes to are constant
+distances from a few places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
+from tileas_xdsl.dialects.cute import StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import StsmOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile
+from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.threads.registers.coordinates import (
+    column_of_accumulator,
+    row_of_accumulator,
+)
+from tileas_xdsl.threads.registers.vector_values import strip
+from tileas_xdsl.threads.smem.table_driven_copy import write_by_table
+
+MATRIX = 8
+"""Rows and columns of the matrices that stmatrix stores; swizzles repeat after as many rows."""
+
+
+@dataclass
+class SwizzledRow:
+    """The row of a tile that a thread begins with, and the column of its first element there."""
+
+    e: Emitter
+    tile: SharedTile
+    row: SSAValue
+    column: SSAValue
+    alignment: int
+    """Bytes by which what the thread writes is aligned."""
+    _places: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """By the columns that the column is moved inside its panel, the pointer."""
+
+    def at(self, down: int, right: int) -> tuple[SSAValue, int]:
+        """The element `down` rows, a multiple of 8, and `right` columns on: pointer, distance.
+
+        The pointer is one to elements of the tile, the distance counts them.
+        """
+        layout = self.tile.layout
+        panel, inside = divmod(right, layout.panel)
+        if inside not in self._places:
+            self._places[inside] = self._place(inside)
+        rows = self.tile.first_row + down
+        return self._places[inside], panel * layout.rows * layout.panel + rows * layout.panel
+
+    def _place(self, inside: int) -> SSAValue:
+        e, layout = self.e, self.tile.layout
+        size = layout.bits // 8
+        start = e.add(e.multiply(self.column, size), inside * size)
+        byte = e.exclusive_or(start, e.swizzle_of_row(self.row, layout.swizzle))
+        offset = e.add(e.multiply(self.row, layout.row_bytes), byte)
+        pointer = e.advance(e.tile_pointer(self.tile), offset, self.alignment)
+        return e.recast(pointer, self.tile.element)
+
+
+def write_accumulators(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+    """Write a whole tile; the threads have met before and meet afterwards."""
+    layout = fragment.layout
+    assert isinstance(layout, AccumulatorLayout)
+    assert isinstance(fragment.element, FixedBitwidthType)
+    are_matrices = fragment.element.bitwidth == 16
+    step = 2 * MATRIX if are_matrices else MATRIX
+    if not tile.layout.is_by_row or tile.layout.panel % step:
+        write_by_table(e, fragment, tile)
+    elif are_matrices:
+        _write_matrices(e, layout, fragment, tile)
+    else:
+        _write_pairs(e, layout, fragment, tile)
+
+
+def _write_matrices(
+    e: Emitter, layout: AccumulatorLayout, fragment: Fragment, tile: SharedTile
+) -> None:
+    """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
+    matrix = e.divide(e.lane, MATRIX)
+    in_matrix = e.add(e.remainder(e.lane, MATRIX), e.multiply(e.remainder(matrix, 2), MATRIX))
+    row = e.add(in_matrix, e.multiply(e.remainder(e.warp, GROUP), 16))
+    if layout.groups > 1:
+        row = e.add(row, e.multiply(e.divide(e.warp, GROUP), 64 * layout.blocks))
+    column = e.multiply(e.divide(matrix, 2), MATRIX)
+    start = SwizzledRow(e, tile, row, column, 16)
+    for block, part in enumerate(fragment.parts):
+        for group in range(layout.n // 16):
+            pointer, distance = start.at(64 * block, 16 * group)
+            pairs = strip(e, part, 8 * group, 8)
+            e.insert(StsmOp(e.advance(pointer, distance), pairs, 4, False))
+
+
+def _write_pairs(
+    e: Emitter, layout: AccumulatorLayout, fragment: Fragment, tile: SharedTile
+) -> None:
+    row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
+    start = SwizzledRow(e, tile, row, column, 2 * tile.layout.bits // 8)
+    for block, part in enumerate(fragment.parts):
+        for half in range(2):
+            for group in range(layout.n // MATRIX):
+                pointer, distance = start.at(64 * block + 8 * half, MATRIX * group)
+                pair = strip(e, part, 4 * group + 2 * half, 2)
+                e.insert(StoreOp(pair, pointer, offset=distance))

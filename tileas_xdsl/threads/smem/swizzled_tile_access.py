@@ -1,0 +1,64 @@
+"""Plain tiles between registers and the swizzled rows of shared memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, EncodedLayout, RegisterLayout
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile
+from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
+from tileas_xdsl.threads.registers.vector_values import assembled, strip
+from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
+from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_table
+
+
+def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragment:
+    """A tile in shared memory, brought into registers."""
+    if isinstance(layout, EncodedLayout) or not tile.layout.is_by_row:
+        return read_by_table(e, tile, layout)
+
+    def load(piece: Piece) -> SSAValue:
+        pointer = _address(e, tile, piece)
+        return e.insert(LoadOp(pointer, VectorType(tile.element, [piece.count]))).result
+
+    return assembled(e, layout, tile.element, load)
+
+
+def write_shared(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+    """A tile in registers, put into shared memory; all of its readers are done."""
+    if isinstance(fragment.layout, AccumulatorLayout):
+        write_accumulators(e, fragment, tile)
+        return
+    if isinstance(fragment.layout, EncodedLayout) or not tile.layout.is_by_row:
+        write_by_table(e, fragment, tile)
+        return
+    holds = is_first_holder(e, fragment.layout)
+    for piece in pieces(e, fragment.layout, tile.layout.bits):
+        value = strip(e, fragment.parts[piece.block], piece.register, piece.count)
+        e.insert(StoreOp(value, _address(e, tile, piece), holds))
+
+
+def _address(e: Emitter, tile: SharedTile, piece: Piece) -> SSAValue:
+    """Where a piece is: the swizzle moves 16 bytes at a time, which no piece is wider than."""
+    layout = tile.layout
+    size = layout.bits // 8
+    panel, inside = divmod(piece.shift, layout.panel)
+    column, moved = piece.column, None
+    if piece.span > layout.panel:
+        moved = e.multiply(e.divide(column, layout.panel), layout.panel_bytes)
+        column = e.remainder(column, layout.panel)
+    offset = e.add(e.multiply(column, size), inside * size)
+    if piece.row is not None:
+        swizzled = e.exclusive_or(offset, e.swizzle_of_row(piece.row, layout.swizzle))
+        offset = e.add(e.multiply(piece.row, layout.row_bytes), swizzled)
+    if moved is not None:
+        offset = e.add(offset, moved)
+    base = e.advance(
+        e.tile_pointer(tile), panel * layout.panel_bytes + tile.first_row * layout.row_bytes
+    )
+    alignment = piece.count * size
+    return e.recast(e.advance(base, offset, alignment), tile.element)

@@ -1,0 +1,217 @@
+"""Tiles between registers and shared memory where tables say who moves what to which address.
+
+The layout library finds the widest accesses, or ldmatrix and stmatrix; the code computes the
+address of each of them from the number of the thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import (
+    ACCESS_BYTES,
+    EncodedLayout,
+    RegisterLayout,
+)
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute.elements import stored_bytes
+from tileas_xdsl.dialects.cute_nvgpu import LdsmOp, StsmOp
+from tileas_xdsl.layout.convert.buffers import Buffer
+from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
+from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile
+from tileas_xdsl.threads.index.per_thread_tables import (
+    Table,
+    ThreadDigit,
+    holds,
+    tabulated,
+)
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
+from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.smem.smem_layout import SharedLayout
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """How the registers of a layout are moved to or from memory."""
+
+    transfer: Transfer
+    alias: Sequence[int]
+    """For each register the moved one that it is equal to."""
+
+    @property
+    def is_of_matrices(self) -> bool:
+        """Whether instructions move 8x8 matrices."""
+        return "matrix" in self.transfer.instruction
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether they transpose the matrices."""
+        return self.transfer.instruction.endswith(".trans")
+
+    def registers(self, k: int) -> Sequence[int]:
+        """What instruction `k` moves, in order."""
+        count = len(self.transfer.register) // self.transfer.instructions
+        return self.transfer.register[k * count : (k + 1) * count].tolist()
+
+    def addresses(self, k: int) -> Table:
+        """`(threads,)`: the byte that each thread names for instruction `k`, -1 for none."""
+        return self.transfer.addresses[:, k].ravel()
+
+
+@lru_cache(maxsize=256)
+def moves_of_tile(
+    direction: Direction,
+    layout: RegisterLayout,
+    agent: Agent,
+    tile: tuple[SharedLayout, int, int],
+) -> Moves:
+    """The cheapest moves between registers and rows of a tile, from one on and so many."""
+    shared, first, count = tile
+    shape = layout.shape
+    bits = 8 * shared.addresses()[first : first + count].reshape(shape).ravel(order="F")
+    return moves_of_buffer(direction, layout, agent, Buffer("the tile", bits, shared.bits))
+
+
+def moves_of_buffer(
+    direction: Direction, layout: RegisterLayout, agent: Agent, buffer: Buffer
+) -> Moves:
+    """The cheapest moves; matrices of replicas would be stored twice."""
+    fragment = as_fragment_of(layout, agent)
+    side = side_of(direction, fragment, buffer.elem_bits, DEFAULT_WEIGHTS)
+    found = [
+        transfer
+        for transfer in side.transfers(buffer)
+        if direction == "load" or fragment.replicas == 1 or "matrix" not in transfer.instruction
+    ]
+    if not found:
+        raise LayoutError(f"no access moves elements of {buffer.elem_bits} bits")
+    warps = warps_of(fragment)
+    best = min(found, key=lambda transfer: transfer.cycles(warps, DEFAULT_WEIGHTS))
+    return Moves(best, side.alias.tolist())
+
+
+def read_by_table(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragment:
+    """A tile in shared memory, brought into registers."""
+    moves = moves_of_tile("load", layout, e.agent, _rows_of(tile))
+    return load_by_table(e, e.tile_pointer(tile), moves, layout, tile.element)
+
+
+def write_by_table(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+    """A tile in registers, put into shared memory; all of its readers are done."""
+    moves = moves_of_tile("store", fragment.layout, e.agent, _rows_of(tile))
+    store_by_table(e, e.tile_pointer(tile), moves, fragment)
+
+
+def _rows_of(tile: SharedTile) -> tuple[SharedLayout, int, int]:
+    return tile.layout, tile.first_row, tile.height
+
+
+def load_by_table(
+    e: Emitter, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
+) -> Fragment:
+    """All registers of a layout, from behind a pointer to bytes."""
+    values = load_places(e, pointer, moves, element, digits_of(layout))
+    return RegisterFile(e, element).fragment(layout, values)
+
+
+def load_places(
+    e: Emitter,
+    pointer: SSAValue,
+    moves: Moves,
+    element: Attribute,
+    digits: Sequence[ThreadDigit] = (),
+) -> list[Place | None]:
+    """All registers that are moved, from behind a pointer to bytes, and where each one is then."""
+    places: dict[int, Place] = {}
+    for k in range(moves.transfer.instructions):
+        registers, table = moves.registers(k), moves.addresses(k)
+        if not (table >= 0).any():
+            continue
+        type_ = VectorType(element, [len(registers)])
+        loaded = _load(e, pointer, moves, table, type_, digits)
+        places.update({register: (loaded, at) for at, register in enumerate(registers)})
+    return [places.get(register) for register in moves.alias]
+
+
+def _load(
+    e: Emitter,
+    pointer: SSAValue,
+    moves: Moves,
+    table: Table,
+    type_: VectorType[Attribute],
+    digits: Sequence[ThreadDigit],
+) -> SSAValue:
+    if moves.is_of_matrices:
+        at = _matrix_pointer(e, pointer, table)
+        return e.insert(LdsmOp(at, type_, _words(type_), moves.is_transposed)).result
+    at, offset = _pointer(e, pointer, table, type_, digits)
+    guard = holds(e, table >= 0, digits)
+    return e.insert(LoadOp(at, type_, guard, offset=offset)).result
+
+
+def store_by_table(e: Emitter, pointer: SSAValue, moves: Moves, fragment: Fragment) -> None:
+    """All registers that a thread holds first, to behind a pointer to bytes."""
+    file, digits = RegisterFile.of(e, fragment), digits_of(fragment.layout)
+    for k in range(moves.transfer.instructions):
+        table = moves.addresses(k)
+        if not (table >= 0).any():
+            continue
+        value = file.joined([file.place(register) for register in moves.registers(k)])
+        type_ = VectorType(fragment.element, [len(moves.registers(k))])
+        if moves.is_of_matrices:
+            at = _matrix_pointer(e, pointer, table)
+            e.insert(StsmOp(at, value, _words(type_), moves.is_transposed))
+            continue
+        at, offset = _pointer(e, pointer, table, type_, digits)
+        e.insert(StoreOp(value, at, holds(e, table >= 0, digits), offset=offset))
+
+
+def digits_of(layout: RegisterLayout) -> Sequence[ThreadDigit]:
+    """Digits of a thread's number that are worth trying for addresses of a layout."""
+    return layout.thread_digits if isinstance(layout, EncodedLayout) else ()
+
+
+def _words(type_: VectorType[Attribute]) -> int:
+    """The 32-bit registers, each of a matrix, that a vector fills."""
+    return (stored_bytes(type_) or 0) // 4
+
+
+def _pointer(
+    e: Emitter,
+    pointer: SSAValue,
+    table: Table,
+    type_: VectorType[Attribute],
+    digits: Sequence[ThreadDigit],
+) -> tuple[SSAValue, int]:
+    """A pointer to elements, and how many of them are between it and the access."""
+    size = (stored_bytes(type_) or 1) // type_.get_shape()[0]
+    value, constant = tabulated(e, table, digits)
+    alignment = _alignment(table[table >= 0] - constant)
+    if constant < 0 or constant % size:
+        value, constant = e.add(value, constant), 0
+        alignment = _alignment(table[table >= 0])
+    at = e.recast(e.advance(pointer, value, alignment), type_.element_type)
+    return at, constant // size
+
+
+def _alignment(distances: Table) -> int:
+    """The largest power of two, up to an access, that divides all distances."""
+    joint = int(np.bitwise_or.reduce(distances)) | ACCESS_BYTES
+    return joint & -joint
+
+
+def _matrix_pointer(e: Emitter, pointer: SSAValue, table: Table) -> SSAValue:
+    value, constant = tabulated(e, table)
+    if constant % ACCESS_BYTES:
+        value, constant = e.add(value, constant), 0
+    return e.advance(e.advance(pointer, value, ACCESS_BYTES), constant)

@@ -1,0 +1,1 @@
+"""TMA: descriptors, boxes, bulk loads and stores, gathers, im2col, reductions."""

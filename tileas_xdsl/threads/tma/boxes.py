@@ -1,0 +1,105 @@
+"""The boxes that TMA fills of a tile, and which of them each of two blocks fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
+from xdsl.ir import BlockArgument, SSAValue
+
+from tileas_xdsl.analysis.accumulators import PAIR, is_tensor_product
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import ClusterRankOp, PairTmaLoadOp
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
+from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Descriptor, SharedTile
+from tileas_xdsl.threads.pipeline.stage_consumers import users_of
+
+
+def panels(
+    e: Emitter, tile: SharedTile, coordinates: Sequence[SSAValue]
+) -> list[tuple[SSAValue, list[SSAValue]]]:
+    """For each panel its pointer and its coordinates, innermost first; they count elements."""
+    layout, shape = tile.layout, tile.shape
+    starts = [
+        e.as_type(e.multiply(e.scalar(c), n), i32) for c, n in zip(coordinates, shape, strict=True)
+    ]
+    outer = list(reversed(starts[:-1]))
+    begin = tile.first_row * layout.row_bytes
+    return [
+        (
+            e.advance(e.tile_pointer(tile), begin + k * layout.panel_bytes),
+            [e.add(starts[-1], k * layout.panel), *outer],
+        )
+        for k in range(layout.panels)
+    ]
+
+
+def load_for_pair(
+    e: Emitter,
+    op: AsyncTiledTmaLoadOp,
+    descriptor: Descriptor,
+    tile: SharedTile,
+    barrier: SSAValue,
+    elected: SSAValue | None,
+) -> None:
+    """What this block needs for products of two: its tile, or its half of one that both have.
+
+    Halves are loaded by multicast in the program, each by one block; here each keeps its own.
+    """
+    cut, shift = op.destination.owner, None
+    is_half = isinstance(cut, ExtractSliceOp)
+    if is_half != (number_of(op.num_multicast) == PAIR) or is_half != _is_b(op.destination):
+        raise op_error(op, "for products of two blocks loads A, or half of B by multicast to both")
+    if isinstance(cut, ExtractSliceOp):
+        whole = e.shared_tile(cut.source)
+        if PAIR * tile.height != whole.height:
+            raise op_error(op, f"loads {tile.height} rows of B, of which there are {whole.height}")
+        tile = replace(whole, rows=tile.height)
+        mine = e.multiply(e.insert(ClusterRankOp()).result, tile.height)
+        offsets = cut.static_offsets.get_values()
+        first = (
+            e.as_type(e.scalar(cut.offsets[0]), i32)
+            if offsets[0] == DYNAMIC_INDEX
+            else e.int32(offsets[0])
+        )
+        shift = e.subtract(mine, first)
+    for pointer, coordinates in panels(e, tile, op.coords):
+        moved = coordinates
+        if shift is not None:
+            moved = [*coordinates[:-1], e.add(coordinates[-1], shift)]
+        e.insert(PairTmaLoadOp(descriptor.argument, pointer, barrier, moved, elected))
+
+
+def _is_b(destination: SSAValue) -> bool:
+    """Whether a tile of a stage, or a slice of one, is B of the products that read the stage."""
+    owner = destination.owner
+    tile = owner.source if isinstance(owner, ExtractSliceOp) else destination
+    if not isinstance(tile, BlockArgument):
+        return False
+    stage = tile.owner.parent_op()
+    pipelines = pipelines_of(stage.operands[0]) if isinstance(stage, StageOp) else ()
+    if isinstance(pipelines, TokenFault):
+        return False
+    return any(
+        _multiplies_as_b(user.regions[0].block.args[tile.index])
+        for pipeline in pipelines
+        for user in users_of(pipeline)
+        if "consumer_idx" in user.properties and user.regions
+    )
+
+
+def _multiplies_as_b(tile: SSAValue) -> bool:
+    return any(
+        use.index == 1
+        if is_tensor_product(use.operation)
+        else isinstance(use.operation, ExtractSliceOp | ViewOp)
+        and any(map(_multiplies_as_b, use.operation.results))
+        for use in tile.uses
+    )

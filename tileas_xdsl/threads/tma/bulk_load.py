@@ -1,0 +1,232 @@
+"""Bulk loads outside the stages of a pipeline: a barrier for each, and a wait by its parity.
+
+The barriers are initialised where the kernel begins.  A load that runs again completes the next
+phase: loops and branches carry the parity that the next wait is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.analysis.accumulators import is_tensor_product
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BarrierOp,
+    FenceMbarrierInitOp,
+    FenceProxyAsyncOp,
+    GetDynSmemOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import (
+    AsyncGatherTmaLoadOp,
+    AsyncTiledTmaLoadOp,
+    TmaTransferOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of, tile_bits
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import (
+    BulkToken,
+    Ghost,
+    Lowered,
+    PendingTile,
+    Scalar,
+)
+from tileas_xdsl.threads.pipeline.tile_properties import origin, runs_again
+from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
+
+BulkLoad = AsyncTiledTmaLoadOp | AsyncGatherTmaLoadOp
+
+Copies = Callable[[SSAValue, SSAValue | None], None]
+"""From a barrier and the elected thread on (None for all): the instructions of a load."""
+
+
+def is_of_stage(load: Operation) -> bool:
+    """Whether the barrier of a stage tells of a load: one in the body of its producer."""
+    return any(isinstance(parent, Producer) for parent in _parents(load))
+
+
+def _parents(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def reserve_barriers(e: Emitter) -> None:
+    """Initialise the barriers of all loads that have their own, before anybody goes on."""
+    loads = [op for op in e.plan.kernel.walk() if isinstance(op, BulkLoad) and not is_of_stage(op)]
+    if not loads:
+        return
+    block = Block()
+    with e.within(block):
+        for load in loads:
+            name = f"barrier of %{load.operands[1].name_hint or 'tile'}"
+            offset = e.plan.shared.allocate(load, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
+            e.barriers[load] = offset
+            e.insert(MbarrierInitOp(_barrier(e, offset), 1))
+        e.insert(FenceMbarrierInitOp())
+    e.when(e.is_equal(e.thread, 0), block)
+    e.insert(BarrierOp(0))
+
+
+def own_barrier(e: Emitter, op: Operation) -> SSAValue:
+    """The barrier of an operation that has one of its own."""
+    return _barrier(e, e.barriers[op])
+
+
+def await_phase(e: Emitter, op: Operation) -> None:
+    """Wait until an operation has completed the phase of its own barrier; then for the next."""
+    parity = parity_of(e, op)
+    e.insert(MbarrierWaitOp(own_barrier(e, op), parity))
+    go_on(e, op, parity)
+
+
+def go_on(e: Emitter, op: Operation, parity: SSAValue) -> None:
+    """The next phase has the other parity, where there is one."""
+    if runs_again(op):
+        e.parities[op] = e.insert(arith.XOrIOp(parity, e.int32(1))).result
+
+
+def _barrier(e: Emitter, offset: int) -> SSAValue:
+    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+
+
+def load_by(e: Emitter, op: BulkLoad, copies: Copies) -> Lowered:
+    """Into a stage, whose barrier hears of the bytes, or elsewhere, with a barrier of its own."""
+    if not is_of_stage(op):
+        return begin_load(e, op, copies)
+    assert e.stage is not None
+    stages, index = e.stage
+    copies(e.advance(stages.full, index.stage), e.elected())
+    return Ghost()
+
+
+def begin_load(e: Emitter, op: BulkLoad, copies: Copies) -> BulkToken:
+    """One thread announces the bytes and issues the copies; whoever reads waits for the parity.
+
+    All threads have read what the round before has loaded, and stored what is loaded now.
+    """
+    _check_waited(op)
+    _check_readers(op)
+    check_place(op, "loads")
+    _check_announced(op)
+    found = e.get(op.destination)
+    is_new = isinstance(found, PendingTile) and found.seen_by is None and not runs_again(op)
+    if is_written(e, op):
+        e.insert(FenceProxyAsyncOp("generic"))
+    if is_written(e, op) or not is_new:
+        e.meet()
+    parity, offset = parity_of(e, op), e.barriers[op]
+    barrier, elected = _barrier(e, offset), e.elected()
+    e.insert(MbarrierArriveExpectTxOp(barrier, _bytes(op), elected))
+    copies(barrier, elected)
+    go_on(e, op, parity)
+    return BulkToken(offset, parity, found if isinstance(found, PendingTile) else None)
+
+
+def wait_for_load(e: Emitter, token: BulkToken) -> None:
+    """All threads wait, and then see the tile."""
+    e.insert(MbarrierWaitOp(_barrier(e, token.barrier), token.parity))
+    if token.tile is not None:
+        token.tile.seen_by = e.agent.number
+
+
+def parity_of(e: Emitter, load: Operation) -> SSAValue:
+    """The parity of the phase that a load completes next."""
+    return e.parities.get(load) or e.int32(0)
+
+
+def carried_loads(e: Emitter, op: Operation) -> Sequence[Operation]:
+    """The loads inside of control flow that may run again, whose parities it carries."""
+    return [inner for inner in op.walk() if inner in e.barriers and runs_again(inner)]
+
+
+def parities(e: Emitter, loads: Sequence[Operation]) -> list[Scalar]:
+    """The parities of loads, as values that control flow carries."""
+    return [Scalar(parity_of(e, load)) for load in loads]
+
+
+def set_parities(e: Emitter, loads: Sequence[Operation], values: Sequence[object]) -> None:
+    """Go on with the parities that control flow gives."""
+    for load, value in zip(loads, values, strict=True):
+        assert isinstance(value, Scalar)
+        e.parities[load] = value.value
+
+
+def is_written(e: Emitter, op: TmaTransferOp) -> bool:
+    """Whether threads store by themselves to the array that a bulk copy reaches."""
+    made = op.operands[0].owner
+    return isinstance(made, MakeTiledTmaDescOp) and origin(made.view) in e.tiles.written
+
+
+def _bytes(op: BulkLoad) -> int:
+    type_ = op.destination.type
+    bits = tile_bits(shape_of(type_) or (), element_of(type_))
+    assert bits is not None
+    return bits // 8
+
+
+def _check_announced(op: BulkLoad) -> None:
+    if (number_of(op.num_multicast) or 1) > 1:
+        raise op_error(
+            op, "loads into several blocks outside the stages of a pipeline, which is not lowered"
+        )
+
+
+def _waits(token: SSAValue, block: Block | None) -> bool:
+    """Whether a token is waited for in a block, and used by nothing else."""
+    users = [use.operation for use in token.uses]
+    is_waited = any(user.parent is block for user in users)
+    return is_waited and all(isinstance(user, WaitOp | FutureWaitOp) for user in users)
+
+
+def _check_waited(op: BulkLoad) -> None:
+    if not _waits(op.result, op.parent):
+        raise op_error(
+            op,
+            "loads outside the stages of a pipeline, and is not waited for in the block that it is "
+            "in",
+        )
+
+
+def _check_readers(op: BulkLoad) -> None:
+    """What reads the tile later than it is told to is done before the next round loads it."""
+    if not runs_again(op):
+        return
+    pending = [op.destination]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, ViewOp | ExtractSliceOp):
+                pending += user.results
+            is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and user is not op
+            is_late = is_late and not is_tensor_product(user)
+            if is_late and not _waits(user.results[0], op.parent):
+                raise op_error(
+                    user,
+                    "may still read its tile when the next round loads it: nothing waits for it "
+                    "in that round",
+                )
+
+
+def check_place(op: Operation, does: str) -> None:
+    """Refuse what has a barrier of its own where its parity cannot be carried."""
+    agents = next((p for p in _parents(op) if isinstance(p, AgentSwitchOp)), None)
+    if agents is not None and runs_again(agents):
+        raise op_error(
+            op, f"{does} in an agent that a loop around all agents runs again, which is not lowered"
+        )

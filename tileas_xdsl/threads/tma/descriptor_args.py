@@ -1,0 +1,197 @@
+"""TMA: descriptors become hidden arguments, loads and stores one instruction for each panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BulkCommitOp,
+    BulkWaitOp,
+    FenceProxyAsyncOp,
+    PrefetchTmaDescOp,
+    TmaDescriptorTiledType,
+    TmaLoadOp,
+    TmaStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
+from tileas_xdsl.dialects.nv_tileas.tma import (
+    AsyncTiledAtomicRmwOp,
+    AsyncTiledTmaLoadOp,
+    AsyncTiledTmaStoreOp,
+    TmaLoadBase,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
+from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Descriptor,
+    Lowered,
+    SharedTile,
+    StoreToken,
+)
+from tileas_xdsl.threads.tma.boxes import load_for_pair, panels
+from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written, load_by
+from tileas_xdsl.threads.tma.device_descriptors import made_on_device
+
+BOX_ROW_BYTES = 16
+"""What the rows of a box are a multiple of (PTX ISA, cp.async.bulk.tensor)."""
+
+
+def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
+    """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
+    window, element, box = window_of(op.view), op.element_type, constant_box(op)
+    if (given := _template(e, op)) is not None:
+        return [made_on_device(e, op, given)]
+    if window is None or element is None:
+        raise op_error(op, "describes an array argument, from a beginning of its own on at most")
+    fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
+    argument, extents = window.argument.index, window.extents
+    recipe = TensorMapRecipe(argument, box, element, fills, pixels=op.pixels, extents=extents)
+    descriptor = hidden_argument(e, recipe)
+    if not window.is_whole:
+        return [made_on_device(e, op, descriptor)]
+    _prefetch(e, descriptor)
+    return [descriptor]
+
+
+def _template(e: Emitter, op: MakeTiledTmaDescOp) -> Descriptor | None:
+    """The template that a launch gives for a descriptor of the device's table."""
+    counts, index = tma_counts(op), number_of(op.tma_index)
+    if counts is None or index is None:
+        return None
+    arguments = e.plan.kernel.body.block.args
+    found = e.get(arguments[len(arguments) - counts.host - counts.device + index])
+    return found if isinstance(found, Descriptor) else None
+
+
+def hidden_argument(e: Emitter, recipe: TensorMapRecipe) -> Descriptor:
+    """A tensor map that the kernel takes behind its other arguments."""
+    e.plan.hidden.append(f"tensor map {len(e.plan.recipes)}")
+    e.plan.recipes.append(recipe)
+    return Descriptor(e.add_argument(TmaDescriptorTiledType()), recipe)
+
+
+def prefetch_descriptors(e: Emitter) -> None:
+    """Bring the tensor maps that the kernel was given into the cache."""
+    for value in e.values.values():
+        if isinstance(value, Descriptor):
+            _prefetch(e, value)
+
+
+def _prefetch(e: Emitter, descriptor: Descriptor) -> None:
+    e.insert(PrefetchTmaDescOp(descriptor.argument, e.is_equal(e.thread, 0)))
+
+
+def transfer(
+    e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
+) -> tuple[Descriptor, SharedTile]:
+    """Descriptor and tile of a copy of boxes."""
+    if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
+        raise op_error(op, "moves boxes only; this mode is not lowered to threads")
+    return described(e, op, desc, tile, tuple(reversed(e.shared_tile(tile).shape[:-1])))
+
+
+def described(
+    e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, rows: tuple[int, ...]
+) -> tuple[Descriptor, SharedTile]:
+    """Descriptor and tile; the tile's swizzle and panels become those of the tensor map.
+
+    `rows` is the box of one instruction but for its innermost extent.
+    """
+    descriptor, shared = e.get(desc), e.shared_tile(tile)
+    if not isinstance(descriptor, Descriptor):
+        raise op_error(op, "uses a descriptor that this kernel does not make")
+    recipe, layout = descriptor.recipe, shared.layout
+    is_cut = layout.swizzle != "none" and layout.row_bytes != layout.swizzle_span
+    if is_cut or layout.row_bytes % BOX_ROW_BYTES:
+        raise op_error(
+            op,
+            f"TMA fills rows of {BOX_ROW_BYTES} bytes or more, all that its swizzle permutes, not "
+            f"{layout.describe()}",
+        )
+    box = (layout.panel, *rows)
+    if recipe.swizzle is None:
+        recipe.swizzle, recipe.panel, recipe.box = layout.swizzle, layout.panel, box
+    elif (recipe.swizzle, recipe.box) != (layout.swizzle, box):
+        raise op_error(op, f"moves boxes {box} through a descriptor of boxes {recipe.box}")
+    if any(extent > BOX_LIMIT for extent in box):
+        raise op_error(op, f"moves a box of {box}, of which an extent is beyond {BOX_LIMIT}")
+    return descriptor, shared
+
+
+def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
+    """One bulk copy for each panel, of which a barrier hears."""
+    descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
+    if is_for_pair(e, op):
+        return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
+    mask, boxes = mask_of(e, op), panels(e, tile, op.coords)
+
+    def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
+        for pointer, coordinates in boxes:
+            e.insert(
+                TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected)
+            )
+
+    return [load_by(e, op, copies)]
+
+
+def is_for_pair(e: Emitter, op: TmaLoadBase) -> bool:
+    """Whether a load fills a stage of products of two blocks."""
+    return is_of_stage(op) and e.stage is not None and e.stage[0].is_of_pair
+
+
+def mask_of(e: Emitter, op: TmaLoadBase) -> SSAValue | None:
+    """The blocks that a load goes to; None for its own only."""
+    if is_for_pair(e, op):
+        raise op_error(op, "loads for products of two blocks, which load boxes only")
+    group = number_of(op.num_multicast) or 1
+    return None if group == 1 else e.mask((1 << group) - 1)
+
+
+def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
+    """The writers fence and meet; then one thread stores and commits."""
+    return [commit(e, op, TmaStoreOp)]
+
+
+def commit(
+    e: Emitter,
+    op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp,
+    make: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], Operation],
+) -> StoreToken:
+    """The writers fence and meet; then one thread issues the copies and commits."""
+    descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
+    e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
+    e.meet()
+    elected = e.elected()
+    for pointer, coordinates in panels(e, tile, op.coords):
+        e.insert(make(descriptor.argument, pointer, coordinates, elected))
+    e.insert(BulkCommitOp(elected))
+    if elected is None:
+        elected = e.boolean(True)
+    return StoreToken(elected)
+
+
+def wait_for_store(e: Emitter, token: StoreToken) -> None:
+    """The thread that committed waits, the others wait for it."""
+    e.insert(BulkWaitOp(0, read=False, pred=token.elected))
+    e.meet()
+
+
+_TABLE: Any = {
+    AsyncTiledTmaLoadOp: load,
+    AsyncTiledTmaStoreOp: store,
+    MakeTiledTmaDescOp: make_descriptor,
+}
+
+TMA: Mapping[type[Operation], Handler] = _TABLE
+"""The TMA operations that are lowered to threads."""

@@ -1,0 +1,108 @@
+"""Descriptors that the device makes: of windows whose place only it knows.
+
+The host encodes a template, of the array as it is; each block puts in the address, the extents and
+the strides of its window, in its own place in global memory, and acquires the map.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import i8, i32
+from xdsl.ir import Block, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import PtrType
+from tileas_xdsl.dialects.cute_nvgpu import (
+    AcquireTmaDescOp,
+    BlockIdxOp,
+    CopyTmaDescOp,
+    GetDynSmemOp,
+    GridDimOp,
+    PublishTmaDescOp,
+    UpdateTmaDescOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
+
+ARENA = "tma arena"
+"""The name of the parameter that points to a place for the maps of each block."""
+
+
+def made_on_device(e: Emitter, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
+    """A map of a window, made of a template by the first warp for all threads of the block."""
+    if e.agent.number != 0 or not isinstance(op.parent_op(), func.FuncOp):
+        raise op_error(
+            op, "describes a window that only the device knows: made once, before loops and agents"
+        )
+    view = e.get(op.view)
+    if not isinstance(view, GlobalView):
+        raise op_error(op, f"describes {op.view.type}, not a window of an array argument")
+    check_whole_bytes(op, view)
+    name = f"%{op.result.name_hint or 'descriptor'}"
+    place = e.plan.shared.allocate(op, name, SIZE, "a tensor map", SIZE)
+    smem = e.insert(GetDynSmemOp(place, i8, SIZE)).result
+    gmem = _own_place(e)
+    address, extents, strides = _window(e, view)
+    by_first_warp, block = e.is_equal(e.warp, 0), Block()
+    with e.within(block):
+        e.insert(CopyTmaDescOp(template.argument, smem))
+        one = e.is_equal(e.lane, 0)
+        e.insert(UpdateTmaDescOp("global_address", smem, address, pred=one))
+        for ordinal, extent in enumerate(extents):
+            e.insert(UpdateTmaDescOp("global_dim", smem, extent, ordinal, one))
+        for ordinal, stride in enumerate(strides):
+            e.insert(UpdateTmaDescOp("global_stride", smem, stride, ordinal, one))
+        e.insert(PublishTmaDescOp(smem, gmem))
+    e.when(by_first_warp, block)
+    e.meet()
+    return Descriptor(e.insert(AcquireTmaDescOp(gmem)).result, template.recipe)
+
+
+def _window(e: Emitter, view: GlobalView) -> tuple[SSAValue, list[SSAValue], list[SSAValue]]:
+    """Address, extents and strides of a window; innermost first, strides in bytes."""
+    address, width = view.pointer, bits_of(view.element) // 8
+    extents: list[SSAValue] = []
+    strides: list[SSAValue] = []
+    for axis in reversed(range(len(view.extents))):
+        start, extent = view.starts[axis], _as_i32(e, view.extents[axis])
+        stride = _wide(e, view.strides[axis])
+        strides.append(e.multiply(stride, width))
+        if start == 0:
+            extents.append(extent)
+            continue
+        first = _as_i32(e, start)
+        extents.append(e.subtract(extent, first))
+        address = e.advance(address, _scaled(e, first, view.strides[axis]))
+    return address, extents, strides[1:]
+
+
+def _scaled(e: Emitter, first: SSAValue, stride: SSAValue | int) -> SSAValue:
+    """How many elements an index is away from the first one."""
+    wide = e.widen(first)
+    return e.multiply(wide, stride if isinstance(stride, int) else _wide(e, stride))
+
+
+def _as_i32(e: Emitter, number: SSAValue | int) -> SSAValue:
+    return e.int32(number) if isinstance(number, int) else e.as_type(number, i32)
+
+
+def _wide(e: Emitter, number: SSAValue | int) -> SSAValue:
+    return e.int64(number) if isinstance(number, int) else e.widen(_as_i32(e, number))
+
+
+def _own_place(e: Emitter) -> SSAValue:
+    """The place of this block in the arena: those of one map lie by the number of the block."""
+    plan = e.plan
+    if plan.arena is None:
+        plan.hidden.append(ARENA)
+        plan.arena = e.add_argument(PtrType(i8, "gmem", SIZE))
+    number = e.int32(plan.device_maps)
+    plan.device_maps += 1
+    for axis in ("z", "y", "x"):
+        extent = e.insert(GridDimOp(axis)).result
+        number = e.add(e.multiply(number, extent), e.insert(BlockIdxOp(axis)).result)
+    return e.advance(plan.arena, e.multiply(e.widen(number), SIZE), SIZE)

@@ -1,0 +1,137 @@
+"""Gathers and scatters by TMA: one instruction for each four rows of a panel.
+
+The thread that issues them reads the numbers of the rows where all threads of the agent have put
+them, in shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import VectorType, i32
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    BulkCommitOp,
+    FenceProxyAsyncOp,
+    TmaLoadOp,
+    TmaStoreOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.tma import BULK_ALIGNMENT
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import ROWS_OF_AN_INSTRUCTION
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    SharedTile,
+    Splat,
+    StoreToken,
+)
+from tileas_xdsl.threads.index.generate import number_of_splat
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.scratch_buffer import spilled
+from tileas_xdsl.threads.tma.bulk_load import is_written, load_by
+from tileas_xdsl.threads.tma.descriptor_args import described, mask_of
+
+RowOp = AsyncGatherTmaLoadOp | AsyncScatterTmaStoreOp
+
+Numbers = Callable[[int], Sequence[SSAValue]]
+"""From the first of four rows on: their numbers, for the thread that asks."""
+
+Copy = Callable[[SSAValue, Sequence[SSAValue]], object]
+"""From a place in shared memory and coordinates on: one instruction."""
+
+
+def gather(e: Emitter, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:
+    """Rows by their numbers, of whose bytes a barrier hears."""
+    descriptor, tile = _described(e, op, op.destination)
+    numbers = _numbers(e, op)
+    mask = mask_of(e, op)
+
+    def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
+        def copy(pointer: SSAValue, coordinates: Sequence[SSAValue]) -> None:
+            e.insert(TmaLoadOp(descriptor, pointer, barrier, coordinates, mask, mode="gather4"))
+
+        _by_one_thread(e, elected, lambda: _copies(e, op, tile, numbers, copy))
+
+    return [load_by(e, op, copies)]
+
+
+def scatter(e: Emitter, op: AsyncScatterTmaStoreOp) -> Sequence[Lowered]:
+    """The writers fence and meet; then one thread stores rows by their numbers, and commits."""
+    descriptor, tile = _described(e, op, op.source)
+    numbers = _numbers(e, op)
+    e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
+    e.meet()
+    elected = e.elected()
+
+    def copy(pointer: SSAValue, coordinates: Sequence[SSAValue]) -> None:
+        e.insert(TmaStoreOp(descriptor, pointer, coordinates, mode="scatter4"))
+
+    _by_one_thread(e, elected, lambda: _copies(e, op, tile, numbers, copy))
+    e.insert(BulkCommitOp(elected))
+    return [StoreToken(e.boolean(True) if elected is None else elected)]
+
+
+def _described(e: Emitter, op: RowOp, buffer: SSAValue) -> tuple[SSAValue, SharedTile]:
+    """The tensor map, of boxes of one row, and the tile."""
+    if not e.plan.target.tensor_memory_lanes:
+        raise op_error(op, f"moves rows by their numbers, which {e.plan.target.name} cannot")
+    descriptor, tile = described(e, op, op.desc, buffer, (1,))
+    if ROWS_OF_AN_INSTRUCTION * tile.layout.row_bytes % BULK_ALIGNMENT:
+        raise op_error(
+            op,
+            f"moves rows of {tile.layout.row_bytes} bytes, but {ROWS_OF_AN_INSTRUCTION} of them "
+            f"are a multiple of {BULK_ALIGNMENT}",
+        )
+    return descriptor.argument, tile
+
+
+def _numbers(e: Emitter, op: RowOp) -> Numbers:
+    """The numbers of the rows; those in registers are put where one thread sees them all."""
+    found = e.get(op.rows)
+    if isinstance(found, Splat):
+        number = e.as_type(number_of_splat(e, found), i32)
+        return lambda first: [number] * ROWS_OF_AN_INSTRUCTION
+    room = spilled(e, op, in_registers(e, op, op.rows))
+
+    def read(first: int) -> Sequence[SSAValue]:
+        type_ = VectorType(i32, [ROWS_OF_AN_INSTRUCTION])
+        four = e.insert(LoadOp(room.pointer, type_, offset=first)).result
+        return [element(e, four, k) for k in range(ROWS_OF_AN_INSTRUCTION)]
+
+    return read
+
+
+def _copies(e: Emitter, op: RowOp, tile: SharedTile, numbers: Numbers, copy: Copy) -> None:
+    """An instruction for each four rows and each panel."""
+    layout = tile.layout
+    start = e.as_type(e.multiply(e.scalar(op.coords[0]), layout.columns), i32)
+    columns = [e.add(start, k * layout.panel) for k in range(layout.panels)]
+    base = e.tile_pointer(tile)
+    for first in range(0, tile.height, ROWS_OF_AN_INSTRUCTION):
+        rows = numbers(first)
+        for panel, column in enumerate(columns):
+            offset = (tile.first_row + first) * layout.row_bytes + panel * layout.panel_bytes
+            copy(e.advance(base, offset, BULK_ALIGNMENT), [column, *rows])
+
+
+def _by_one_thread(e: Emitter, elected: SSAValue | None, act: Callable[[], None]) -> None:
+    """Do something where the elected thread is."""
+    if elected is None:
+        act()
+        return
+    block = Block()
+    with e.within(block):
+        act()
+    e.when(elected, block)
+
+
+_TABLE: Any = {AsyncGatherTmaLoadOp: gather, AsyncScatterTmaStoreOp: scatter}
+
+ROW_COPIES: Mapping[type[Operation], Handler] = _TABLE
+"""Gathers and scatters."""

@@ -1,0 +1,61 @@
+"""Reductions by TMA: a tile of shared memory is combined with what the array holds, atomically."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import TmaReduceOp
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Descriptor,
+    Lowered,
+)
+from tileas_xdsl.threads.tma.descriptor_args import commit
+
+UNSIGNED: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}
+"""The instruction has one minimum; that numbers have no sign is said by the tensor map."""
+
+SIGNED = (RmwMode.MIN, RmwMode.MAX)
+
+
+def reduce(e: Emitter, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
+    """As a store, but that the array is updated."""
+    mode = op.rmw_mode.data
+    kind = UNSIGNED.get(mode, mode.value)
+    descriptor = e.get(op.desc)
+    if isinstance(descriptor, Descriptor):
+        _check_sign(op, descriptor.recipe, mode)
+
+    def make(
+        desc: SSAValue, smem: SSAValue, coords: Sequence[SSAValue], pred: SSAValue | None
+    ) -> Operation:
+        return TmaReduceOp(desc, smem, coords, kind, pred)
+
+    return [commit(e, op, make)]
+
+
+def _check_sign(op: Operation, recipe: TensorMapRecipe, mode: RmwMode) -> None:
+    """All that compares through a descriptor sees integers with a sign, or all without one."""
+    if mode not in (*UNSIGNED, *SIGNED):
+        return
+    sign = Signedness.UNSIGNED if mode in UNSIGNED else Signedness.SIGNED
+    if recipe.sign not in (None, sign):
+        raise op_error(op, "compares integers otherwise than others through its descriptor do")
+    recipe.sign = sign
+    if mode in UNSIGNED:
+        recipe.element = IntegerType(bits_of(recipe.element), sign)
+
+
+_TABLE: Any = {AsyncTiledAtomicRmwOp: reduce}
+
+REDUCE_COPIES: Mapping[type[Operation], Handler] = _TABLE
+"""Reductions by TMA."""

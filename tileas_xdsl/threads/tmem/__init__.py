@@ -1,0 +1,1 @@
+"""Tensor memory of sm_100: allocation, copies, scales, barriers of accumulators."""

@@ -1,0 +1,225 @@
+"""Sums in tensor memory: the barriers between products and those who read what they give.
+
+Sums have two mbarriers for each of their copies: `full` says that all products have been added,
+`empty` that all warps of the agent have read them.  Whoever uses them counts the turns: which copy,
+and the parity of its lap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.accumulators import PAIR, KernelSums, Sums
+from tileas_xdsl.analysis.tensor_registers import CELL_BITS, STEP, loaded_layout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    FenceMbarrierInitOp,
+    GetDynSmemOp,
+    MbarrierArriveOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+    TmemFenceOp,
+    UmmaCommitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    Splat,
+    StageIndex,
+    TensorTile,
+)
+from tileas_xdsl.threads.dot.mma_issuer_warp import issuers
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
+from tileas_xdsl.threads.tma.bulk_load import (
+    await_phase,
+    check_place,
+    own_barrier,
+)
+from tileas_xdsl.threads.tmem.tmem_copy import clear_unless_full
+from tileas_xdsl.threads.tmem.tmem_layout import Turns
+
+
+def copies_of(e: Emitter, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
+    """Two for sums that other warps read while the next ones are added up, if columns are left."""
+    beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
+    wanted = [(one, _wanted_copies(e, one, beside)) for one in sums.places]
+    if sum(copies * one.shape[1] for one, copies in wanted) <= room:
+        return wanted
+    return [(one, 1) for one in sums.places]
+
+
+def _wanted_copies(e: Emitter, sums: Sums, beside: set[int]) -> int:
+    overlaps = e.plan.agent_around(sums.opens).number in beside
+    return 2 if overlaps and runs_again(sums.closes_at) else 1
+
+
+def _split_agents(e: Emitter, op: Operation) -> Sequence[int]:
+    """The numbers of agents whose products other warps issue."""
+    if not isinstance(op, AgentSwitchOp):
+        return ()
+    return [issuer.agent.number for issuer in issuers(e.plan, op).values()]
+
+
+def turns_of(e: Emitter, sums: Sums, copies: int, number: int) -> Turns:
+    """The barriers of sums; one thread initialises them before anybody goes on."""
+    agent = e.plan.agent_around(sums.opens)
+    _check(e, sums)
+    full, empty = (
+        _barriers(e, sums, f"{what} of sums {number}", copies) for what in ("full", "empty")
+    )
+    with e.only(e.is_equal(e.thread, 0)):
+        for copy in range(copies):
+            e.insert(MbarrierInitOp(e.advance(full, copy), 1))
+            e.insert(MbarrierInitOp(e.advance(empty, copy), agent.warps * blocks_of(e)))
+        e.insert(FenceMbarrierInitOp())
+    return Turns(sums, agent.number, copies, full, empty)
+
+
+def blocks_of(e: Emitter) -> int:
+    """Blocks that multiply together."""
+    return PAIR if e.plan.is_of_pair else 1
+
+
+def commit(e: Emitter, barrier: SSAValue) -> UmmaCommitOp:
+    """An arrival when the products so far are done, in all blocks that multiply together."""
+    blocks = blocks_of(e)
+    mask = e.mask((1 << blocks) - 1) if blocks > 1 else None
+    return e.insert(UmmaCommitOp(barrier, mask, e.issuer(), blocks))
+
+
+def _check(e: Emitter, sums: Sums) -> None:
+    """The accumulators have 32 bits, and the agent can read them."""
+    rows, columns = sums.shape
+    if bits_of(sums.type.element_type) != CELL_BITS:
+        text = f"adds up elements of {CELL_BITS} bits in tensor memory"
+        raise op_error(sums.opens, f"{text}, not yet those of {sums.type.element_type}")
+    agent = e.plan.agent_around(sums.closes_at)
+    if loaded_layout(rows, columns, agent.groups) is None:
+        raise op_error(
+            sums.closes_at,
+            f"reads {rows}x{columns} sums in tensor memory with {agent.warps} warps; whole "
+            f"warpgroups reach all of its lanes, and share columns in groups of {STEP}",
+        )
+
+
+def reserve_own_barriers(e: Emitter, products: Sequence[Operation]) -> None:
+    """A barrier for each product that is waited for where it is."""
+    for number, op in enumerate(products):
+        check_place(op, "multiplies a tile that is written again")
+        name = f"product {number}"
+        offset = e.plan.shared.allocate(op, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
+        e.barriers[op] = offset
+        with e.only(e.is_equal(e.thread, 0)):
+            e.insert(MbarrierInitOp(own_barrier(e, op), 1))
+            e.insert(FenceMbarrierInitOp())
+
+
+def await_own(e: Emitter, op: Operation) -> None:
+    """All threads wait for a product whose operands are written again before its sums are read."""
+    if op in e.plan.waited:
+        commit(e, own_barrier(e, op))
+        await_phase(e, op)
+
+
+def _barriers(e: Emitter, sums: Sums, name: str, count: int) -> SSAValue:
+    size = BARRIER_BYTES * count
+    offset = e.plan.shared.allocate(sums.opens, name, size, "mbarriers", BARRIER_BYTES)
+    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+
+
+def first_turns(e: Emitter) -> None:
+    """An agent begins with the first copy of each of its sums, in an even lap."""
+    if e.tensor is None:
+        return
+    e.leads()
+    turns = [place.turns for place in e.tensor.sums if place.turns is not None]
+    mine = [one for one in turns if one.agent == e.agent.number]
+    e.turns = {one: StageIndex(e.int32(0), e.int32(0)) for one in mine}
+    if mine:
+        e.elect()
+
+
+def take_turns(e: Emitter, turns: Sequence[Turns], found: Sequence[Lowered]) -> None:
+    """Go on with the turns that control flow has carried."""
+    for one, turn in zip(turns, found, strict=True):
+        assert isinstance(turn, StageIndex)
+        e.turns[one] = turn
+
+
+def changing(e: Emitter, op: Operation) -> Sequence[Turns]:
+    """Whose turns change inside an operation."""
+    return [one for one in e.turns if _is_inside(one.sums.closes_at, op)]
+
+
+def _is_inside(inner: Operation, op: Operation) -> bool:
+    return inner is not op and op.is_ancestor(inner)
+
+
+def begin_sums(e: Emitter, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
+    """Sums of nothing that become `value`: products wait until the last ones were read."""
+    assert e.tensor is not None
+    if not _is_zero(tile.constant):
+        raise op_error(op, "begins sums in tensor memory with something else than zeros")
+    place = e.tensor.of_value[value]
+    assert place.turns is not None
+    turn = e.turns[place.turns]
+    if e.issues:
+        with e.only(e.issuing_warp()):
+            parity = e.insert(arith.XOrIOp(turn.phase, e.int32(1))).result
+            e.insert(MbarrierWaitOp(_barrier(e, place.turns.empty, turn, place.turns), parity))
+            e.insert(TmemFenceOp("after"))
+    return TensorTile(place, tile.element, e.boolean(False), tile.shape)
+
+
+def _is_zero(number: Attribute | SSAValue) -> bool:
+    if isinstance(number, FloatAttr) and str(number.value.data).startswith("-"):
+        return False
+    return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
+
+
+def _barrier(e: Emitter, first: SSAValue, turn: StageIndex, turns: Turns) -> SSAValue:
+    return e.advance(first, turn.stage) if turns.copies > 1 else first
+
+
+def before(e: Emitter, op: Operation) -> None:
+    """What comes before an operation: the first one that reads sums finds all products there."""
+    for turns, turn in e.turns.items():
+        if turns.sums.ready_at is not op:
+            continue
+        barrier = _barrier(e, turns.full, turn, turns)
+        if e.issues:
+            commit(e, barrier)
+        if e.reads:
+            e.insert(MbarrierWaitOp(barrier, turn.phase))
+            e.insert(TmemFenceOp("after"))
+            final = e.get(turns.sums.final)
+            assert isinstance(final, TensorTile)
+            clear_unless_full(e, final)
+
+
+def after(e: Emitter, op: Operation) -> None:
+    """What comes after an operation: when the last one has read sums, others may begin."""
+    for turns, turn in list(e.turns.items()):
+        if turns.sums.closes_at is not op:
+            continue
+        if e.reads:
+            e.insert(TmemFenceOp("before"))
+            barrier = _barrier(e, turns.empty, turn, turns)
+            leader = e.int32(0) if e.plan.is_of_pair else None
+            e.insert(MbarrierArriveOp(barrier, e.elected_of_warp(), leader))
+        e.turns[turns] = _next(e, turns, turn)
+
+
+def _next(e: Emitter, turns: Turns, turn: StageIndex) -> StageIndex:
+    """The other one of two copies, behind which the next lap begins."""
+    if turns.copies == 1:
+        return StageIndex(turn.stage, e.insert(arith.XOrIOp(turn.phase, e.int32(1))).result)
+    stage = e.insert(arith.XOrIOp(turn.stage, e.int32(1))).result
+    return StageIndex(stage, e.insert(arith.XOrIOp(turn.phase, turn.stage)).result)

@@ -1,0 +1,147 @@
+"""Tensor memory of a kernel: who has which columns, and how threads move tiles there and back."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.accumulators import KernelSums, in_tensor_memory
+from tileas_xdsl.analysis.rewritten_operands import waited_products
+from tileas_xdsl.analysis.tensor_registers import CELL_BITS
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    AllocTmemOp,
+    BarrierOp,
+    ClusterArriveOp,
+    ClusterWaitOp,
+    DeallocTmemOp,
+    GetDynSmemOp,
+    RelinquishTmemOp,
+    RetrieveTmemPtrOp,
+    TmemFenceOp,
+)
+from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.isa.tensor_cores import TMEM_COLUMNS
+from tileas_xdsl.target.tensor_memory import COLUMNS
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import TensorTile
+from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
+from tileas_xdsl.threads.tmem.accumulator_barriers import (
+    blocks_of,
+    copies_of,
+    reserve_own_barriers,
+    turns_of,
+)
+from tileas_xdsl.threads.tmem.tmem_layout import Place, TensorMemory
+from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
+
+BLACKWELL = TARGETS["sm_100a"]
+
+
+def allocate(e: Emitter, sums: KernelSums) -> None:
+    """One warp takes the columns of all tiles; all threads of the block know where they are."""
+    tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
+    if not sums.places and not tiles:
+        return
+    e.plan.waited = waited_products(sums)
+    reserve_own_barriers(e, e.plan.waited)
+    scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
+    scales = {op: _columns_of_scales(e, op) for op in scaled}
+    used = 0
+    of_value: dict[SSAValue, Place] = {}
+    places: list[Place] = []
+    for one, copies in copies_of(e, sums, COLUMNS - sum(scales.values())):
+        columns = one.shape[1]
+        places.append(Place(used, columns, turns_of(e, one, copies, len(places))))
+        of_value.update({value: places[-1] for value, s in sums.of_value.items() if s is one})
+        used += copies * columns
+        _check_size(one.opens, used)
+    for op in tiles:
+        columns = _columns(e, op)
+        of_value[op.results[0]] = Place(used, columns)
+        used += columns
+        _check_size(op, used)
+    first_of_scales: dict[Operation, int] = {}
+    for op, columns in scales.items():
+        first_of_scales[op] = used
+        used += columns
+        _check_size(op, used)
+    first = sums.places[0].opens if sums.places else tiles[0]
+    columns = next(count for count in TMEM_COLUMNS if count >= used)
+    base = _take(e, first, columns)
+    e.tensor = TensorMemory(base, columns, places, of_value, first_of_scales)
+
+
+def _columns_of_scales(e: Emitter, op: BlockScaledMmaOp) -> int:
+    """The columns that the scales of a product take, on a target that has such products."""
+    if e.plan.target.name != BLACKWELL.name:
+        key = "mma-block-scale-is-not-supported-by-compute-capability-sm100"
+        raise op_error(op, message(key))
+    return columns_of_scales(op)
+
+
+def _is_tile(op: Operation) -> bool:
+    return isinstance(op, AllocTensorOp) and in_tensor_memory(op.result.type)
+
+
+def _check_size(op: Operation, used: int) -> None:
+    if used > COLUMNS:
+        text = message("allocated-tmem-out-of-resource")
+        raise op_error(op, f"{text}{used} vs {COLUMNS}")
+
+
+def _columns(e: Emitter, op: Operation) -> int:
+    """The columns of a tile that threads write, which its agent can move."""
+    assert isinstance(op, AllocTensorOp)
+    type_ = op.result.type
+    if e.plan.target.name != BLACKWELL.name:
+        raise op_error(
+            op, f"{BLACKWELL.name} alone has tensor memory, not the target {e.plan.target.name}"
+        )
+    if bits_of(type_.element_type) != CELL_BITS or len(type_.get_shape()) != 2:
+        raise op_error(
+            op, f"moves matrices of {CELL_BITS}-bit elements to tensor memory, not {type_}"
+        )
+    return type_.get_shape()[1]
+
+
+def _take(e: Emitter, op: Operation, columns: int) -> SSAValue:
+    size = BARRIER_BYTES
+    offset = e.plan.shared.allocate(op, "tensor memory", size, "its address", size)
+    word = e.insert(GetDynSmemOp(offset, i32, size)).result
+    with e.only(e.is_equal(e.warp, 0)):
+        e.insert(AllocTmemOp(word, columns, blocks_of(e)))
+        e.insert(RelinquishTmemOp(blocks_of(e)))
+    meet_all(e)
+    return e.insert(RetrieveTmemPtrOp(word)).result
+
+
+def meet_all(e: Emitter) -> None:
+    """All threads that share tensor memory meet, and what they did there is in order."""
+    e.insert(TmemFenceOp("before"))
+    if e.plan.is_of_pair:
+        e.insert(ClusterArriveOp())
+        e.insert(ClusterWaitOp())
+    else:
+        e.insert(BarrierOp(0))
+    e.insert(TmemFenceOp("after"))
+
+
+def release_all(e: Emitter) -> None:
+    """When all threads of the block are done, the warp that took the columns gives them back."""
+    if e.tensor is None:
+        return
+    meet_all(e)
+    with e.only(e.is_equal(e.warp, 0)):
+        e.insert(DeallocTmemOp(e.tensor.base, e.tensor.columns, blocks_of(e)))
+
+
+def tensor_tile(e: Emitter, op: AllocTensorOp) -> TensorTile:
+    """A tile in tensor memory that threads write and read."""
+    assert e.tensor is not None
+    type_, place = op.result.type, e.tensor.of_value[op.result]
+    return TensorTile(place, type_.element_type, e.boolean(True), tuple(type_.get_shape()))

@@ -1,0 +1,118 @@
+"""Tiles between tensor memory and registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import LANES, RegisterLayout
+from tileas_xdsl.analysis.tensor_registers import STEP, TensorMove, move_to
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
+from tileas_xdsl.target.isa.tensor_cores import TMEM_REGISTERS
+from tileas_xdsl.target.tensor_memory import LANE_STEP
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import Fragment, TensorTile
+from tileas_xdsl.threads.convert.register_conversion import converted
+from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
+
+ZEROS = 8
+"""Columns that one store clears; those of products are multiples of as many."""
+
+
+def address(e: Emitter, tile: TensorTile) -> SSAValue:
+    """The address of the first column of a tile, in lane 0."""
+    assert e.tensor is not None
+    place, turns = tile.place, tile.place.turns
+    first = e.add(e.add(e.tensor.base, place.column), tile.column)
+    if turns is None or turns.copies == 1:
+        return first
+    return e.add(first, e.multiply(e.turns[turns].stage, place.columns))
+
+
+def lanes_of_warp(e: Emitter, start: SSAValue) -> SSAValue:
+    """An address in the first lane that this warp reaches."""
+    quarter = e.remainder(e.warp, GROUP)
+    return e.add(start, e.multiply(quarter, LANES * LANE_STEP))
+
+
+def load(
+    e: Emitter, op: Operation, tile: TensorTile, wanted: RegisterLayout | None = None
+) -> Fragment:
+    """A tile in registers: those of a layout where one instruction fills them, else the usual."""
+    move, layout, starts = _moves(e, op, tile, wanted)
+    loads = [
+        e.insert(TmemLoadOp(start, tile.element, move.shape, count)).result
+        for start, count in starts
+    ]
+    waited = list(e.insert(TmemWaitOp("load", loads)).results)
+    return Fragment(layout, tile.element, (joined(e, waited),))
+
+
+def store(e: Emitter, op: Operation, source: Fragment, tile: TensorTile) -> None:
+    """Registers put into tensor memory; all threads of the agent have when it ends."""
+    move, layout, starts = _moves(e, op, tile, source.layout)
+    (registers,) = converted(e, op, source, layout).parts
+    first = 0
+    for start, count in starts:
+        size = count * TMEM_REGISTERS[move.shape]
+        e.insert(TmemStoreOp(start, strip(e, registers, first, size), move.shape, count))
+        first += size
+    e.insert(TmemWaitOp("store"))
+    _meet(e)
+
+
+def _moves(
+    e: Emitter, op: Operation, tile: TensorTile, wanted: RegisterLayout | None
+) -> tuple[TensorMove, RegisterLayout, Sequence[tuple[SSAValue, int]]]:
+    """The instructions that move a tile: where each begins, and its repetitions."""
+    (rows, columns), groups = tile.shape, e.agent.groups
+    found = move_to(rows, columns, groups, wanted)
+    if found is None:
+        raise op_error(
+            op,
+            f"moves {rows}x{columns} elements of tensor memory with {e.agent.warps} warps; whole "
+            f"warpgroups reach all of its lanes, and share columns in groups of {STEP}",
+        )
+    move, layout = found
+    start, share = lanes_of_warp(e, address(e, tile)), columns // groups
+    if groups > 1:
+        start = e.add(start, e.multiply(e.divide(e.warp, GROUP), share))
+    return (
+        move,
+        layout,
+        [
+            (e.add(start, lane * LANE_STEP + column), count)
+            for lane, column, count in move.instructions(share)
+        ],
+    )
+
+
+def clear_unless_full(e: Emitter, tile: TensorTile) -> None:
+    """Sums to which nothing was added are zero: this warp writes that to the lanes it reads.
+
+    Where several warps have the same lanes each clears a part of the columns, and all wait.
+    """
+    if isinstance(tile.full.owner, arith.ConstantOp):
+        return
+    groups, columns = e.agent.groups, tile.shape[1]
+    with e.only(e.exclusive_or(tile.full, e.boolean(True))):
+        start = lanes_of_warp(e, address(e, tile))
+        if groups > 1:
+            start = e.add(start, e.multiply(e.divide(e.warp, GROUP), columns // groups))
+        zeros = joined(e, [zero(e, tile.element)] * ZEROS)
+        for first in range(0, columns // groups, ZEROS):
+            e.insert(TmemStoreOp(e.add(start, first), zeros, "32x32b", ZEROS))
+        e.insert(TmemWaitOp("store"))
+        if groups > 1:
+            _meet(e)
+
+
+def _meet(e: Emitter) -> None:
+    """All threads of the agent have stored what others may load."""
+    e.insert(TmemFenceOp("before"))
+    e.meet()
+    e.insert(TmemFenceOp("after"))

@@ -1,0 +1,48 @@
+"""Where tiles are in tensor memory, and the barriers of those that products add to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.accumulators import Sums
+
+
+@dataclass(eq=False)
+class Turns:
+    """Whose turn it is with sums: products add to them, then an agent reads them."""
+
+    sums: Sums
+    agent: int
+    """The number of the agent that reads them."""
+    copies: int
+    full: SSAValue
+    empty: SSAValue
+    """Pointers to the barriers of the first copy."""
+
+
+@dataclass(eq=False)
+class Place:
+    """Columns of tensor memory."""
+
+    column: int
+    """The first column of the first copy."""
+    columns: int
+    turns: Turns | None = None
+    """None for a tile that threads write and read."""
+
+
+@dataclass
+class TensorMemory:
+    """What a kernel has of tensor memory."""
+
+    base: SSAValue
+    """The address of its first column."""
+    columns: int
+    sums: Sequence[Place]
+    of_value: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    """Places of sums by all values that they are, others by the tile that was asked for."""
+    scales: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """The first column of the scales of each block-scaled product."""

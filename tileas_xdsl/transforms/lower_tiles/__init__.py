@@ -1,0 +1,1 @@
+"""Lowering of laid-out `nv_tileas` kernels to threads (`convert-tileas-to-cute-nvgpu`)."""

@@ -1,0 +1,147 @@
+"""A kernel as a whole: its arguments, its attributes, and the function that threads run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.builder import Builder
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    FunctionType,
+    IntegerAttr,
+)
+from xdsl.ir import Block, Operation, Region
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.analysis.accumulators import sums_of
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import (
+    ClusterArriveOp,
+    ClusterWaitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
+from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+)
+from tileas_xdsl.threads.codegen.print_assert import MESSAGES
+from tileas_xdsl.threads.codegen.scalar_ops import SCALARS
+from tileas_xdsl.threads.codegen.while_loops import WHILE_LOOPS
+from tileas_xdsl.threads.convert.cross_thread_copy import EXCHANGES
+from tileas_xdsl.threads.dot.dot_wgmma import PRODUCTS
+from tileas_xdsl.threads.gmem.gather_scatter import SCATTERED_MEMORY
+from tileas_xdsl.threads.gmem.pointer_access import POINTED_MEMORY
+from tileas_xdsl.threads.gmem.pointer_atomics import ATOMICS
+from tileas_xdsl.threads.gmem.pointer_tiles import POINTERS
+from tileas_xdsl.threads.gmem.strided_array import ARRAYS
+from tileas_xdsl.threads.gmem.view_access import MEMORY
+from tileas_xdsl.threads.index.generate import GENERATED
+from tileas_xdsl.threads.pipeline.agents import AGENTS
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.mbarrier_pipeline import PIPELINES
+from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
+from tileas_xdsl.threads.reduce.accumulator_row_reduce import REDUCTIONS
+from tileas_xdsl.threads.reduce.scan import SCANS
+from tileas_xdsl.threads.registers.register_tile import laid_out
+from tileas_xdsl.threads.registers.reshape import SHAPES
+from tileas_xdsl.threads.registers.slice import REGISTER_SLICES
+from tileas_xdsl.threads.tma.bulk_load import reserve_barriers
+from tileas_xdsl.threads.tma.descriptor_args import TMA, prefetch_descriptors
+from tileas_xdsl.threads.tma.gather4_scatter4 import ROW_COPIES
+from tileas_xdsl.threads.tma.im2col import PIXEL_COPIES
+from tileas_xdsl.threads.tma.tma_reduce import REDUCE_COPIES
+from tileas_xdsl.threads.tmem.accumulator_barriers import after, before, first_turns
+from tileas_xdsl.threads.tmem.tmem_allocation import allocate, release_all
+
+_HANDLERS: Mapping[type[Operation], Handler] = {
+    **SCALARS,
+    **AGENTS,
+    **ARRAYS,
+    **ATOMICS,
+    **EXCHANGES,
+    **GENERATED,
+    **MEMORY,
+    **MESSAGES,
+    **PIPELINES,
+    **POINTED_MEMORY,
+    **POINTERS,
+    **PRODUCTS,
+    **REDUCE_COPIES,
+    **REDUCTIONS,
+    **REGISTER_SLICES,
+    **ROW_COPIES,
+    **SCANS,
+    **SCATTERED_MEMORY,
+    **SHAPES,
+    **TMA,
+    **WHILE_LOOPS,
+    **PIXEL_COPIES,
+}
+
+
+def _laid_out(handler: Handler) -> Handler:
+    """A handler whose results are in the registers that their types say."""
+
+    def handle(e: Emitter, op: Operation) -> Sequence[Lowered]:
+        found = handler(e, op)
+        return [
+            laid_out(e, op, value, result.type)
+            for value, result in zip(found, op.results, strict=True)
+        ]
+
+    return handle
+
+
+HANDLERS = {kind: _laid_out(handler) for kind, handler in _HANDLERS.items()}
+"""Every operation that is lowered to threads."""
+
+USUAL_SHARED_BYTES = 48 * 1024
+"""What a block has without asking for more (CUDA C++ Programming Guide, shared memory)."""
+
+
+def lower_kernel(plan: KernelPlan) -> func.FuncOp:
+    """The function that every thread of a block runs."""
+    block = Block()
+    facts = TileFacts.of(plan.kernel)
+    emitter = Emitter(
+        plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS, facts, before, after
+    )
+    emitter.arguments = block
+    parameters = add_arguments(emitter, plan.kernel, block)
+    emitter.begin()
+    prefetch_descriptors(emitter)
+    reserve_barriers(emitter)
+    body = plan.kernel.body
+    if len(body.blocks) != 1:
+        raise op_error(plan.kernel, "has branches between blocks, which are not lowered yet")
+    allocate(emitter, sums_of(plan.kernel))
+    first_turns(emitter)
+    for op in body.block.ops:
+        if isinstance(op, func.ReturnOp):
+            break
+        emitter.lower(op)
+    release_all(emitter)
+    if any(extent > 1 for extent in plan.facts.cluster):
+        emitter.insert(ClusterArriveOp())
+        emitter.insert(ClusterWaitOp())
+    emitter.insert(func.ReturnOp())
+    _check_shared(plan)
+    parameters += plan.hidden
+    types = [argument.type for argument in block.args]
+    made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
+    made.location = plan.kernel.location
+    made.attributes.update(attributes_of(plan, parameters))
+    return made
+
+
+def _check_shared(plan: KernelPlan) -> None:
+    """The launch may ask for as much shared memory as the kernel needs."""
+    allowed = plan.kernel.attributes.get(EXTENDED_SMEM)
+    extended = not isinstance(allowed, IntegerAttr) or allowed.value.data != 0
+    if not extended and plan.shared.bytes > USUAL_SHARED_BYTES:
+        raise op_error(
+            plan.kernel,
+            f"needs {plan.shared.bytes} bytes of shared memory; without enable-extended-smem a "
+            f"launch has {USUAL_SHARED_BYTES}",
+        )

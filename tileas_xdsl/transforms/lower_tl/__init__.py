@@ -1,0 +1,1 @@
+"""Lowering of laid-out `tl` kernels to the threads of a block (`tl-lower`)."""

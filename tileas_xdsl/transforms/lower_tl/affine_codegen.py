@@ -1,0 +1,156 @@
+"""Sums as code: numbers of the thread, of few operations where tables allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from xdsl.ir import Attribute, Block, SSAValue
+
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.index.per_thread_tables import (
+    Flags,
+    Table,
+    ThreadDigit,
+    is_simple,
+    tabulated,
+)
+from tileas_xdsl.transforms.lower_tl.affine_expr import INDEX, Sum
+
+
+@dataclass(frozen=True, eq=False)
+class Hints:
+    """What numbers of the thread may be made of in a step."""
+
+    digits: Sequence[ThreadDigit] = ()
+    linear: Table | None = None
+    """`(threads,)`: the row-major number of the iteration, -1 for none."""
+    shape: tuple[int, ...] = ()
+
+    def combination(self, entries: Table, valid: Flags) -> Sequence[int] | None:
+        """Factors of the coordinates of the iteration, and a constant; None where nothing fits."""
+        linear = self.linear
+        if linear is None or len(self.shape) < MOST_FLAT or not (linear[valid] >= 0).all():
+            return None
+        if not is_simple(linear):
+            return None
+        wanted = entries[valid]
+        columns = [*np.unravel_index(linear[valid], self.shape), np.ones(len(wanted))]
+        matrix = np.stack(columns, axis=1).astype(np.float64)
+        found = np.rint(np.linalg.lstsq(matrix, wanted.astype(np.float64), rcond=None)[0])
+        fits = bool((matrix @ found == wanted).all()) and bool(found[:-1].any())
+        return [int(factor) for factor in found] if fits else None
+
+
+MOST_FLAT = 2
+"""Dimensions from which on coordinates differ from the number of the iteration."""
+
+NO_HINTS = Hints()
+
+
+@dataclass
+class SumWriter:
+    """Sums as code, each part of them written once in a block."""
+
+    e: Emitter
+    threads: int
+    made: dict[tuple[object, ...], SSAValue] = field(
+        default_factory=dict[tuple[object, ...], SSAValue]
+    )
+
+    tables: dict[tuple[object, ...], tuple[SSAValue, int]] = field(
+        default_factory=dict[tuple[object, ...], tuple[SSAValue, int]]
+    )
+    """By block and table, the value and the constant that it is the sum of."""
+
+    def split(
+        self, sum_: Sum, valid: Flags, hints: Hints = NO_HINTS
+    ) -> tuple[SSAValue | None, int]:
+        """One step as an `index`, None for nothing, and a constant to add to it.
+
+        `valid` says which threads count: `(threads,)`.
+        """
+        total: SSAValue | None = None
+        for value, factors in sum_.terms:
+            total = self._plus(total, self._product(value, factors[:, 0], valid, hints))
+        mine, constant = self._thread_part(sum_.table[:, 0], valid, hints)
+        if mine is not None:
+            total = mine if total is None else self._plus(mine, total)
+        return total, constant
+
+    def number(
+        self, sum_: Sum, valid: Flags, type_: Attribute = INDEX, hints: Hints = NO_HINTS
+    ) -> SSAValue:
+        """One step as a value."""
+        value, constant = self.split(sum_, valid, hints)
+        e = self.e
+        if value is None:
+            return e.index(constant) if type_ == INDEX else e.as_type(e.index(constant), type_)
+        return e.as_type(e.add(value, constant), type_)
+
+    def _plus(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
+        if a is None:
+            return b
+        return self._once(("+", a, b), lambda: self.e.add(a, b))
+
+    def _product(self, value: SSAValue, factors: Table, valid: Flags, hints: Hints) -> SSAValue:
+        value = self._once(("index", value), lambda: self.e.as_type(value, INDEX))
+        mine, constant = self._thread_part(factors, valid, hints)
+        if mine is None:
+            return self._once(("*", value, constant), lambda: self.e.multiply(value, constant))
+        factor = self._once(("+", mine, constant), lambda: self.e.add(mine, constant))
+        return self._once(("*", value, factor), lambda: self.e.multiply(value, factor))
+
+    def _thread_part(
+        self, entries: Table, valid: Flags, hints: Hints
+    ) -> tuple[SSAValue | None, int]:
+        """An entry of the thread: a value, or None, and a constant."""
+        if len(entries) == 1:
+            return None, int(entries[0])
+        mine = entries[valid]
+        if not len(mine) or (mine == mine[0]).all():
+            return None, int(mine[0]) if len(mine) else 0
+        low = int(mine.min())
+        table = np.where(valid, entries - low, -1)
+        key = (self.e.builder.insertion_point.block, table.tobytes(), *hints.digits)
+        if key not in self.tables:
+            if not is_simple(table) and (found := hints.combination(entries, valid)) is not None:
+                return self._combined(found, hints, valid)
+            value, constant = tabulated(self.e, table, hints.digits)
+            self.tables[key] = self.e.as_type(value, INDEX), constant
+        value, constant = self.tables[key]
+        return value, constant + low
+
+    def _combined(self, factors: Sequence[int], hints: Hints, valid: Flags) -> tuple[SSAValue, int]:
+        """Multiples of the coordinates, which are quotients and remainders of one number."""
+        e, total = self.e, None
+        assert hints.linear is not None
+        value, constant = self._thread_part(hints.linear, valid, Hints(hints.digits))
+        assert value is not None
+        number = self._once(("+", value, constant), lambda: e.add(value, constant))
+        *multiples, rest = factors
+        for axis, factor in enumerate(multiples):
+            if factor:
+                term = self._once(
+                    ("coordinate", number, hints.shape, axis),
+                    lambda axis=axis: self._coordinate(number, hints.shape, axis),
+                )
+                total = self._plus(
+                    total,
+                    self._once(("*", term, factor), lambda t=term, f=factor: e.multiply(t, f)),
+                )
+        assert total is not None
+        return total, rest
+
+    def _coordinate(self, number: SSAValue, shape: tuple[int, ...], axis: int) -> SSAValue:
+        quotient = self.e.divide(number, prod(shape[axis + 1 :]))
+        return quotient if axis == 0 else self.e.remainder(quotient, shape[axis])
+
+    def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
+        block: Block | None = self.e.builder.insertion_point.block
+        found = (block, *key)
+        if found not in self.made:
+            self.made[found] = make()
+        return self.made[found]

@@ -1,0 +1,66 @@
+"""Where buffers are: arrays in global memory, bytes of shared memory, registers of threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.composed import AnyLayout
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+
+
+@dataclass(frozen=True)
+class SharedPlace:
+    """A buffer in shared memory; `layout` maps coordinates to bytes from where it begins."""
+
+    offset: int
+    """Bytes from where the shared memory of the block begins."""
+    shape: tuple[int, ...]
+    layout: AnyLayout
+    element: Attribute
+    stage_bytes: int = 0
+    """From one stage of a buffer of a pipelined loop to the next."""
+    stage: SSAValue | None = None
+    """Which of the stages it is now."""
+
+    def pointer(self, e: Emitter) -> SSAValue:
+        """To its first byte."""
+        start = e.insert(GetDynSmemOp(self.offset, i8, ALIGNMENT)).result
+        if self.stage is None:
+            return start
+        return e.advance(start, e.multiply(self.stage, self.stage_bytes), ALIGNMENT)
+
+    def at(self, stage: SSAValue) -> SharedPlace:
+        """A stage of the buffer."""
+        return replace(self, stage=stage)
+
+
+@dataclass(frozen=True)
+class FragmentPlace:
+    """A buffer in registers: of `storage` each thread has a vector of `registers` elements."""
+
+    storage: SSAValue
+    layout: FragmentMap
+    element: Attribute
+    registers: int
+
+
+@dataclass(frozen=True)
+class LocalPlace:
+    """A buffer that each thread has of its own, row-major in registers."""
+
+    storage: SSAValue
+    shape: tuple[int, ...]
+    element: Attribute
+    registers: int
+
+
+Place: TypeAlias = GlobalView | SharedPlace | FragmentPlace | LocalPlace
+"""Where a buffer is."""

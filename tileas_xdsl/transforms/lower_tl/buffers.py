@@ -1,0 +1,160 @@
+"""Buffers of the block: registers of threads, and parts of shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.base import bits_of, element_of, shape_of
+from tileas_xdsl.dialects.tl.buffers import (
+    AllocFragmentOp,
+    AllocLocalOp,
+    AllocSharedOp,
+    ReshapeOp,
+    ViewOp,
+    storage_of,
+)
+from tileas_xdsl.dialects.tl.fragments import layout_of
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.swizzle import Swizzle
+from tileas_xdsl.layout.tables import table
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.registers.vector_values import joined, zero
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
+    MOST_REGISTERS,
+    packed_in_word,
+    padded,
+)
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+
+BYTE = 8
+
+
+def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
+    """Registers, which hold zeros until somebody writes them."""
+    if op.layout is None:
+        raise op_error(op, "has no layout: tl-layout-inference gives it one")
+    layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
+    place = fragment_place(op.buffer, op.buffer, layout)
+    if place.registers > (most := MOST_REGISTERS * _packed(place.element)):
+        raise op_error(
+            op, f"gives each thread {layout.slots} elements, and at most {most} fit in registers"
+        )
+    state.places[op.buffer] = place
+    state.registers[op.buffer] = joined(state.e, [zero(state.e, place.element)] * place.registers)
+
+
+def fragment_place(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentPlace:
+    """The registers of a fragment of a layout."""
+    element = element_of(buffer.type)
+    return FragmentPlace(storage, layout, element, padded(layout.slots, _packed(element)))
+
+
+def _packed(element: Attribute) -> int:
+    return packed_in_word(bits_of(element))
+
+
+def alloc_local(state: State, op: AllocLocalOp) -> None:
+    """Registers of each thread."""
+    shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
+    count = padded(prod(shape), _packed(element))
+    state.places[op.buffer] = LocalPlace(op.buffer, shape, element, count)
+    state.registers[op.buffer] = joined(state.e, [zero(state.e, element)] * count)
+
+
+def alloc_shared(state: State, op: AllocSharedOp) -> None:
+    """A part of shared memory, row-major where no layout says otherwise."""
+    shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
+    kept = CARRIERS[element].type if element in CARRIERS else element
+    size = bits_of(kept) // BYTE
+    if not size:
+        raise op_error(op, f"has elements of {element}, and memory holds whole bytes")
+    layout = row_major(shape, size) if op.layout is None else op.layout.data
+    offsets = table(layout)
+    if (offsets % size).any() or (offsets < 0).any():
+        raise op_error(op, f"has a layout that puts elements elsewhere than at multiples of {size}")
+    bytes_ = int(offsets.max()) + size
+    name = op.buffer.name_hint or "shared"
+    what = f"{'x'.join(map(str, shape))} {element}, {layout}"
+    stages = state.stages.get(op.buffer, 1)
+    stage_bytes = -(-bytes_ // ALIGNMENT) * ALIGNMENT
+    if stages > 1:
+        bytes_, what = stages * stage_bytes, f"{stages} stages of {what}"
+    offset = state.e.plan.shared.allocate(op, name, bytes_, what)
+    state.places[op.buffer] = SharedPlace(offset, shape, layout, element, stage_bytes)
+
+
+def row_major(shape: tuple[int, ...], size: int) -> Layout:
+    """Elements of `size` bytes, those of the last dimension next to one another."""
+    strides = [size * prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    if len(shape) == 1:
+        return Layout(shape[0], size)
+    return Layout(tuple(shape), tuple(strides)) if shape else Layout(1, size)
+
+
+def alias(state: State, op: ReshapeOp | ViewOp) -> None:
+    """Another name of a storage: the same bits, row-major."""
+    place, shape = state.places[op.source], shape_of(op.buffer.type)
+    element = element_of(op.buffer.type)
+    match place:
+        case LocalPlace() if place.element == element:
+            made = LocalPlace(place.storage, shape, element, place.registers)
+        case SharedPlace() if (layout := _of_row_major(place, shape, element)) is not None:
+            made = SharedPlace(place.offset, shape, layout, element)
+        case FragmentPlace() if op.layout is not None:
+            layout = layout_of(op.layout, shape, state.threads)
+            if not _is_same(place.layout, layout) or bits_of(place.element) != bits_of(element):
+                raise op_error(op, "has another layout than its source: both name the registers")
+            made = fragment_place(op.buffer, storage_of(op.buffer), layout)
+        case _:
+            raise op_error(
+                op, f"shows {op.source.type} as {op.buffer.type}, which does not lie row-major"
+            )
+    state.places[op.buffer] = made
+
+
+def _of_row_major(
+    place: SharedPlace, shape: tuple[int, ...], element: Attribute
+) -> AnyLayout | None:
+    """The layout of a view of elements that lie row-major, perhaps under a swizzle; else None."""
+    layout, swizzle = place.layout, None
+    if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle):
+        if layout.offset:
+            return None
+        swizzle, layout = layout.outer, layout.inner
+    linear = table(layout).reshape(place.shape[::-1]).transpose().ravel()
+    sizes = [bits_of(type_) // BYTE for type_ in (place.element, element)]
+    if not all(sizes) or not np.array_equal(linear, sizes[0] * np.arange(len(linear))):
+        return None
+    plain = row_major(shape, sizes[1])
+    return plain if swizzle is None else ComposedLayout(swizzle, 0, plain)
+
+
+def _is_same(a: FragmentMap, b: FragmentMap) -> bool:
+    """Whether elements of the same row-major number are in the same registers."""
+    return (
+        a.replicas == b.replicas
+        and bool((a.slot_table.ravel() == b.slot_table.ravel()).all())
+        and bool((a.held == b.held).all() if a.held.shape == b.held.shape else False)
+    )
+
+
+_TABLE: Any = {
+    AllocFragmentOp: alloc_fragment,
+    AllocLocalOp: alloc_local,
+    AllocSharedOp: alloc_shared,
+    ReshapeOp: alias,
+    ViewOp: alias,
+}
+
+ALLOCATIONS: Mapping[type[Operation], Handler] = _TABLE
+"""Buffers of the block."""

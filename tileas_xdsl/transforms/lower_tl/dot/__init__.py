@@ -1,0 +1,1 @@
+"""Matrix products of buffers: mma.sync and wgmma."""

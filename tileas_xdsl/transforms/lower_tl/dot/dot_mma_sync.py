@@ -1,0 +1,84 @@
+"""Products by mma.sync: each warp multiplies 16 rows and 8 columns at once.
+
+Source: PTX ISA 9.7.14, fragments of mma.m16n8k16 and its like.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
+from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.tl.compute import GemmOp
+from tileas_xdsl.inference.gemm_layouts import COLUMNS_OF_WARP, ROWS_OF_WARP, Product
+from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
+    WORD,
+    Factor,
+    Places,
+    multiplied_as,
+)
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+
+SUMS = 4
+"""Elements of C that a thread has of an instruction."""
+
+NAMES = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8")
+"""What these products take."""
+
+
+def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: FragmentPlace) -> None:
+    """C += A B by the instructions of warps."""
+    left, right = (Factor(state, op, product, side) for side in ("a", "b"))
+    names = tuple(multiplied_as(factor.element) for factor in (left, right))
+    _check(op, product, left, names)
+    kind = MmaSm89Op if names[0] in FP8 else MmaSm80Op
+    tiles = _begin(state, op, sums)
+    columns = product.columns_of_warp // COLUMNS_OF_WARP
+    unit = WORD // bits_of(left.element)
+    for k in range(product.k // left.depth):
+        a = _operands(left, left.places(k), 4 * unit)
+        b = _operands(right, right.places(k), 2 * unit)
+        for i, rows in enumerate(a):
+            for j, column in enumerate(b):
+                made = kind(
+                    rows,
+                    column,
+                    tiles[i * columns + j],
+                    shape=(ROWS_OF_WARP, COLUMNS_OF_WARP, left.depth),
+                    a_type=names[0],
+                    b_type=names[1],
+                )
+                tiles[i * columns + j] = state.e.insert(made).result
+    state.registers[sums.storage] = joined(state.e, tiles)
+
+
+def _check(op: GemmOp, product: Product, left: Factor, names: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in NAMES:
+            raise op_error(op, f"multiplies {', '.join(NAMES)} by mma.sync, not {name}")
+    if product.k % left.depth:
+        raise op_error(
+            op, f"multiplies {left.depth} of K at once, and {product.k} is no multiple of that"
+        )
+    if names[0] in FP8 and (sums := element_of(op.c.type)) != f32:
+        raise op_error(op, f"sums products of {names[0]} in f32 by mma.sync, not in {sums}")
+
+
+def _begin(state: State, op: GemmOp, sums: FragmentPlace) -> list[SSAValue]:
+    """The elements of C by instruction, from nothing or from what C holds."""
+    e = state.e
+    if op.clear is not None:
+        empty = joined(e, [zero(e, sums.element)] * SUMS)
+        return [empty] * (sums.registers // SUMS)
+    part = state.registers[sums.storage]
+    return [strip(e, part, first, SUMS) for first in range(0, sums.registers, SUMS)]
+
+
+def _operands(factor: Factor, places: Places, count: int) -> list[SSAValue]:
+    """What each instruction takes of a step."""
+    return [factor.joined(places[k : k + count]) for k in range(0, len(places), count)]

@@ -1,0 +1,238 @@
+"""Products by wgmma: a warpgroup multiplies 64 rows, and up to 256 columns, at once.
+
+B, and A unless it is in registers, are read from shared memory through descriptors.  Source: PTX
+ISA 9.7.15.  The accumulators stay in the registers of C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import UndefFragmentOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    MakeGmmaSmemDescOp,
+    MmaSm90Op,
+    SmemDescAddOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaWaitOp,
+)
+from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.tl.compute import GemmOp
+from tileas_xdsl.inference.gemm_layouts import (
+    WARPS_OF_GROUP,
+    Product,
+    instruction_columns,
+)
+from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
+from tileas_xdsl.layout.compose import composition
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.swizzle import NO_SWIZZLE, Swizzle
+from tileas_xdsl.layout.tables import table
+from tileas_xdsl.target.canonical import CanonicalLayout, Major
+from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
+from tileas_xdsl.threads.registers.vector_values import joined, strip
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import Factor, depth_of, multiplied_as
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+
+ROWS = 64
+"""Of an instruction."""
+
+A_REGISTERS = 4
+"""Registers of 32 bits that a thread gives of A to an instruction."""
+
+
+@dataclass(frozen=True)
+class SharedFactor:
+    """A or B in shared memory, as descriptors see it."""
+
+    place: SharedPlace
+    memory: Layout
+    """`(rows or columns, K)` to bytes, before the swizzle."""
+    canonical: CanonicalLayout
+
+    @staticmethod
+    def of(state: State, op: GemmOp, side: str, extent: int) -> SharedFactor:
+        """An operand, of which an instruction reads `extent` rows or columns."""
+        value: SSAValue = getattr(op, side)
+        place = state.shared(op, value)
+        is_turned = getattr(op, f"transpose_{side}") is not None
+        is_k_last = is_turned == (side == "b")
+        swizzle, plain = _parts(op, place)
+        memory = plain if is_k_last else make_layout(plain[1], plain[0])
+        bits = bits_of(place.element)
+        major: Major = "k" if is_k_last else "mn"
+        part = composition(memory, (extent, memory[1].size()))
+        found = match_canonical(_by_elements(part, bits), swizzle, bits, major, state.target)
+        if isinstance(found, Mismatch):
+            name = side.upper()
+            raise op_error(
+                op, f"has {name} as {place.layout}, which wgmma cannot read: {found.reason}"
+            )
+        return SharedFactor(place, memory, found)
+
+    def descriptor(
+        self, state: State, op: GemmOp, starts: Sequence[int], group: SSAValue
+    ) -> SSAValue:
+        """That of what begins at a row or column, which each of the groups has of its own."""
+        e = state.e
+        lines = table(self.memory[0], ANONYMOUS)
+        offsets = [int(lines[start]) for start in starts]
+        if any(offset % self.canonical.alignment for offset in offsets):
+            raise op_error(
+                op, f"begins operands at bytes {offsets}, which are no whole patterns of a swizzle"
+            )
+        pointer = e.advance(self.place.pointer(e), offsets[0])
+        step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
+        if offsets != [offsets[0] + step * k for k in range(len(offsets))]:
+            raise op_error(op, f"begins the operands of warpgroups at bytes {offsets}, unevenly")
+        if step:
+            pointer = e.advance(pointer, e.multiply(group, step), self.canonical.alignment)
+        found = self.canonical
+        made = MakeGmmaSmemDescOp(
+            pointer, found.mode, found.leading_byte_offset, found.stride_byte_offset
+        )
+        return e.insert(made).result
+
+    def step(self, state: State, descriptor: SSAValue, k: int) -> SSAValue:
+        """What an instruction reads along K."""
+        start: Any = self.canonical.starts(k)
+        return state.e.insert(SmemDescAddOp(descriptor, int(start))).result
+
+
+def _parts(op: GemmOp, place: SharedPlace) -> tuple[Swizzle, Layout]:
+    """The swizzle of bytes, and the layout below it."""
+    layout = place.layout
+    if isinstance(layout, Layout):
+        return NO_SWIZZLE, layout
+    if isinstance(layout.outer, Swizzle) and isinstance(layout.inner, Layout) and not layout.offset:
+        return layout.outer, layout.inner
+    raise op_error(op, f"has an operand as {layout}, which wgmma cannot read")
+
+
+def _by_elements(memory: Layout, bits: int) -> Layout:
+    """Bytes as elements."""
+    size = bits // 8
+    modes = [
+        Layout(
+            tuple(extent for extent, _ in memory[k].leaves()),
+            tuple(int(coefficient_of(d, ANONYMOUS)) // size for _, d in memory[k].leaves()),
+        )
+        for k in range(2)
+    ]
+    return make_layout(*modes)
+
+
+def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: FragmentPlace) -> None:
+    """C += A B by the instructions of warpgroups."""
+    e, width = state.e, instruction_columns(product.columns_of_warp)
+    rows, columns = product.rows_of_warp, product.columns_of_warp // width
+    depth = depth_of(bits_of(element_of(op.a.type)))
+    left, right = _Left(state, op, product), SharedFactor.of(state, op, "b", width)
+    high = product.warps_m // WARPS_OF_GROUP
+    group = e.divide(e.warp, WARPS_OF_GROUP)
+    across = e.divide(group, high) if high > 1 else group
+    others = [
+        right.descriptor(
+            state,
+            op,
+            [n * product.columns_of_warp + c * width for n in range(product.warps_n)],
+            across,
+        )
+        for c in range(columns)
+    ]
+    left.begin(e.remainder(group, high) if product.warps_n > 1 else group)
+    tiles = _begin(state, op, sums, width // 2, rows * columns)
+    e.insert(WgmmaFenceOp())
+    names = [multiplied_as(element_of(value.type)) for value in (op.a, op.b)]
+    for k in range(product.k // depth):
+        for i in range(rows):
+            for c in range(columns):
+                made = MmaSm90Op(
+                    left.operand(i, k),
+                    right.step(state, others[c], k),
+                    tiles[i * columns + c],
+                    e.boolean(False) if op.clear is not None and k == 0 else None,
+                    shape=(ROWS, width, depth),
+                    a_type=names[0],
+                    b_type=names[1],
+                    a_major=left.major,
+                    b_major=right.canonical.major,
+                )
+                tiles[i * columns + c] = e.insert(made).result
+    e.insert(WgmmaCommitOp())
+    done = e.insert(WgmmaWaitOp(0, [*tiles, *left.kept])).results
+    state.registers[sums.storage] = joined(e, done[: len(tiles)])
+
+
+def _begin(state: State, op: GemmOp, sums: FragmentPlace, count: int, tiles: int) -> list[SSAValue]:
+    """The registers of C by instruction; those that are cleared hold nothing yet."""
+    e = state.e
+    if op.clear is not None:
+        type_ = VectorType(sums.element, [count])
+        return [e.insert(UndefFragmentOp(type_)).result for _ in range(tiles)]
+    part = state.registers[sums.storage]
+    return [strip(e, part, k * count, count) for k in range(tiles)]
+
+
+class _Left:
+    """A of a product: descriptors of shared memory, or registers."""
+
+    def __init__(self, state: State, op: GemmOp, product: Product) -> None:
+        self.state, self.op, self.product = state, op, product
+        self.shared: SharedFactor | None = None
+        self.registers: list[list[SSAValue]] = []
+        self.descriptors: list[SSAValue] = []
+        if isinstance(state.places[op.a], SharedPlace):
+            self.shared = SharedFactor.of(state, op, "a", ROWS)
+
+    @property
+    def major(self) -> Major:
+        """Along which of its dimensions A is adjacent."""
+        return "k" if self.shared is None else self.shared.canonical.major
+
+    @property
+    def kept(self) -> Sequence[SSAValue]:
+        """Registers that nobody may change before the product is done."""
+        return [part for parts in self.registers for part in parts]
+
+    def begin(self, group: SSAValue) -> None:
+        """What is made before the instructions."""
+        product = self.product
+        if self.shared is None:
+            self._begin_registers()
+            return
+        high, rows = product.warps_m // WARPS_OF_GROUP, product.rows_of_warp
+        for i in range(rows):
+            starts = [(g * rows + i) * ROWS for g in range(high)]
+            self.descriptors.append(self.shared.descriptor(self.state, self.op, starts, group))
+
+    def _begin_registers(self) -> None:
+        product, factor = self.product, Factor(self.state, self.op, self.product, "a")
+        if product.rows_of_warp > 1 and product.warps_m > WARPS_OF_GROUP:
+            raise op_error(
+                self.op,
+                f"has A of {product.m} rows in registers of {product.warps_m // WARPS_OF_GROUP} "
+                "warpgroups, each of which takes 64 rows of such: put A into shared memory",
+            )
+        count = A_REGISTERS * 32 // bits_of(factor.element)
+        for k in range(product.k // factor.depth):
+            places = factor.places(k)
+            parts = [
+                factor.joined(places[i * count : (i + 1) * count])
+                for i in range(product.rows_of_warp)
+            ]
+            self.registers.append(parts)
+
+    def operand(self, i: int, k: int) -> SSAValue:
+        """A of one instruction."""
+        if self.shared is None:
+            return self.registers[k][i]
+        return self.shared.step(self.state, self.descriptors[i], k)

@@ -1,0 +1,66 @@
+"""Products of matrices: which instruction makes each, and what it takes for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.base import bits_of, element_of, scope_of, shape_of
+from tileas_xdsl.dialects.tl.compute import GemmOp
+from tileas_xdsl.inference.decisions import InferenceError
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.gemm_layouts import Product, accumulator, product_of
+from tileas_xdsl.inference.program import Buffer, Gemm, Program, Scope, WarpPolicy
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.dot.dot_mma_sync import multiply_by_warps
+from tileas_xdsl.transforms.lower_tl.dot.dot_wgmma import multiply_by_warpgroups
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+
+
+def product_in(op: GemmOp, threads: int, arch: str) -> Product:
+    """How a product is computed; an error where no partition of warps covers it."""
+    buffers = {name: _buffer(name, getattr(op, name)) for name in ("a", "b", "c")}
+    asked = Gemm(
+        "a",
+        "b",
+        "c",
+        op.transpose_a is not None,
+        op.transpose_b is not None,
+        WarpPolicy(op.warp_policy.value),
+    )
+    try:
+        return product_of(Program(threads, buffers, (asked,), arch), asked)
+    except InferenceError as error:
+        raise op_error(op, error.text) from error
+
+
+def _buffer(name: str, value: SSAValue) -> Buffer:
+    element, scope = element_of(value.type), scope_of(value.type)
+    return Buffer(name, shape_of(value.type), bits_of(element), scope or Scope.SHARED, str(element))
+
+
+def gemm(state: State, op: GemmOp) -> None:
+    """C += A B, in the registers of C."""
+    product = product_in(op, state.threads, state.target.name)
+    sums = state.fragment(op, op.c)
+    check_layout(op, "C", sums, accumulator(product, state.threads))
+    if sums.registers != sums.layout.slots:
+        raise op_error(op, f"has C of {sums.layout.slots} elements in each thread: too few")
+    multiply = multiply_by_warpgroups if product.is_wgmma else multiply_by_warps
+    multiply(state, op, product, sums)
+
+
+def check_layout(op: Operation, what: str, place: FragmentPlace, wanted: FragmentMap) -> None:
+    """Raise where an operand is in other registers than the instruction takes."""
+    if place.layout.same_function(wanted):
+        return
+    raise op_error(op, f"takes {what} laid out as {wanted}, and it is {place.layout}")
+
+
+_TABLE: Any = {GemmOp: gemm}
+
+PRODUCTS: Mapping[type[Operation], Handler] = _TABLE
+"""Products of matrices."""

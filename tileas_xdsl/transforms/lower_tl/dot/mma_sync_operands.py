@@ -1,0 +1,106 @@
+"""A and B of a product by mma.sync: the registers of each step of K, wherever the operand is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import EncodedLayout
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.tl.compute import GemmOp
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.gemm_layouts import Product, operand
+from tileas_xdsl.layout.convert.buffers import Buffer
+from tileas_xdsl.layout.tables import table
+from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.smem.table_driven_copy import load_places, moves_of_buffer
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import register_map
+
+WORD = 32
+WORDS_OF_K = 8
+"""Registers of 32 bits along K that an instruction multiplies."""
+
+PTX_ELEMENTS = {"f32": "tf32", "i8": "s8"}
+"""What PTX calls elements that it multiplies under another name."""
+
+
+def multiplied_as(element: Attribute) -> str:
+    """What PTX calls the elements of an operand."""
+    name = ptx_element(element)
+    return PTX_ELEMENTS.get(name, name)
+
+
+def depth_of(bits: int) -> int:
+    """Elements of K that an instruction multiplies."""
+    return WORDS_OF_K * WORD // bits
+
+
+Places: TypeAlias = Sequence[Place | None]
+"""Where elements are."""
+
+
+class Factor:
+    """A or B of a product: its registers, step after step of K."""
+
+    def __init__(self, state: State, op: GemmOp, product: Product, side: str) -> None:
+        self.state, self.op, self.product, self.side = state, op, product, side
+        self.value: SSAValue = getattr(op, side)
+        self.element = element_of(self.value.type)
+        self.is_turned = getattr(op, f"transpose_{side}") is not None
+
+    @property
+    def depth(self) -> int:
+        """Elements of K in a step."""
+        return depth_of(bits_of(self.element))
+
+    def layout(self, depth: int) -> FragmentMap:
+        """The registers of so much of K."""
+        product, bits = replace(self.product, k=depth), bits_of(self.element)
+        return operand(product, self.side, bits, self.is_turned, self.state.threads)
+
+    def joined(self, places: Places) -> SSAValue:
+        """Elements as one vector."""
+        return RegisterFile(self.state.e, self.element).joined(places)
+
+    @cached_property
+    def places(self) -> Callable[[int], Places]:
+        """Where the elements of a step are, read now."""
+        place = self.state.places[self.value]
+        match place:
+            case FragmentPlace():
+                return self._in_registers(place)
+            case SharedPlace():
+                return lambda k: self._in_memory(place, k)
+            case _:
+                raise op_error(self.op, f"takes no {self.value.type}")
+
+    def _in_registers(self, place: FragmentPlace) -> Callable[[int], Places]:
+        wanted = self.layout(self.product.k)
+        if not place.layout.same_function(wanted):
+            name = self.side.upper()
+            raise op_error(self.op, f"takes {name} laid out as {wanted}, and it is {place.layout}")
+        file = RegisterFile(self.state.e, self.element)
+        file.add(0, self.state.registers[place.storage])
+        count = wanted.slots * self.depth // self.product.k
+        return lambda k: [file.place(k * count + n) for n in range(count)]
+
+    def _in_memory(self, place: SharedPlace, k: int) -> Places:
+        e, layout = self.state.e, self.layout(self.depth)
+        registers = register_map(layout)
+        assert registers is not None, "operands of instructions have digits"
+        encoded = EncodedLayout(layout.shape, registers.layout, self.state.threads)
+        bytes_ = table(place.layout).reshape(place.shape, order="F")
+        along = 0 if self.is_turned == (self.side == "a") else 1
+        mine = np.take(bytes_, np.arange(k * self.depth, (k + 1) * self.depth), along)
+        buffer = Buffer("a step of K", 8 * mine.ravel(order="F"), bits_of(self.element))
+        moves = moves_of_buffer("load", encoded, e.agent, buffer)
+        return load_places(e, place.pointer(e), moves, self.element, encoded.thread_digits)

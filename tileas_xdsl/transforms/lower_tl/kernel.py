@@ -1,0 +1,121 @@
+"""A block program as a whole: its arguments, its block numbers, the function that threads run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from xdsl.builder import Builder
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, IndexType
+from xdsl.ir import Block, Operation, Region
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp
+from tileas_xdsl.dialects.tl.compute import GemmOp
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
+from tileas_xdsl.threads.codegen.scalar_ops import SCALARS as SCALARS_OF_THREADS
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffers import ALLOCATIONS
+from tileas_xdsl.transforms.lower_tl.dot.instruction_choice import PRODUCTS, product_in
+from tileas_xdsl.transforms.lower_tl.loops.parallel_loops import LOOPS
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import EXCHANGES
+from tileas_xdsl.transforms.lower_tl.memory_effects import meeting_points
+from tileas_xdsl.transforms.lower_tl.pipelining.pipelined_loop import PIPELINED
+from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import stages_of
+from tileas_xdsl.transforms.lower_tl.reduce.reductions import REDUCTIONS
+from tileas_xdsl.transforms.lower_tl.reduce.scan import SCANS
+from tileas_xdsl.transforms.lower_tl.structured_control_flow import CONTROL
+from tileas_xdsl.transforms.lower_tl.uniform_scalars import SCALARS
+
+WARP = 32
+
+AXES = "xyz"
+
+
+def kernel(state: State, op: KernelOp) -> None:
+    """What one block does."""
+    e = state.e
+    for axis, argument, extent in zip(AXES, op.body.block.args, op.extents, strict=False):
+        number = e.as_type(e.insert(BlockIdxOp(axis)).result, IndexType())
+        state.values[argument] = Sum.scalar(number)
+        if isinstance(extent, int):
+            state.ranges[number] = (0, extent - 1)
+    state.run(op.body.block)
+
+
+_TABLE: Any = {KernelOp: kernel}
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    **SCALARS,
+    **ALLOCATIONS,
+    **CONTROL,
+    **LOOPS,
+    **PIPELINED,
+    **PRODUCTS,
+    **EXCHANGES,
+    **REDUCTIONS,
+    **SCANS,
+    **_TABLE,
+}
+"""Every operation of the block that is lowered to threads."""
+
+
+def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> func.FuncOp:
+    """The function that every thread of a block runs."""
+    threads = program.thread_count
+    if threads % WARP:
+        raise op_error(program, f"has whole warps of {WARP} threads, not {threads} threads")
+    plan = KernelPlan.of(function, target)
+    plan.facts.spec = replace(plan.facts.spec, num_warps=threads // WARP)
+    block = Block()
+    e = Emitter(
+        plan,
+        plan.block,
+        Builder(InsertPoint.at_end(block)),
+        SCALARS_OF_THREADS,
+        TileFacts.of(function),
+    )
+    e.arguments = block
+    parameters = add_arguments(e, function, block)
+    e.begin()
+    is_read_by_descriptors = any(
+        product_in(op, threads, target.name).is_wgmma
+        for op in program.walk()
+        if isinstance(op, GemmOp)
+    )
+    stages = stages_of(program)
+    meets = meeting_points(program, stages)
+    state = State(e, target, threads, HANDLERS, meets, is_read_by_descriptors, stages)
+    _take_arguments(state, function)
+    for op in function.body.block.ops:
+        if not isinstance(op, func.ReturnOp):
+            state.lower(op)
+    e.insert(func.ReturnOp())
+    types = [argument.type for argument in block.args]
+    made = func.FuncOp(function.sym_name.data, FunctionType.from_lists(types, []), Region(block))
+    made.location = function.location
+    made.attributes.update(attributes_of(plan, parameters + plan.hidden))
+    return made
+
+
+def _take_arguments(state: State, function: func.FuncOp) -> None:
+    """Arrays are places, scalars values."""
+    for argument in function.body.block.args:
+        match found := state.e.values[argument]:
+            case GlobalView():
+                state.places[argument] = found
+            case Scalar():
+                is_index = isinstance(argument.type, IndexType)
+                state.values[argument] = Sum.scalar(found.value) if is_index else found.value
+            case _:
+                raise op_error(function, f"takes {argument.type}, which is not lowered to threads")

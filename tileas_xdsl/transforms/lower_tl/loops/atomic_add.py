@@ -1,0 +1,46 @@
+"""Atomic additions of iterations: each by one thread, whatever the copies of an iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp
+from tileas_xdsl.dialects.cute_nvgpu.atomics import has_update
+from tileas_xdsl.dialects.tl.buffers import storage_of
+from tileas_xdsl.dialects.tl.compute import AtomicAddOp
+from tileas_xdsl.inference.program import AccessKind
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
+from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
+
+ADD = "add"
+
+
+def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
+    """An element of memory grows by a value of each iteration."""
+    e, place = work.e, work.state.places[op.buffer]
+    if not isinstance(place, GlobalView | SharedPlace):
+        raise op_error(op, f"adds to memory that threads share, not to {op.buffer.type}")
+    if not has_update(ADD, place.element):
+        raise op_error(op, f"adds elements of {place.element}, which no instruction does")
+    work.touch(storage_of(op.buffer), AccessKind.UPDATE)
+    value = work.operand(op.value)
+    indices = [work.sum(index) for index in op.indices]
+    access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
+    for piece in access.pieces:
+        pointer, offset = access.place(piece)
+        pointer = e.advance(pointer, offset)
+        mine = element(e, value, piece.first)
+        e.insert(AtomicRmwOp(ADD, mine, pointer, access.guard(piece)))
+    return ()
+
+
+_TABLE: Any = {AtomicAddOp: atomic_add}
+
+ATOMICS: bodies.Bodies = _TABLE
+"""Updates of memory in a body."""

@@ -1,0 +1,135 @@
+"""Loads and stores of any buffer in a body, for all steps of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import memref
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.base import element_of, shape_of
+from tileas_xdsl.dialects.tl.buffers import AllocLocalOp, storage_of
+from tileas_xdsl.inference.program import AccessKind
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.registers.vector_values import zero
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work, local_elements
+from tileas_xdsl.transforms.lower_tl.memory import fragment_access as fragments
+from tileas_xdsl.transforms.lower_tl.memory import runtime_alignment as aligned
+from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
+from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import spilled
+
+
+def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[Sum]) -> Value:
+    """The elements of a buffer at indices: a vector, or a scalar where all steps have one alike."""
+    place = work.state.places[buffer]
+    if isinstance(place, LocalPlace):
+        return local_elements(work, place)[_position(op, place, indices)]
+    if isinstance(place, FragmentPlace):
+        if all(index.is_known for index in indices):
+            return fragments.read(work, op, place, indices)
+        return _loaded(work, op, _spilled(work, op, place), indices, place.element)
+    work.touch(storage_of(buffer), AccessKind.READ)
+    return _loaded(work, op, place, indices, place.element)
+
+
+def _spilled(work: Work, op: Operation, place: FragmentPlace) -> SharedPlace:
+    """A fragment whose elements are read where only run time knows, in shared memory."""
+    if place.storage not in work.spills:
+        work.spills[place.storage] = spilled(work.state, op, place)
+    return work.spills[place.storage]
+
+
+def _loaded(
+    work: Work,
+    op: Operation,
+    place: GlobalView | SharedPlace,
+    indices: Sequence[Sum],
+    element: Attribute,
+) -> SSAValue:
+    value = aligned.load(memory.Access.of(work, op, place, indices, work.active))
+    carrier = CARRIERS.get(element)
+    return value if carrier is None else each(work.e, value, carrier.back, element)
+
+
+def write(
+    work: Work, op: Operation, buffer: SSAValue, indices: Sequence[Sum], value: SSAValue
+) -> None:
+    """Elements put into a buffer; of the copies of an iteration one acts on shared memory."""
+    place = work.state.places[buffer]
+    if isinstance(place, FragmentPlace):
+        work.spills.pop(place.storage, None)
+        fragments.write(work, op, place, indices, value)
+        return
+    if isinstance(place, LocalPlace):
+        _write_local(work, op, place, indices, value)
+        return
+    carrier = CARRIERS.get(place.element)
+    if carrier is not None:
+        value = each(work.e, value, carrier.there, carrier.type)
+    work.touch(storage_of(buffer), AccessKind.WRITE)
+    flags = work.active & work.steps.first
+    aligned.store(memory.Access.of(work, op, place, indices, flags), value)
+
+
+def _position(op: Operation, place: LocalPlace, indices: Sequence[Sum]) -> int:
+    """The row-major number of an element of a local buffer."""
+    position = 0
+    for index, extent in zip(indices, place.shape, strict=True):
+        number = bodies.known_number(index)
+        if number is None:
+            raise op_error(op, "takes constant elements of a local buffer: registers have no index")
+        if not 0 <= number < extent:
+            raise op_error(op, f"touches element {number} of {extent} in a local buffer")
+        position = position * extent + number
+    return position
+
+
+def _write_local(
+    work: Work, op: Operation, place: LocalPlace, indices: Sequence[Sum], value: SSAValue
+) -> None:
+    elements, position = local_elements(work, place), _position(op, place, indices)
+    mine: Value = value
+    for condition, wanted in work.path:
+        old = elements[position]
+        sides = (mine, old) if wanted else (old, mine)
+        mine = bodies.chosen(work, condition, *sides, place.element)
+    known = work.known_path
+    if not known.all():
+        flags = Sum(known.astype(np.int64))
+        mine = bodies.chosen(work, flags, mine, elements[position], place.element)
+    elements[position] = mine
+
+
+def load(work: Work, op: memref.LoadOp) -> Sequence[Value]:
+    """An element of a buffer."""
+    return [read(work, op, op.memref, [work.sum(index) for index in op.indices])]
+
+
+def store(work: Work, op: memref.StoreOp) -> Sequence[Value]:
+    """An element put into a buffer."""
+    value = work.operand(op.value)
+    write(work, op, op.memref, [work.sum(index) for index in op.indices], value)
+    return ()
+
+
+def alloc_local(work: Work, op: AllocLocalOp) -> Sequence[Value]:
+    """A buffer of an iteration."""
+    shape, type_ = shape_of(op.buffer.type), element_of(op.buffer.type)
+    count = int(np.prod(shape, dtype=np.int64))
+    work.state.places[op.buffer] = LocalPlace(op.buffer, shape, type_, count)
+    work.locals[op.buffer] = [zero(work.e, type_) for _ in range(count)]
+    return [Sum.of(0)]
+
+
+_TABLE: Any = {AllocLocalOp: alloc_local, memref.LoadOp: load, memref.StoreOp: store}
+
+BUFFERS: bodies.Bodies = _TABLE
+"""What touches buffers in a body."""

@@ -1,0 +1,358 @@
+"""Scalar operations of a body, for all steps of a thread at once.
+
+Integers that the numbers of threads and steps decide are known here, and become code where they
+are used; all else is computed on vectors of the steps, or once where all steps have it alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+from xdsl.dialects import affine, arith, math, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.cute import SelectFragmentOp
+from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
+from tileas_xdsl.threads.codegen.scalar_ops import on_vectors
+from tileas_xdsl.threads.index.constant_tables import constant_table, folded
+from tileas_xdsl.threads.index.generate import ONE_BY_ONE
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
+
+BodyHandler: TypeAlias = Callable[[Work, Any], Sequence[Value]]
+"""What an operation of a body gives."""
+
+WIDE = (IndexType(), i32, i64)
+"""Integers that hold every index."""
+
+Bodies: TypeAlias = Mapping[type[Operation], BodyHandler]
+
+
+def run(work: Work, block: Block, handlers: Bodies) -> Sequence[Value]:
+    """Lower a block of a body; what its terminator gives."""
+    for op in block.ops:
+        if op.name.endswith("yield"):
+            return [work.value(value) for value in op.operands]
+        lower(work, op, handlers)
+    return ()
+
+
+def lower(work: Work, op: Operation, handlers: Bodies) -> None:
+    """Lower one operation of a body."""
+    outer, work.e.source = work.e.source, op
+    handler = handlers.get(type(op)) or _SCALARS.get(type(op))
+    if handler is None:
+        raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
+    found = handler(work, op)
+    work.values.update(zip(op.results, found, strict=True))
+    work.e.source = outer
+
+
+# integers
+
+
+def apply(work: Work, op: affine.ApplyOp) -> Sequence[Value]:
+    """An affine expression."""
+    map_ = op.map.data
+    operands = [work.sum(value) for value in op.mapOperands]
+    dims, symbols = operands[: map_.num_dims], operands[map_.num_dims :]
+    return [_expression(work, map_.results[0], dims, symbols)]
+
+
+def _expression(
+    work: Work, expression: AffineExpr, dims: Sequence[Sum], symbols: Sequence[Sum]
+) -> Sum:
+    match expression:
+        case AffineConstantExpr():
+            return Sum.of(expression.value)
+        case AffineDimExpr():
+            return dims[expression.position]
+        case AffineSymExpr():
+            return symbols[expression.position]
+        case _:
+            assert isinstance(expression, AffineBinaryOpExpr)
+    left = _expression(work, expression.lhs, dims, symbols)
+    right = _expression(work, expression.rhs, dims, symbols)
+    return _combined(work, expression.kind, left, right)
+
+
+def _combined(work: Work, kind: AffineBinaryOpKind, left: Sum, right: Sum) -> Sum:
+    if kind is AffineBinaryOpKind.Add:
+        return left.plus(right)
+    if kind is AffineBinaryOpKind.Mul:
+        return product(work, left, right)
+    assert right.is_known
+    number = int(right.table[0, 0])
+    if kind is AffineBinaryOpKind.Mod:
+        return remainder(work, left, number)
+    if kind is AffineBinaryOpKind.FloorDiv:
+        return quotient(work, left, number)
+    return quotient(work, left.plus(Sum.of(number - 1)), number)
+
+
+def product(work: Work, left: Sum, right: Sum) -> Sum:
+    """A product; of two that are not known it is computed."""
+    if right.is_known:
+        return left.times(right.table)
+    if left.is_known:
+        return right.times(left.table)
+    if left.is_alike and right.is_alike:
+        return Sum.scalar(work.e.multiply(work.at(left, 0), work.at(right, 0)))
+    pairs = [(work.at(left, k), work.at(right, k)) for k in range(work.count)]
+    return Sum.each([work.e.multiply(*pair) for pair in pairs])
+
+
+def quotient(work: Work, left: Sum, number: int) -> Sum:
+    """A quotient rounded down, by a positive number."""
+    found = left.divided(number)
+    if found is not None:
+        return found
+    if _may_be_negative(work, left):
+        by = work.e.index(number)
+        return _of_each(work, left, lambda a: work.e.insert(arith.FloorDivSIOp(a, by)).result)
+    return _of_each(work, left, lambda a: work.e.divide(a, number))
+
+
+def remainder(work: Work, left: Sum, number: int) -> Sum:
+    """A remainder that is not negative, by a positive number."""
+    found = left.rest(number)
+    if found is not None:
+        return found
+    if _may_be_negative(work, left):
+        return left.plus(quotient(work, left, number).times(-number))
+    return _of_each(work, left, lambda a: work.e.remainder(a, number))
+
+
+def _may_be_negative(work: Work, sum_: Sum) -> bool:
+    limits = sum_.limits(work.state.ranges)
+    return limits is None or bool((limits[0] < 0).any())
+
+
+def _of_each(work: Work, operand: Sum, make: Callable[[SSAValue], SSAValue]) -> Sum:
+    """An integer of another one, computed once or in each step."""
+    if operand.is_alike:
+        return Sum.scalar(make(work.at(operand, 0)))
+    return Sum.each([make(work.at(operand, k)) for k in range(work.count)])
+
+
+def _integer(make: Callable[[Work, Sum, Sum], Sum]) -> BodyHandler:
+    """Arithmetic of indices, which stays a sum where it can."""
+
+    def handle(work: Work, op: Operation) -> Sequence[Value]:
+        known = [work.value(value) for value in op.operands]
+        is_index = isinstance(op.results[0].type, IndexType)
+        if not is_index or not any(isinstance(value, Sum) for value in known):
+            return computed(work, op)
+        return [make(work, *(work.sum(value) for value in op.operands))]
+
+    return handle
+
+
+def _minus(work: Work, left: Sum, right: Sum) -> Sum:
+    return left.plus(right.times(-1))
+
+
+def _division(make: Callable[[Work, Sum, int], Sum], *, floor: bool) -> BodyHandler:
+    """Division of indices by a constant; that which rounds to 0 is of numbers from 0 on."""
+
+    def handle(work: Work, op: Operation) -> Sequence[Value]:
+        left, right = (work.value(value) for value in op.operands)
+        number = known_number(right)
+        if not isinstance(op.results[0].type, IndexType) or not isinstance(left, Sum):
+            return computed(work, op)
+        if number is None or number < 1:
+            return computed(work, op)
+        if not floor and _may_be_negative(work, left):
+            return computed(work, op)
+        return [make(work, left, number)]
+
+    return handle
+
+
+def known_number(value: Value) -> int | None:
+    """The number that a value is everywhere; None for any other."""
+    if not isinstance(value, Sum) or not value.is_known:
+        return None
+    first = value.table[0, 0]
+    return int(first) if (value.table == first).all() else None
+
+
+def index_cast(work: Work, op: arith.IndexCastOp) -> Sequence[Value]:
+    """Another type of integer; indices have 32 bits."""
+    found = work.value(op.input)
+    if isinstance(found, Sum) and not found.is_known and op.result.type in WIDE:
+        return [found]
+    return computed(work, op)
+
+
+def compare(work: Work, op: arith.CmpiOp) -> Sequence[Value]:
+    """A comparison; one that limits decide is known."""
+    sides = [work.value(value) for value in op.operands]
+    if all(isinstance(side, Sum) for side in sides):
+        known = _decided(work, op)
+        if known is not None:
+            return [Sum.of(int(known))]
+    return computed(work, op)
+
+
+def _decided(work: Work, op: arith.CmpiOp) -> bool | None:
+    """What a signed order is for all steps that run; None where they differ."""
+    predicate = op.predicate.value.data
+    difference = _minus(work, work.sum(op.lhs), work.sum(op.rhs))
+    limits = difference.limits(work.state.ranges)
+    if limits is None or predicate not in _ORDERS:
+        return None
+    active = work.active
+    low, high = (np.broadcast_to(limit, active.shape)[active] for limit in limits)
+    if not len(low):
+        return False
+    found = [_ORDERS[predicate](side) for side in (low, high)]
+    if all(bool(side.all()) for side in found):
+        return True
+    return False if not any(bool(side.any()) for side in found) else None
+
+
+_ORDERS: Mapping[int, Callable[[Any], Any]] = {
+    2: lambda difference: difference < 0,
+    3: lambda difference: difference <= 0,
+    4: lambda difference: difference > 0,
+    5: lambda difference: difference >= 0,
+}
+"""By the predicate of `arith.cmpi`; both ends of a range decide these."""
+
+
+# everything else
+
+
+def constant(work: Work, op: arith.ConstantOp) -> Sequence[Value]:
+    """A number."""
+    if isinstance(op.value, IntegerAttr):
+        table = constant_table(op)
+        assert table is not None
+        return [Sum(table.reshape(1, 1))]
+    return [work.e.insert(arith.ConstantOp(op.value)).result]
+
+
+def computed(work: Work, op: Operation) -> Sequence[Value]:
+    """An operation of `arith` or `math`: known, once, or on vectors."""
+    values = [work.value(value) for value in op.operands]
+    if values and all(isinstance(value, Sum) and value.is_known for value in values):
+        known = folded(op, [value.table for value in values if isinstance(value, Sum)])
+        if known is not None:
+            return [Sum(known)]
+    operands = [work.operand(value) for value in op.operands]
+    if not any(isinstance(value.type, VectorType) for value in operands):
+        return _once(work, op, operands)
+    return [_on_vectors(work, op, operands)]
+
+
+def _once(work: Work, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """On scalars, as it is."""
+    e = work.e
+    e.values.update(zip(op.operands, map(Scalar, operands), strict=True))
+    e.lower(op)
+    return [e.scalar(value) for value in op.results]
+
+
+def _on_vectors(work: Work, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
+    e, type_ = work.e, VectorType(op.results[0].type, [work.count])
+    if isinstance(op, arith.SelectOp) and isinstance(operands[0].type, VectorType):
+        mask, *sides = (work.spread(value) for value in operands)
+        return e.insert(SelectFragmentOp(mask, *sides)).result
+    if isinstance(op, ONE_BY_ONE):
+        return _mapped(work, op, operands, type_)
+    if isinstance(op, arith.SelectOp):
+        first, *sides = operands
+        return on_vectors(e, op, [first, *(work.spread(value) for value in sides)], type_)
+    return on_vectors(e, op, [work.spread(value) for value in operands], type_)
+
+
+def _mapped(
+    work: Work, op: Operation, operands: Sequence[SSAValue], type_: VectorType[Attribute]
+) -> SSAValue:
+    """An operation that xDSL has on scalars only, element by element."""
+    vectors = [value for value in operands if isinstance(value.type, VectorType)]
+    arguments = [given.type for given, v in zip(op.operands, operands, strict=True) if v in vectors]
+    body = Block(arg_types=arguments)
+    inner = iter(body.args)
+    given = [next(inner) if isinstance(v.type, VectorType) else v for v in operands]
+    made = type(op).create(
+        operands=given,
+        result_types=[op.results[0].type],
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
+    )
+    with work.e.within(body):
+        work.e.insert(made)
+        work.e.insert(YieldFragmentOp([made.results[0]]))
+    return work.e.insert(MapFragmentOp(vectors, [type_], body)).results[0]
+
+
+def dimension(work: Work, op: memref.DimOp) -> Sequence[Value]:
+    """An extent of an array."""
+    place, axis = work.state.places[op.source], known_number(work.value(op.index))
+    if not isinstance(place, GlobalView) or axis is None:
+        raise op_error(op, "asks for a constant dimension of an array")
+    extent = place.extents[axis]
+    return [Sum.of(extent) if isinstance(extent, int) else Sum.scalar(extent)]
+
+
+def _is_known(value: Value) -> TypeGuard[Sum]:
+    return isinstance(value, Sum) and value.is_known
+
+
+def chosen(work: Work, condition: Value, first: Value, second: Value, type_: Attribute) -> Value:
+    """The first value where a condition holds, else the second."""
+    if isinstance(condition, Sum):
+        if condition.is_known and _is_known(first) and _is_known(second):
+            return Sum(np.where(condition.table != 0, first.table, second.table))
+        decided = known_number(condition)
+        if decided is not None:
+            return first if decided else second
+    sides = [work.written(v, type_) if isinstance(v, Sum) else v for v in (first, second)]
+    mask = work.written(condition, i1) if isinstance(condition, Sum) else condition
+    vectors = [v for v in (mask, *sides) if isinstance(v.type, VectorType)]
+    if vectors:
+        sides = [work.spread(value) for value in sides]
+    if isinstance(mask.type, VectorType):
+        return work.e.insert(SelectFragmentOp(mask, *sides)).result
+    return work.e.insert(arith.SelectOp(mask, *sides)).result
+
+
+def _all_of(module: Any) -> dict[type[Operation], BodyHandler]:
+    known: Any = module
+    return dict.fromkeys(known.operations, computed)
+
+
+_SCALARS: Bodies = {
+    **_all_of(arith.Arith),
+    **_all_of(math.Math),
+    affine.ApplyOp: apply,
+    arith.AddiOp: _integer(lambda _, a, b: a.plus(b)),
+    arith.CmpiOp: compare,
+    arith.ConstantOp: constant,
+    arith.DivSIOp: _division(quotient, floor=False),
+    arith.DivUIOp: _division(quotient, floor=False),
+    arith.FloorDivSIOp: _division(quotient, floor=True),
+    arith.IndexCastOp: index_cast,
+    arith.MuliOp: _integer(product),
+    arith.RemSIOp: _division(remainder, floor=False),
+    arith.RemUIOp: _division(remainder, floor=False),
+    arith.SubiOp: _integer(_minus),
+    memref.DimOp: dimension,
+}
+"""Operations that touch no buffer."""

@@ -1,0 +1,195 @@
+"""A body at work: the scalars of an iteration, for all steps of a thread at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.inference.program import AccessKind
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds
+from tileas_xdsl.threads.registers.vector_values import element, joined, repeated
+from tileas_xdsl.transforms.lower_tl.affine_expr import INDEX, Sum, column
+from tileas_xdsl.transforms.lower_tl.buffer_locations import LocalPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+
+Value: TypeAlias = Sum | SSAValue
+"""An integer that is known up to scalars; else a scalar, the same in all steps, or a vector."""
+
+Path: TypeAlias = tuple[tuple[SSAValue, bool], ...]
+"""Conditions, scalars or vectors, and what they have to be."""
+
+
+@dataclass
+class Work:
+    """Steps of a loop at work."""
+
+    state: State
+    steps: Steps
+    vector: int = 0
+    """Elements that an access moves at most; 0 for as many as memory allows."""
+    values: dict[SSAValue, Value] = field(default_factory=dict[SSAValue, Value])
+    path: Path = ()
+    known_path: Flags = field(default_factory=lambda: np.ones((1, 1), dtype=bool))
+    """What is known of the conditions around: `(threads, steps)`."""
+    locals: dict[SSAValue, list[Value]] = field(default_factory=dict[SSAValue, "list[Value]"])
+    """Elements of buffers that each iteration has of its own."""
+    writes: dict[tuple[Operation, int], Table] = field(
+        default_factory=dict[tuple[Operation, int], Table]
+    )
+    """By store and round, `(threads, elements)`: how often it has written them, in all steps."""
+    rounds: Counter[Operation] = field(default_factory=Counter[Operation])
+    """How often each store was written down for these steps."""
+    done: dict[AccessKind, set[SSAValue]] = field(default_factory=dict[AccessKind, set[SSAValue]])
+    """What was done to memory since threads met; noted where several run one iteration."""
+    spills: dict[SSAValue, SharedPlace] = field(default_factory=dict[SSAValue, SharedPlace])
+    """By storage, fragments that are in shared memory too, as they are now."""
+
+    @property
+    def e(self) -> Emitter:
+        """Where code goes."""
+        return self.state.e
+
+    @property
+    def count(self) -> int:
+        """Steps at once."""
+        return self.steps.count
+
+    @property
+    def active(self) -> Flags:
+        """Which steps run, as far as it is known: `(threads, steps)`."""
+        return self.steps.valid & self.known_path
+
+    def touch(self, storage: SSAValue, kind: AccessKind) -> None:
+        """Have the threads that run copies of an iteration meet where one needs another's work."""
+        if not self.steps.is_replicated:
+            return
+        others = AccessKind if kind is not AccessKind.READ else (AccessKind.WRITE,)
+        if any(storage in self.done.get(other, ()) for other in others):
+            self.e.meet()
+            self.done.clear()
+        self.done.setdefault(kind, set()).add(storage)
+
+    # values
+
+    def value(self, value: SSAValue) -> Value:
+        """What a value has become."""
+        found = self.values.get(value)
+        return self.state.values[value] if found is None else found
+
+    def sum(self, value: SSAValue) -> Sum:
+        """An integer as a sum."""
+        found = self.value(value)
+        if isinstance(found, Sum):
+            return found
+        if isinstance(found.type, VectorType):
+            return Sum.each([element(self.e, found, k) for k in range(self.count)])
+        return Sum.scalar(found)
+
+    def operand(self, value: SSAValue) -> SSAValue:
+        """A scalar, or a vector of all steps."""
+        found = self.value(value)
+        return self.written(found, value.type) if isinstance(found, Sum) else found
+
+    def vector_of(self, value: SSAValue) -> SSAValue:
+        """A value of each step; a scalar where there is one step only."""
+        return self.spread(self.operand(value))
+
+    def spread(self, found: SSAValue) -> SSAValue:
+        """A scalar in all steps."""
+        if isinstance(found.type, VectorType) or self.count == 1:
+            return found
+        return repeated(self.e, found, self.count)
+
+    def written(self, sum_: Sum, type_: Attribute) -> SSAValue:
+        """An integer as code."""
+        active = self.active
+        if sum_.is_alike:
+            return self._number(sum_.step(0), np.any(active, axis=1), type_, 0)
+        return joined(
+            self.e,
+            [
+                self._number(sum_.step(k), column(active, k)[:, 0], type_, k)
+                for k in range(self.count)
+            ],
+        )
+
+    def at(self, sum_: Sum, k: int, type_: Attribute = INDEX) -> SSAValue:
+        """An integer in one step; one that all steps have alike is right for all of them."""
+        active = self.active
+        runs = np.any(active, axis=1) if sum_.is_alike else column(active, k)[:, 0]
+        return self._number(sum_.step(k), runs, type_, k)
+
+    def _number(self, step: Sum, valid: Flags, type_: Attribute, k: int) -> SSAValue:
+        if step.is_known and (constant := _only(step.table[:, 0], valid)) is not None:
+            return self._constant(constant, type_)
+        if type_ == i1:
+            flags = np.broadcast_to(step.table[:, 0] != 0, (self.steps.threads,)) & valid
+            found = holds(self.e, flags, self.steps.digits)
+            return self.e.boolean(True) if found is None else found
+        return self.state.writer.number(step, valid, type_, self.steps.hints(k))
+
+    def _constant(self, number: int, type_: Attribute) -> SSAValue:
+        if isinstance(type_, IndexType):
+            return self.e.index(number)
+        kind: Any = type_
+        return self.e.insert(arith.ConstantOp(IntegerAttr(number, kind))).result
+
+    # conditions
+
+    @contextmanager
+    def under(self, condition: SSAValue, wanted: bool) -> Generator[None]:
+        """Only the steps where a condition is what it has to be."""
+        found, outer = self.value(condition), (self.path, self.known_path)
+        if isinstance(found, Sum):
+            flags = (found.table != 0) == wanted
+            self.known_path = self.known_path & flags
+        else:
+            self.path = (*self.path, (found, wanted))
+        try:
+            yield
+        finally:
+            self.path, self.known_path = outer
+
+    def condition(self, k: int) -> SSAValue | None:
+        """What only run time knows of whether a step runs; None if nothing."""
+        e, result = self.e, None
+        for value, wanted in self.path:
+            here = element(e, value, k)
+            here = here if wanted else e.exclusive_or(here, e.boolean(True))
+            result = e.both(result, here)
+        return result
+
+    @property
+    def path_is_alike(self) -> bool:
+        """Whether conditions that only run time knows are the same in all steps."""
+        return all(not isinstance(value.type, VectorType) for value, _ in self.path)
+
+    def guard(self, flags: Flags) -> SSAValue | None:
+        """Whether this thread is one of some, `(threads,)`; None if all are."""
+        return holds(self.e, flags, self.steps.digits)
+
+
+def _only(entries: Table, valid: Flags) -> int | None:
+    """The entry that all threads have that count; None where they differ."""
+    mine = entries if len(entries) == 1 else entries[valid]
+    if not len(mine):
+        return 0
+    return int(mine[0]) if (mine == mine[0]).all() else None
+
+
+def local_elements(work: Work, place: LocalPlace) -> list[Value]:
+    """What an iteration has in its own buffer, each element for all steps."""
+    if place.storage not in work.locals:
+        whole = work.state.registers[place.storage]
+        work.locals[place.storage] = [element(work.e, whole, k) for k in range(place.registers)]
+    return work.locals[place.storage]

@@ -1,0 +1,158 @@
+"""Parallel loops, copies and fills: the iterations of a thread, written out at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.tl.buffers import storage_of
+from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
+from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.threads.registers.vector_values import joined
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace
+from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
+from tileas_xdsl.transforms.lower_tl.loops.atomic_add import ATOMICS
+from tileas_xdsl.transforms.lower_tl.loops.buffer_access import BUFFERS, read, write
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
+from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import iterate, owners_of, spread
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+from tileas_xdsl.transforms.lower_tl.memory.element_conversion import converted
+
+ACCESS_BITS = 128
+
+
+def parallel(state: State, op: ParallelOp) -> None:
+    """The body for all iterations of a thread."""
+    owners = owners_of(state, op, op.layout, op.extents)
+    types = [v.type for inner in op.body.walk() for v in (*inner.operands, *inner.results)]
+
+    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+        work.values.update(zip(op.variables, coordinates, strict=True))
+        bodies.run(work, op.body.block, BODIES)
+
+    iterate(state, op, owners, types, body)
+
+
+def copy(state: State, op: CopyOp) -> None:
+    """A region read and written, element by element."""
+    owners = owners_of_copy(state, op)
+    storages = {storage_of(op.source), storage_of(op.target)}
+    if len(storages) == 1 and not isinstance(state.places[op.source], FragmentPlace):
+        raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
+    types = [element_of(op.source.type), element_of(op.target.type)]
+
+    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+        value = read(work, op, op.source, indices_of(work, op.source_side, coordinates))
+        assert isinstance(value, SSAValue)
+        value = converted(state.e, value, types[1])
+        write(work, op, op.target, indices_of(work, op.target_side, coordinates), value)
+
+    iterate(state, op, owners, types, body)
+
+
+def indices_of(work: Work, side: Side, coordinates: Sequence[Sum]) -> Sequence[Sum]:
+    """The indices of a side of a copy."""
+    found: list[Sum] = []
+    for axis, variable in enumerate(side.variables):
+        index = work.sum(side.offsets[axis]) if side.offsets else Sum.of(0)
+        if variable is not None:
+            index = index.plus(coordinates[variable])
+        found.append(index)
+    return found
+
+
+def owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
+    """Who copies; if nothing says it the owners of a whole fragment, or all threads in turn."""
+    extents = op.loop_extents
+    if op.layout is not None:
+        return owners_of(state, op, op.layout, extents)
+    for side in (op.target_side, op.source_side):
+        place = state.places[side.buffer]
+        if not isinstance(place, FragmentPlace):
+            continue
+        if not side.offsets and place.layout.shape == extents:
+            return place.layout
+        raise op_error(op, "has no layout: tl-layout-inference gives it one")
+    bits = max(bits_of(element_of(side.type)) for side in (op.source, op.target))
+    return spread(extents, state.threads, max(ACCESS_BITS // bits, 1))
+
+
+def fill(state: State, op: FillOp) -> None:
+    """One value everywhere."""
+    place = state.places[op.buffer]
+    value = state.scalar(op.value)
+    if isinstance(place, FragmentPlace):
+        state.hold(place, joined(state.e, [value] * place.registers))
+        return
+    if isinstance(place, LocalPlace):
+        state.registers[place.storage] = joined(state.e, [value] * place.registers)
+        return
+    element = element_of(op.buffer.type)
+    owners = (
+        spread(op.loop_extents, state.threads, max(ACCESS_BITS // bits_of(element), 1))
+        if op.layout is None
+        else owners_of(state, op, op.layout, op.loop_extents)
+    )
+    iterate(
+        state,
+        op,
+        owners,
+        [element],
+        lambda work, coordinates: write(work, op, op.buffer, coordinates, value),
+    )
+
+
+# control flow inside of an iteration
+
+
+def branch(work: Work, op: scf.IfOp) -> Sequence[Value]:
+    """Both arms, each for the steps that it is for."""
+    given: list[Sequence[Value]] = []
+    for region, wanted in ((op.true_region, True), (op.false_region, False)):
+        with work.under(op.cond, wanted):
+            is_needed = bool(region.blocks) and (bool(work.active.any()) or bool(op.results))
+            given.append(bodies.run(work, region.block, BODIES) if is_needed else ())
+    condition = work.value(op.cond)
+    return [
+        bodies.chosen(work, condition, first, second, result.type)
+        for result, first, second in zip(op.results, *given, strict=True)
+    ]
+
+
+def serial(work: Work, op: SerialOp) -> Sequence[Value]:
+    """Rounds of constant bounds, written out."""
+    for number in op.static_bounds or ():
+        work.values[op.variable] = Sum.of(number)
+        bodies.run(work, op.body.block, BODIES)
+    return ()
+
+
+def counted(work: Work, op: scf.ForOp) -> Sequence[Value]:
+    """Rounds of constant bounds that carry values, written out."""
+    bounds = [bodies.known_number(work.value(v)) for v in (op.lb, op.ub, op.step)]
+    if any(bound is None for bound in bounds):
+        raise op_error(op, "has constant bounds where it stands in a tl.parallel")
+    values = [work.value(value) for value in op.iter_args]
+    for number in range(*(bound or 0 for bound in bounds)):
+        work.values[op.body.block.args[0]] = Sum.of(number)
+        work.values.update(zip(op.body.block.args[1:], values, strict=True))
+        values = list(bodies.run(work, op.body.block, BODIES))
+    return values
+
+
+_BODIES: Any = {**BUFFERS, **ATOMICS, scf.ForOp: counted, scf.IfOp: branch, SerialOp: serial}
+
+BODIES: bodies.Bodies = _BODIES
+"""What the body of a parallel loop may do besides arithmetic."""
+
+_TABLE: Any = {CopyOp: copy, FillOp: fill, ParallelOp: parallel}
+
+LOOPS: Mapping[type[Operation], Handler] = _TABLE
+"""Loops whose iterations threads share."""

@@ -1,0 +1,99 @@
+"""Many iterations of a thread as a loop: each round some further on by one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Region
+
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
+from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Thread t runs the row-major iterations `begin[t] + round * step` and those behind them."""
+
+    shape: tuple[int, ...]
+    count: int
+    step: int
+    vector: int
+    """Iterations of a round, which are neighbours."""
+    begin: Table
+    """`(threads,)`, -1 for threads that run none."""
+    first: Flags
+    """Whether a thread acts for its iterations where only one may."""
+
+    @staticmethod
+    def of(owners: FragmentMap, vector: int) -> Rounds | None:
+        """The rounds of a loop; None where its iterations do not go on evenly."""
+        steps = Steps.of(owners, vector)
+        held, count = steps.iterations, steps.count // vector
+        begin, total = held[:, 0], prod(owners.shape)
+        runs = begin >= 0
+        if count * vector != steps.count or count < 2 or not runs.any():
+            return None
+        thread = int(np.flatnonzero(runs)[0])
+        step = int(held[thread, vector] - begin[thread])
+        numbers = np.arange(count)[:, None] * step + np.arange(vector)
+        expected = begin[:, None] + numbers.reshape(1, -1)
+        expected = np.where(runs[:, None] & (expected < total), expected, -1)
+        first = steps.first[:, 0]
+        sizes = (step, total, owners.shape[-1], int(np.bitwise_or.reduce(begin[runs])))
+        if any(size % vector for size in sizes) or not np.array_equal(held, expected):
+            return None
+        if (steps.first != (first[:, None] & steps.valid)).any():
+            return None
+        return Rounds(owners.shape, count, step, vector, begin, first)
+
+    def run(self, state: State, vector: int, body: Callable[[Work, Sequence[Sum]], None]) -> None:
+        """The loop, whose body is written once."""
+        e, block = state.e, Block(arg_types=[IndexType()])
+        number = block.args[0]
+        state.ranges[number] = (0, self.count - 1)
+        neighbours = np.arange(self.vector, dtype=np.int64)[None, :]
+        runs = (self.begin >= 0)[:, None]
+        iterations = np.where(runs, self.begin[:, None] + neighbours, -1)
+        first = self.first[:, None] & np.ones_like(iterations, dtype=bool)
+        work = Work(state, Steps(self.shape, iterations, first), vector)
+        start = np.maximum(self.begin, 0)[:, None]
+        linear = Sum(start, ((number, np.full((1, 1), self.step, dtype=np.int64)),))
+        with e.within(block):
+            if self._may_end_early:
+                end = e.index(prod(self.shape))
+                inside = arith.CmpiOp(work.at(linear, 0), end, "slt")
+                work.path = ((e.insert(inside).result, True),)
+            body(work, self._coordinates(work, linear, neighbours))
+            e.insert(scf.YieldOp())
+        e.insert(scf.ForOp(e.index(0), e.index(self.count), e.index(1), [], Region(block)))
+
+    @property
+    def _may_end_early(self) -> bool:
+        last = self.begin[self.begin >= 0] + (self.count - 1) * self.step
+        return bool((last >= prod(self.shape)).any())
+
+    def _coordinates(self, work: Work, linear: Sum, neighbours: Table) -> Sequence[Sum]:
+        """Quotients and remainders of the number of the first iteration of a round."""
+        found: list[Sum] = []
+        for axis, extent in enumerate(self.shape):
+            index = quotient(work, linear, prod(self.shape[axis + 1 :]))
+            if axis > 0:
+                index = remainder(work, index, extent)
+            for value, _ in index.terms:
+                work.state.ranges.setdefault(value, (0, extent - 1))
+            found.append(index)
+        for value, _ in found[-1].terms:
+            if value not in {scalar for scalar, _ in linear.terms}:
+                work.e.promised[value] = self.vector
+        found[-1] = found[-1].plus(Sum(neighbours))
+        return found

@@ -1,0 +1,106 @@
+"""The iterations of a loop that threads share: who runs which, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, Operation
+from xdsl.ir.affine import AffineExpr
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.tl.attributes import FragmentAttr
+from tileas_xdsl.dialects.tl.base import element_of, scope_of
+from tileas_xdsl.dialects.tl.fragments import layout_of
+from tileas_xdsl.dialects.tl.loops import ParallelOp
+from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
+from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.program import Scope
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
+    MOST_REGISTERS,
+    Steps,
+    packed_in_word,
+)
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.rolled_iterations import Rounds
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+
+MOST_AT_ONCE = 64
+"""Iterations of a thread that are written out where a loop could run them."""
+
+
+def owners_of(
+    state: State, op: Operation, layout: FragmentAttr | None, extents: tuple[int, ...]
+) -> FragmentMap:
+    """Who runs the iterations of a loop; an error where nothing says it."""
+    if layout is None:
+        raise op_error(op, "has no layout: tl-layout-inference gives it one")
+    return layout_of(layout, extents, state.threads)
+
+
+def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
+    """Row-major iterations dealt out to threads, `vector` neighbours at a time."""
+    while extents and extents[-1] % vector:
+        vector //= 2
+    linear = AffineExpr.constant(0)
+    for axis, extent in enumerate(extents):
+        linear = linear * extent + AffineExpr.dimension(axis)
+    chunk = linear // vector
+    slot = chunk // threads * vector + linear % vector
+    return FragmentMap(extents, chunk % threads, slot, threads)
+
+
+MOST_STEPS = 1024
+"""Iterations of a thread that are written out."""
+
+WIDTHS = (16, 8, 4, 2, 1)
+"""Neighbours that a round may run, the most first."""
+
+Body: TypeAlias = Callable[[Work, Sequence[Sum]], None]
+"""What an iteration does, given its coordinates."""
+
+
+def iterate(
+    state: State,
+    op: ParallelOp | CopyOp | FillOp,
+    owners: FragmentMap,
+    types: Sequence[Attribute],
+    body: Body,
+) -> None:
+    """All iterations of a thread: written out at once, or many of them as a loop."""
+    vector = 0 if op.vector is None else op.vector.value.data
+    if owners.slots > MOST_AT_ONCE and not _touches_registers(op):
+        for width in WIDTHS:
+            if width <= (vector or width) and (rounds := Rounds.of(owners, width)) is not None:
+                rounds.run(state, vector, body)
+                return
+    packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
+    steps = Steps.of(owners, packed)
+    if steps.count > MOST_STEPS:
+        raise op_error(
+            op,
+            f"gives each of {state.threads} threads {owners.slots} iterations, and at most "
+            f"{MOST_STEPS} are written out",
+        )
+    writes: dict[tuple[Operation, int], Table] = {}
+    for chunk in steps.chunks(MOST_REGISTERS):
+        work = Work(state, chunk, vector, writes=writes)
+        body(work, [Sum(table) for table in chunk.coordinates])
+
+
+def _touches_registers(op: Operation) -> bool:
+    """Whether a loop reads or writes registers of fragments."""
+    return any(
+        scope_of(operand.type) is Scope.FRAGMENT
+        for inner in op.walk()
+        for operand in inner.operands
+    )
+
+
+def _bits(type_: Attribute) -> int:
+    """The bits of what is in registers; buffers and indices are not."""
+    if scope_of(type_) is not None:
+        return _bits(element_of(type_))
+    return type_.bitwidth if isinstance(type_, FixedBitwidthType) else 0

@@ -1,0 +1,118 @@
+"""The state of a lowering: where buffers are, what registers hold, what scalars are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
+from xdsl.dialects.vector import BitcastOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.registers.vector_values import element_type
+from tileas_xdsl.transforms.lower_tl.affine_codegen import SumWriter
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, Place, SharedPlace
+
+Handler: TypeAlias = "Callable[[State, Any], None]"
+"""Lowers one operation of the block; all of its threads come here."""
+
+
+@dataclass
+class State:
+    """One block program on its way to threads."""
+
+    e: Emitter
+    target: Target
+    threads: int
+    handlers: Mapping[type[Operation], Handler]
+    meets: frozenset[Operation] = frozenset()
+    """Operations before which all threads wait for one another."""
+    has_descriptors: bool = False
+    """Whether instructions read shared memory that threads have written by the async proxy."""
+    stages: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """How many of a buffer there are, for the rounds of a pipelined loop."""
+    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    registers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """By storage, what registers of fragments and local buffers hold now."""
+    values: dict[SSAValue, Sum | SSAValue] = field(default_factory=dict[SSAValue, "Sum | SSAValue"])
+    """Scalars, the same in all threads."""
+    ranges: dict[SSAValue, tuple[int, int]] = field(default_factory=dict[SSAValue, tuple[int, int]])
+    """The smallest and the largest number that a scalar may be."""
+    rooms: dict[tuple[Operation, str], int] = field(
+        default_factory=dict[tuple[Operation, str], int]
+    )
+    """Shared memory through which threads exchange elements, by operation and what for."""
+    writer: SumWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.writer = SumWriter(self.e, self.threads)
+
+    def lower(self, op: Operation) -> None:
+        """Lower one operation of the block; an error where nothing lowers it."""
+        outer, self.e.source = self.e.source, op
+        handler = self.handlers.get(type(op))
+        if handler is None:
+            raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
+        if op in self.meets:
+            if self.has_descriptors:
+                self.e.insert(FenceProxyAsyncOp("shared::cta"))
+            self.e.meet()
+        handler(self, op)
+        self.e.source = outer
+
+    def run(self, block: Block) -> None:
+        """Lower the operations of a block, but for a terminator."""
+        for op in block.ops:
+            if not op.name.endswith("yield"):
+                self.lower(op)
+
+    def fragment(self, op: Operation, buffer: SSAValue) -> FragmentPlace:
+        """A buffer that has to be a fragment."""
+        place = self.places[buffer]
+        if not isinstance(place, FragmentPlace):
+            raise op_error(op, f"takes a fragment, not {buffer.type}")
+        return place
+
+    def held(self, place: FragmentPlace) -> SSAValue:
+        """What the registers of a fragment hold, as its elements."""
+        return self._as_bits(self.registers[place.storage], place.element, place.registers)
+
+    def hold(self, place: FragmentPlace, value: SSAValue) -> None:
+        """Put a vector into the registers of a fragment, or of what it is a view of."""
+        element = element_type(self.registers[place.storage])
+        self.registers[place.storage] = self._as_bits(value, element, place.registers)
+
+    def _as_bits(self, value: SSAValue, element: Attribute, count: int) -> SSAValue:
+        type_ = VectorType(element, [count])
+        return value if value.type == type_ else self.e.insert(BitcastOp(value, type_)).result
+
+    def shared(self, op: Operation, buffer: SSAValue) -> SharedPlace:
+        """A buffer that has to be in shared memory."""
+        place = self.places[buffer]
+        if not isinstance(place, SharedPlace):
+            raise op_error(op, f"takes a buffer in shared memory, not {buffer.type}")
+        return place
+
+    def sum(self, value: SSAValue) -> Sum:
+        """An integer of the block as a sum."""
+        found = self.values[value]
+        return found if isinstance(found, Sum) else Sum.scalar(found)
+
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """A scalar of the block as code."""
+        found = self.values[value]
+        if not isinstance(found, Sum):
+            return found
+        if found.is_known and not isinstance(value.type, IndexType):
+            constant: Any = IntegerAttr(int(found.table[0, 0]), value.type)  # pyright: ignore
+            return self.e.insert(arith.ConstantOp(constant)).result
+        return self.writer.number(found, np.ones(self.threads, dtype=bool), value.type)

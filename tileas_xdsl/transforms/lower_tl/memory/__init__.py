@@ -1,0 +1,1 @@
+"""Accesses of buffers: fragments in registers, shared and global memory."""

@@ -1,0 +1,165 @@
+"""Fragments in other registers: of the same thread, by shuffles, or through shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.register_tiles import EncodedLayout
+from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.convert.planner import plan_conversion
+from tileas_xdsl.layout.convert.shuffle import ShufflePlan
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.fragment import THREAD, VALUE
+from tileas_xdsl.layout.fragment import Fragment as RegisterMap
+from tileas_xdsl.layout.recovery import recover
+from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
+from tileas_xdsl.threads.registers.vector_values import joined, length, strip, zero
+from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffers import row_major
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps, packed_in_word
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
+from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
+from tileas_xdsl.transforms.lower_tl.memory.fragment_access import gathered
+
+BYTE = 8
+
+ROOM_ALIGNMENT = 128
+
+
+def room(state: State, op: Operation, size: int, name: str = "") -> int:
+    """Bytes of shared memory that an operation has to itself each time that it runs."""
+    key = (op, name)
+    if key in state.rooms:
+        state.e.meet()
+    else:
+        state.rooms[key] = exchange_room(state.e, op, size, ROOM_ALIGNMENT)
+    return state.rooms[key]
+
+
+def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
+    """A fragment row-major in shared memory, where all threads see it."""
+    e, part = state.e, state.held(place)
+    shape, kept, size = place.layout.shape, *stored(place.element)
+    offset = room(state, op, prod(shape) * size, "fragment")
+    made = SharedPlace(offset, shape, row_major(shape, size), kept)
+    work = Work(state, _steps(place.layout, place.element))
+    if kept != place.element:
+        part = each(e, part, CARRIERS[place.element].there, kept)
+    indices = [Sum(table) for table in work.steps.coordinates]
+    flags = work.active & work.steps.first
+    memory.store(memory.Access.of(work, op, made, indices, flags), part)
+    e.meet()
+    return made
+
+
+def stored(element: Attribute) -> tuple[Attribute, int]:
+    """The type that elements have in memory, and its bytes."""
+    kept = CARRIERS[element].type if element in CARRIERS else element
+    return kept, bits_of(kept) // BYTE
+
+
+def taken(state: State, op: Operation, source: SharedPlace, place: FragmentPlace) -> SSAValue:
+    """The registers of a fragment that lies in shared memory."""
+    work = Work(state, _steps(place.layout, place.element))
+    indices = [Sum(table) for table in work.steps.coordinates]
+    value = memory.load(memory.Access.of(work, op, source, indices, work.active))
+    if source.element != place.element:
+        value = each(state.e, value, CARRIERS[place.element].back, place.element)
+    return joined(state.e, [value] * (place.registers if length(value) == 1 else 1))
+
+
+def _steps(layout: FragmentMap, element: Attribute) -> Steps:
+    return Steps.of(layout, packed_in_word(bits_of(element)))
+
+
+def convert(state: State, op: ConvertLayoutOp) -> None:
+    """The same elements in other registers, the cheapest way."""
+    source, target = state.fragment(op, op.source), state.fragment(op, op.target)
+    state.hold(target, moved(state, op, source, target))
+
+
+def moved(state: State, op: Operation, source: FragmentPlace, target: FragmentPlace) -> SSAValue:
+    """The registers of `target` with the elements of `source`."""
+    registers = _renamed(source.layout, target.layout)
+    if registers is not None:
+        filled = registers + [0] * (target.registers - len(registers))
+        work = Work(state, Steps.once(state.threads))
+        value = gathered(work, state.held(source), filled)
+        return joined(state.e, [value])
+    found = _shuffled(state, op, source, target)
+    return taken(state, op, spilled(state, op, source), target) if found is None else found
+
+
+def _renamed(source: FragmentMap, target: FragmentMap) -> list[int] | None:
+    """By register of the target that of the source which all threads have it in; None without."""
+    found: list[int] = []
+    for slot in range(target.slots):
+        wanted = target.held[:, slot]
+        fits = (source.held == wanted[:, None]) | (wanted < 0)[:, None]
+        columns = np.flatnonzero(fits.all(axis=0))
+        if not len(columns):
+            return None
+        found.append(int(columns[0]))
+    return found
+
+
+def _shuffled(
+    state: State, op: Operation, source: FragmentPlace, target: FragmentPlace
+) -> SSAValue | None:
+    """The registers by shuffles, if the planner prefers that."""
+    layouts = [register_map(place.layout) for place in (source, target)]
+    if layouts[0] is None or layouts[1] is None:
+        return None
+    bits = BYTE * stored(source.element)[1]
+    try:
+        plan = plan_conversion(layouts[0], layouts[1], bits)
+    except LayoutError:
+        return None
+    if not isinstance(plan, ShufflePlan):
+        return None
+    e, shape = state.e, source.layout.shape
+    encoded = [EncodedLayout(shape, layout.layout, state.threads) for layout in layouts if layout]
+    part = _resized(state, state.held(source), source, encoded[0].registers)
+    tile = Fragment(encoded[0], source.element, (part,))
+    found = converted(e, op, tile, encoded[1]).parts[0]
+    return _resized(state, found, target, target.registers)
+
+
+def _resized(state: State, part: SSAValue, place: FragmentPlace, count: int) -> SSAValue:
+    """A vector with other registers at its end, which hold nothing."""
+    have = length(part)
+    if have == count:
+        return part
+    if have > count:
+        return strip(state.e, part, 0, count)
+    return joined(state.e, [part, *[zero(state.e, place.element)] * (count - have)])
+
+
+def register_map(layout: FragmentMap) -> RegisterMap | None:
+    """The layout as the planner takes it; None where it is no layout of digits."""
+    axes = tuple(range(len(layout.shape)))
+    threads = layout.thread_table.transpose((0, *(axis + 1 for axis in reversed(axes))))
+    slots = np.broadcast_to(layout.slot_table.transpose(tuple(reversed(axes))), threads.shape)
+    shape = layout.shape if layout.replicas == 1 else (*layout.shape, layout.replicas)
+    found = recover({THREAD: threads.ravel(), VALUE: slots.ravel()}, shape)
+    if found is None or found[1] != 0:
+        return None
+    return RegisterMap(found[0], layout.shape, layout.threads)
+
+
+_TABLE: Any = {ConvertLayoutOp: convert}
+
+EXCHANGES: Mapping[type[Operation], Handler] = _TABLE
+"""Fragments in other registers."""

@@ -1,0 +1,126 @@
+"""Where in shared memory the elements of a buffer are: coordinates through a layout, as sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.swizzle import Swizzle
+from tileas_xdsl.layout.tables import evaluate
+from tileas_xdsl.threads.index.per_thread_tables import Flags
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum, column
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+
+CHUNK = 16
+"""Bytes that every swizzle leaves together."""
+
+
+def shared_offset(work: Work, place: SharedPlace, indices: Sequence[Sum], size: int) -> Sum:
+    """Elements of `size` bytes from where a buffer begins."""
+    if all(index.is_known for index in indices):
+        return Sum(_known(place, indices) // size)
+    swizzle, offset, plain = _parts(place.layout)
+    linear = Sum.of(offset)
+    modes = [plain[k] for k in range(plain.rank)] if len(indices) > 1 else [plain]
+    for index, mode in zip(indices, modes, strict=True):
+        linear = linear.plus(_through(work, index, mode))
+    found = linear.divided(size)
+    assert found is not None, "elements begin at whole elements"
+    return found if swizzle is None else _swizzled(work, found, swizzle, size)
+
+
+def _known(place: SharedPlace, indices: Sequence[Sum]) -> np.ndarray:
+    """Bytes by table; what is outside of the buffer is taken at its end."""
+    coordinates = [
+        np.clip(index.table, 0, extent - 1)
+        for index, extent in zip(indices, place.shape, strict=True)
+    ]
+    linear = np.zeros((1, 1), dtype=np.int64)
+    weight = 1
+    for coordinate, extent in zip(coordinates, place.shape, strict=True):
+        linear, weight = linear + coordinate * weight, weight * extent
+    return evaluate(place.layout, linear)
+
+
+def _parts(layout: AnyLayout) -> tuple[Swizzle | None, int, Layout]:
+    """The swizzle on the outside, a constant, and what counts below it."""
+    if isinstance(layout, Layout):
+        return None, 0, layout
+    assert isinstance(layout, ComposedLayout)
+    inner = layout.inner
+    assert isinstance(layout.outer, Swizzle)
+    assert isinstance(inner, Layout)
+    return layout.outer if layout.outer.bits else None, layout.offset, inner
+
+
+def _through(work: Work, index: Sum, mode: Layout) -> Sum:
+    """The bytes that one coordinate counts, digit by digit."""
+    total, weight = Sum.of(0), 1
+    leaves = mode.leaves()
+    for k, (extent, stride) in enumerate(leaves):
+        bytes_ = coefficient_of(stride, ANONYMOUS)
+        if extent > 1 and bytes_:
+            digit = quotient(work, index, weight) if weight > 1 else index
+            if k < len(leaves) - 1:
+                digit = remainder(work, digit, extent)
+            total = total.plus(digit.times(int(bytes_)))
+        weight *= extent
+    return total
+
+
+def _swizzled(work: Work, linear: Sum, swizzle: Swizzle, size: int) -> Sum:
+    """Elements under a byte swizzle, which moves no bits below an element.
+
+    Scalars that count whole periods of the swizzle stay outside of it.
+    """
+    period = (1 << (swizzle.base + swizzle.bits + abs(swizzle.shift))) // size
+    if not any((table % period).any() for _, table in linear.terms):
+        return Sum(swizzle(linear.table * size) // size, linear.terms)
+    chunk = max(CHUNK // size, 1)
+    values: list[SSAValue] = []
+    starts: list[int] = []
+    rows: list[int] = []
+    first = 0
+    for k in range(work.count):
+        if not values or not _follows(linear, first, k, chunk, work.active):
+            first = k
+            values.append(_flipped(work, work.at(linear, k), swizzle, size))
+            if _begins(linear, k, chunk):
+                work.e.promised[values[-1]] = chunk
+        starts.append(k - first)
+        rows.append(len(values) - 1)
+    each = np.array(rows)[None, :]
+    terms = tuple((v, (each == row).astype(np.int64)) for row, v in enumerate(values))
+    return Sum(np.array(starts, dtype=np.int64)[None, :], terms)
+
+
+def _flipped(work: Work, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
+    e = work.e
+    bits = e.insert(arith.AndIOp(at, e.index(swizzle.source_mask // size))).result
+    return e.exclusive_or(at, e.divide(bits, 1 << swizzle.shift))
+
+
+def _begins(linear: Sum, k: int, chunk: int) -> bool:
+    """Whether all threads are where a chunk begins."""
+    return not any((column(table, k) % chunk).any() for table in linear.tables())
+
+
+def _follows(linear: Sum, first: int, k: int, chunk: int, active: Flags) -> bool:
+    """Whether a step is in the chunk that another one begins, as far behind it as it is later."""
+    runs, ran = (column(active, step)[:, 0] for step in (k, first))
+    moved = [column(t, k)[:, 0] - column(t, first)[:, 0] for t in linear.tables()]
+    return (
+        _begins(linear, first, chunk)
+        and k - first < chunk
+        and not (runs & ~ran).any()
+        and bool(((moved[0] == k - first) | ~runs).all())
+        and not any(table.any() for table in moved[1:])
+    )

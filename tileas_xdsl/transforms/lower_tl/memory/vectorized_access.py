@@ -1,0 +1,333 @@
+"""Accesses of memory for all steps of a thread: in pieces of neighbouring steps, under guards.
+
+What an index is is known up to scalars, so the tables say exactly which steps lie next to one
+another, how they are aligned, and which of them may be out of bounds.  Reads of global memory out
+of bounds give 0, such writes are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.index.per_thread_tables import Flags
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    joined,
+    strip,
+    zero,
+)
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum, column
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.memory.smem_offsets import shared_offset
+
+ACCESS_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An index that has to be less than an extent, and not negative."""
+
+    index: Sum
+    extent: SSAValue | int
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Neighbouring steps that one access moves."""
+
+    first: int
+    count: int
+
+
+@dataclass
+class Access:
+    """An access of one element in each step."""
+
+    work: Work
+    op: Operation
+    pointer: SSAValue
+    """To elements where the buffer begins."""
+    element: Attribute
+    """As memory holds it."""
+    offset: Sum
+    """In elements."""
+    flags: Flags
+    """Which steps may do it: `(threads, steps)`."""
+    bounds: tuple[Bound, ...]
+    """What only run time decides."""
+    most: int = ACCESS_BYTES
+    """Elements of a piece, at most."""
+    sizes: tuple[SSAValue, ...] = ()
+    """Extents and strides of the array that only run time knows."""
+    chosen: Sequence[Piece] | None = None
+    """The pieces, where they are chosen already."""
+
+    @staticmethod
+    def of(
+        work: Work,
+        op: Operation,
+        place: GlobalView | SharedPlace,
+        indices: Sequence[Sum],
+        flags: Flags,
+        most: int = ACCESS_BYTES,
+    ) -> Access:
+        """An access of a buffer at indices by the steps of `flags`, of `most` elements at once."""
+        type_ = place.element
+        kept = CARRIERS[type_].type if type_ in CARRIERS else type_
+        bits = element_bits(kept)
+        if bits is None:
+            raise op_error(op, f"accesses elements of {type_}, and memory holds whole bytes")
+        if isinstance(place, SharedPlace):
+            pointer = work.e.recast(place.pointer(work.e), kept)
+            offset = shared_offset(work, place, indices, bits // 8)
+            return Access(work, op, pointer, kept, offset, flags, (), most)
+        known, bounds = _bounded(work, indices, place)
+        pointer = place.pointer if kept == type_ else work.e.recast(place.pointer, kept)
+        offset = _linear(work, indices, place)
+        sizes = tuple(v for v in (*place.extents, *place.strides) if isinstance(v, SSAValue))
+        flags = flags & known
+        return Access(work, op, pointer, kept, offset, flags, bounds, most, sizes)
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        bits = element_bits(self.element)
+        assert bits is not None
+        return bits // 8
+
+    @property
+    def widest(self) -> int:
+        """The elements that an access moves at most."""
+        return min(self.work.vector or ACCESS_BYTES, ACCESS_BYTES // self.size, self.most)
+
+    @cached_property
+    def pieces(self) -> Sequence[Piece]:
+        """All steps that do anything."""
+        return list(self._pieces()) if self.chosen is None else self.chosen
+
+    def _pieces(self) -> Iterator[Piece]:
+        first, count = 0, self.work.count
+        while first < count:
+            if not column(self.flags, first).any():
+                first += 1
+                continue
+            width = next(w for w in self._widths() if self.is_piece(first, w))
+            yield Piece(first, width)
+            first += width
+
+    def _widths(self) -> Iterator[int]:
+        width = 1 << (self.widest.bit_length() - 1)
+        while width:
+            yield width
+            width //= 2
+
+    def is_piece(self, first: int, width: int) -> bool:
+        """Whether one access can move so many steps from one on."""
+        if width == 1:
+            return True
+        end = first + width
+        if end > self.work.count or not self.work.path_is_alike:
+            return False
+        flags = self.flags[:, first:end]
+        if (flags != flags[:, :1]).any():
+            return False
+        mine = flags[:, 0]
+        return self._is_run(mine, first, width) and self._is_inside_alike(mine, first, width)
+
+    def _is_run(self, mine: Flags, first: int, width: int) -> bool:
+        """Whether elements follow one another, and the first one is aligned."""
+        e, steps = self.work.e, np.arange(width)
+        for table, step in ((self.offset.table, 1), *((t, 0) for _, t in self.offset.terms)):
+            window = _window(table, first, width, mine)
+            if (window - window[:, :1] != step * steps).any():
+                return False
+        if (_window(self.offset.table, first, 1, mine) % width).any():
+            return False
+        return all(
+            not (_window(table, first, 1, mine) * e.factor(value) % width).any()
+            for value, table in self.offset.terms
+        )
+
+    def _is_inside_alike(self, mine: Flags, first: int, width: int) -> bool:
+        """Whether either all elements of a piece are in bounds, or none is."""
+        return all(self._is_bound_alike(bound, mine, first, width) for bound in self.bounds)
+
+    def _is_bound_alike(self, bound: Bound, mine: Flags, first: int, width: int) -> bool:
+        e, extent = self.work.e, bound.extent
+        windows = [_window(t, first, width, mine) for t in bound.index.tables()]
+        if all((window == window[:, :1]).all() for window in windows):
+            return True
+        factor = extent if isinstance(extent, int) else e.factor(extent)
+        scalars = [1, *(e.factor(value) for value, _ in bound.index.terms)]
+        aligned = all(
+            not (window[:, :1] * scalar % width).any()
+            for window, scalar in zip(windows, scalars, strict=True)
+        )
+        rest = windows[0] - windows[0][:, :1]
+        grows = bool((rest >= 0).all() and (rest < width).all())
+        same = all((window == window[:, :1]).all() for window in windows[1:])
+        return factor % width == 0 and aligned and grows and same
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all steps of a thread that run touch one element under the same conditions."""
+        alike = self.offset.is_alike and all(bound.index.is_alike for bound in self.bounds)
+        return self.work.count > 1 and alike and self.work.path_is_alike
+
+    # code
+
+    def guard(self, piece: Piece) -> SSAValue | None:
+        """Whether a thread does a piece; None if all do."""
+        e = self.work.e
+        return e.both(e.both(self.thread(piece), self.inside(piece)), self.asked(piece))
+
+    def thread(self, piece: Piece) -> SSAValue | None:
+        """Whether a thread is one of those that do a piece; None if all are."""
+        return self.work.guard(column(self.flags, piece.first)[:, 0])
+
+    def asked(self, piece: Piece) -> SSAValue | None:
+        """What the program asks before a piece; None if nothing."""
+        return self.work.condition(piece.first)
+
+    def inside(self, piece: Piece) -> SSAValue | None:
+        """Whether a piece is in bounds; None if it always is."""
+        work, e = self.work, self.work.e
+        result: SSAValue | None = None
+        for bound in self.bounds:
+            index = work.at(bound.index, piece.first)
+            extent = bound.extent
+            limit = e.index(extent) if isinstance(extent, int) else e.as_type(extent, index.type)
+            inside = e.insert(arith.CmpiOp(index, limit, "ult")).result
+            result = e.both(result, inside)
+        return result
+
+    def place(self, piece: Piece) -> tuple[SSAValue, int]:
+        """A pointer, and how many elements further on the piece begins."""
+        work, e = self.work, self.work.e
+        mine = column(self.flags, piece.first)[:, 0]
+        step = self.offset.step(piece.first)
+        value, constant = work.state.writer.split(step, mine, work.steps.hints(piece.first))
+        if value is None:
+            return self._constant_place(constant, piece)
+        if constant < 0 or constant % piece.count:
+            value, constant = e.add(value, constant), 0
+        alignment = self.size * piece.count
+        return e.advance(self.pointer, value, alignment), constant
+
+    def _constant_place(self, constant: int, piece: Piece) -> tuple[SSAValue, int]:
+        if constant >= 0:
+            return self.pointer, constant
+        alignment = self.size * piece.count
+        return self.work.e.advance(self.pointer, constant, alignment), 0
+
+
+def _window(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarray:
+    """`(threads that count, width)`: some steps of a table."""
+    steps = table if table.shape[1] == 1 else table[:, first : first + width]
+    rows = steps if steps.shape[0] == 1 else steps[mine]
+    return np.broadcast_to(rows, (rows.shape[0], width))
+
+
+def _bounded(
+    work: Work, indices: Sequence[Sum], view: GlobalView
+) -> tuple[Flags, tuple[Bound, ...]]:
+    """Which steps are known to be out of bounds, and what is to be asked at run time."""
+    flags = np.ones((1, 1), dtype=bool)
+    bounds: list[Bound] = []
+    for index, extent in zip(indices, view.extents, strict=True):
+        if index.is_known and (index.table < 0).any():
+            flags = flags & (index.table >= 0)
+        if not isinstance(extent, int):
+            bounds.append(Bound(index, extent))
+            continue
+        limits = index.limits(work.state.ranges)
+        if index.is_known:
+            flags = flags & (index.table < extent)
+        elif limits is None or (limits[0] < 0).any() or (limits[1] >= extent).any():
+            bounds.append(Bound(index, extent))
+    return flags, tuple(bounds)
+
+
+def _linear(work: Work, indices: Sequence[Sum], view: GlobalView) -> Sum:
+    """Elements from where an array begins."""
+    total = Sum.of(0)
+    for index, stride in zip(indices, view.strides, strict=True):
+        total = total.plus(
+            index.times(stride) if isinstance(stride, int) else _scaled(work, index, stride)
+        )
+    return total
+
+
+def _scaled(work: Work, index: Sum, stride: SSAValue) -> Sum:
+    """An index times a scalar: its table counts the scalar, its terms are multiplied."""
+    e = work.e
+    scalar = e.as_type(stride, e.index(0).type)
+    terms = [(scalar, index.table)] if index.table.any() else []
+    for value, table in index.terms:
+        terms.append((e.multiply(e.as_type(value, scalar.type), scalar), table))
+    return Sum(np.zeros((1, 1), dtype=np.int64), tuple(terms))
+
+
+def load(access: Access) -> SSAValue:
+    """The elements of all steps; one that all steps have alike is read once."""
+    work, e = access.work, access.work.e
+    if access.is_one:
+        flags = np.repeat(access.flags.any(axis=1, keepdims=True), work.count, axis=1)
+        return load_piece(replace(access, flags=flags), Piece(0, 1))
+    found = {piece.first: load_piece(access, piece) for piece in access.pieces}
+    parts: list[SSAValue] = []
+    step = 0
+    while step < work.count:
+        value = found.get(step)
+        width = 1 if value is None else _width(value)
+        parts.append(zero(e, access.element) if value is None else value)
+        step += width
+    if work.count == 1:
+        return element(e, parts[0], 0)
+    return joined(e, parts)
+
+
+def _width(value: SSAValue) -> int:
+    type_ = value.type
+    return type_.get_shape()[0] if isinstance(type_, VectorType) else 1
+
+
+def load_piece(access: Access, piece: Piece) -> SSAValue:
+    """The elements of a piece, 0 where it is not done."""
+    pointer, offset = access.place(piece)
+    many = VectorType(access.element, [piece.count])
+    type_: Attribute = access.element if piece.count == 1 else many
+    return access.work.e.insert(LoadOp(pointer, type_, access.guard(piece), offset=offset)).result
+
+
+def store(access: Access, value: SSAValue) -> None:
+    """Elements of all steps put into memory; `value` is a scalar or a vector."""
+    e = access.work.e
+    for piece in access.pieces:
+        mine = (
+            element(e, value, piece.first)
+            if piece.count == 1
+            else strip(e, access.work.spread(value), piece.first, piece.count)
+        )
+        store_piece(access, piece, mine, access.guard)
+
+
+def store_piece(
+    access: Access, piece: Piece, value: SSAValue, guard: Callable[[Piece], SSAValue | None]
+) -> None:
+    """The elements of a piece put into memory where a guard holds."""
+    pointer, offset = access.place(piece)
+    access.work.e.insert(StoreOp(value, pointer, guard(piece), offset=offset))

@@ -1,0 +1,131 @@
+"""Copies into shared memory that go on beside the threads which start them: `cp.async`.
+
+Source: PTX ISA 9.7.9.25, cp.async.  What is out of bounds becomes 0 by a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp
+from tileas_xdsl.dialects.cute_nvgpu.ampere import WIDTHS
+from tileas_xdsl.dialects.tl.base import element_of
+from tileas_xdsl.dialects.tl.moves import CopyOp
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.registers.vector_values import joined, zero
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.loops import parallel_loops as loops
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import iterate
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+from tileas_xdsl.transforms.lower_tl.memory import runtime_alignment as aligned
+from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import (
+    Access,
+    Piece,
+    load_piece,
+    store_piece,
+)
+
+PAST_THE_FIRST_CACHE = 16
+"""Bytes of a copy that leaves the first cache out."""
+
+
+@dataclass
+class AsyncCopies:
+    """The copies of a pipelined loop by all threads; those of a round are a group."""
+
+    state: State
+    copies: Sequence[CopyOp]
+    stages: int
+
+    def begin(self) -> None:
+        """Nothing is needed."""
+
+    def starter(self) -> None:
+        """All threads start copies."""
+
+    def start(self, stage: SSAValue) -> None:
+        """Start the copies of a round."""
+        del stage
+        e = self.state.e
+        for copy in self.copies:
+            outer, e.source = e.source, copy
+            start(self.state, copy)
+            e.source = outer
+
+    def commit(self) -> None:
+        """Close the group of a round, also of one that there is not."""
+        self.state.e.insert(CpAsyncCommitOp())
+
+    def wait(self, stage: SSAValue, parity: SSAValue) -> None:
+        """Wait for the copies of this thread of the round that comes."""
+        del stage, parity
+        self.state.e.insert(CpAsyncWaitOp(self.stages - 2))
+
+
+def start(state: State, op: CopyOp) -> None:
+    """Start a copy of global to shared memory; pieces that cannot go alone are moved at once."""
+    source, target = state.places[op.source], state.places[op.target]
+    assert isinstance(source, GlobalView)
+    assert isinstance(target, SharedPlace)
+    if element_of(op.source.type) in CARRIERS:
+        loops.copy(state, op)
+        return
+
+    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+        flags = work.active & work.steps.first
+        read = Access.of(
+            work, op, source, loops.indices_of(work, op.source_side, coordinates), flags
+        )
+        at = loops.indices_of(work, op.target_side, coordinates)
+        put = Access.of(work, op, target, at, flags)
+        if (put.flags & ~read.flags).any():
+            value = aligned.load(read)
+            aligned.store(put, value)
+            return
+        aligned.act(read, lambda one: _start(one, put))
+
+    types = [element_of(op.source.type)]
+    iterate(state, op, loops.owners_of_copy(state, op), types, body)
+
+
+def _start(read: Access, put: Access) -> None:
+    for piece in read.pieces:
+        for part in _parts(put, piece):
+            if part.count * read.size in WIDTHS:
+                _start_piece(read, put, part)
+            else:
+                store_piece(put, part, load_piece(read, part), partial(_both, read))
+
+
+def _both(read: Access, piece: Piece) -> SSAValue | None:
+    return read.work.e.both(read.thread(piece), read.asked(piece))
+
+
+def _parts(put: Access, piece: Piece) -> Sequence[Piece]:
+    """A piece, or its elements if shared memory does not have them side by side."""
+    if put.is_piece(piece.first, piece.count):
+        return [piece]
+    return [Piece(piece.first + k, 1) for k in range(piece.count)]
+
+
+def _start_piece(read: Access, put: Access, piece: Piece) -> None:
+    e, size = read.work.e, piece.count * read.size
+    thread, inside = _both(read, piece), read.inside(piece)
+    shared, array = (e.advance(*one.place(piece), size) for one in (put, read))
+    cache = "global" if size == PAST_THE_FIRST_CACHE else "always"
+    e.insert(CpAsyncOp(shared, array, size, cache, e.both(thread, inside)))
+    if inside is None:
+        return
+    outside = e.both(thread, e.exclusive_or(inside, e.boolean(True)))
+    nothing = zero(e, put.element)
+    many = joined(e, [nothing] * piece.count) if piece.count > 1 else nothing
+    assert piece.count == 1 or isinstance(many.type, VectorType)
+    store_piece(put, piece, many, lambda _: outside)

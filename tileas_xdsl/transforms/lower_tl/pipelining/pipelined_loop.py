@@ -1,0 +1,136 @@
+"""`tl.pipelined`: copies into shared memory run rounds ahead of what reads them.
+
+A buffer has `stages` places, of which round n uses number n mod `stages`.  Before the loop the
+copies of the first `stages` - 1 rounds start.  Each round waits for its own copies, meets, starts
+those of `stages` - 1 rounds later, in the place that the round before has read, and goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.dialects.tl.loops import PipelinedOp
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+from tileas_xdsl.transforms.lower_tl.pipelining.cp_async_prefetch import AsyncCopies
+from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import Staged, staged_in
+from tileas_xdsl.transforms.lower_tl.pipelining.tma_copies import transfers_of
+from tileas_xdsl.transforms.lower_tl.pipelining.tma_prefetch import BulkCopies
+from tileas_xdsl.transforms.lower_tl.structured_control_flow import (
+    INDEX,
+    loop,
+    range_of,
+    register_picks,
+    serial,
+)
+
+
+def pipelined(state: State, op: PipelinedOp) -> None:
+    """Rounds, with copies ahead where there are some; else as `tl.serial`."""
+    staged = staged_in(op)
+    if not staged.copies or register_picks(op.variable):
+        serial(state, op)
+        return
+    e, stages = state.e, op.stages.value.data
+    lower, upper = state.scalar(op.lower), state.scalar(op.upper)
+    step = e.index(1) if op.step is None else state.scalar(op.step)
+    limits = range_of(state, op.lower, op.upper)
+    ahead = _Ahead(state, op, staged, upper, limits, _copies(state, op, staged))
+    ahead.way.begin()
+    meet(state)
+    for round_ in range(stages - 1):
+        number = e.add(lower, e.multiply(step, round_)) if round_ else lower
+        ahead.start(number, e.index(round_))
+    types: list[Attribute] = [INDEX, INDEX, i32]
+    variables = Block(arg_types=types).args
+
+    def body() -> Sequence[SSAValue]:
+        read, write, parity = (state.scalar(value) for value in variables)
+        now = state.values[op.variable]
+        number = state.scalar(op.variable)
+        ahead.way.wait(read, parity)
+        meet(state)
+        ahead.start(e.add(number, e.multiply(step, stages - 1)), write)
+        state.values[op.variable] = now
+        ahead.take(read)
+        for each in op.body.block.ops:
+            if each not in staged.copies:
+                state.lower(each)
+        following, is_first = _next(state, read, stages)
+        flips = e.exclusive_or(parity, e.int32(1))
+        turned = e.insert(arith.SelectOp(is_first, flips, parity)).result
+        return [following, _next(state, write, stages)[0], turned]
+
+    carried = [e.index(0), e.index(stages - 1), e.int32(0)]
+    loop(state, op, (lower, upper, step), op.variable, limits, carried, body, variables)
+
+
+def _copies(state: State, op: PipelinedOp, staged: Staged) -> AsyncCopies | BulkCopies:
+    """By TMA in a loop that runs once, if all copies can go so; else by the threads."""
+    is_once = isinstance(op.parent_op(), KernelOp)
+    transfers = transfers_of(state, staged.copies) if is_once else None
+    if transfers is None:
+        return AsyncCopies(state, staged.copies, op.stages.value.data)
+    return BulkCopies.of(state, op, transfers, op.stages.value.data)
+
+
+def meet(state: State) -> None:
+    """All threads wait for one another; descriptors see what they have written."""
+    if state.has_descriptors:
+        state.e.insert(FenceProxyAsyncOp("shared::cta"))
+    state.e.meet()
+
+
+@dataclass
+class _Ahead:
+    """The copies of a loop that run ahead of their round."""
+
+    state: State
+    op: PipelinedOp
+    staged: Staged
+    upper: SSAValue
+    limits: tuple[int, int] | None
+    way: AsyncCopies | BulkCopies
+
+    def start(self, number: SSAValue, stage: SSAValue) -> None:
+        """Start the copies of a round, if there is such a round."""
+        state, e = self.state, self.state.e
+        if self.limits is not None:
+            state.ranges[number] = self.limits
+        with e.only(e.both(e.is_less(number, self.upper), self.way.starter())):
+            state.values[self.op.variable] = Sum.scalar(number)
+            for each in self.staged.indices:
+                state.lower(each)
+            self.take(stage)
+            self.way.start(stage)
+        self.way.commit()
+
+    def take(self, stage: SSAValue) -> None:
+        """The buffers are now those of a stage."""
+        for copy in self.staged.copies:
+            place = self.state.places[copy.target]
+            assert isinstance(place, SharedPlace)
+            self.state.places[copy.target] = place.at(stage)
+
+
+def _next(state: State, stage: SSAValue, stages: int) -> tuple[SSAValue, SSAValue]:
+    """The stage of the next round, and whether it is the first one again."""
+    e = state.e
+    following = e.add(stage, 1)
+    is_first = e.is_equal(following, stages)
+    return e.insert(arith.SelectOp(is_first, e.index(0), following)).result, is_first
+
+
+_TABLE: Any = {PipelinedOp: pipelined}
+
+PIPELINED: Mapping[type[Operation], Handler] = _TABLE
+"""Pipelined loops."""

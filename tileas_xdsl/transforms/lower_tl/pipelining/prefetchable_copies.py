@@ -1,0 +1,116 @@
+"""Which copies of a pipelined loop may run ahead of their round, into stages of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.tl.base import element_of, enclosing, scope_of
+from tileas_xdsl.dialects.tl.buffers import AllocSharedOp
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.dialects.tl.loops import PipelinedOp
+from tileas_xdsl.dialects.tl.moves import CopyOp
+from tileas_xdsl.inference.program import AccessKind, Scope
+from tileas_xdsl.transforms.lower_tl.memory_effects import touches
+
+_PURE = ("arith.", "affine.apply", "memref.dim")
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Copies of a loop that run ahead, and the operations that say where from."""
+
+    copies: tuple[CopyOp, ...]
+    indices: tuple[Operation, ...]
+    """In the order of the body."""
+
+
+def staged_in(op: PipelinedOp) -> Staged:
+    """What may run ahead in a loop; nothing where there is one stage only."""
+    if op.stages.value.data < 2:
+        return Staged((), ())
+    body = list(op.body.block.ops)
+    copies: list[CopyOp] = []
+    needed: set[Operation] = set()
+    for each in body:
+        if not isinstance(each, CopyOp) or not _is_apart(op, each):
+            continue
+        found = _computed(op.body.block, [*each.source_offsets, *each.target_offsets])
+        if found is not None:
+            copies.append(each)
+            needed |= found
+    return Staged(tuple(copies), tuple(each for each in body if each in needed))
+
+
+def stages_of(kernel: KernelOp) -> dict[SSAValue, int]:
+    """How many of each buffer there are, where there are several."""
+    return {
+        copy.target: op.stages.value.data
+        for op in kernel.walk()
+        if isinstance(op, PipelinedOp)
+        for copy in staged_in(op).copies
+    }
+
+
+def _is_apart(loop: PipelinedOp, copy: CopyOp) -> bool:
+    """Whether a copy alone fills a buffer of the loop, from an array that the kernel only reads.
+
+    One that threads write elsewhere would need a meeting, and a fence for TMA, that a copy which
+    runs ahead of its round does not get.
+    """
+    target, source = copy.target, copy.source
+    if scope_of(source.type) is not Scope.GLOBAL or not isinstance(target.owner, AllocSharedOp):
+        return False
+    if element_of(source.type) != element_of(target.type):
+        return False
+    users = [use.operation for use in target.uses]
+    if any(not loop.is_ancestor(user) or user.results for user in users if not _loads(user)):
+        return False
+    if not all(loop.is_ancestor(user) for user in users):
+        return False
+    kernel = enclosing(loop, KernelOp)
+    assert kernel is not None
+    inside = [(each, *touch) for each in kernel.walk() for touch in touches(each)]
+    writers = [each for each, storage, kind in inside if storage is target and kind is not _READ]
+    is_read_only = all(kind is _READ for _, storage, kind in inside if storage is source)
+    return writers == [copy] and is_read_only and _is_first(loop, copy, users)
+
+
+_READ = AccessKind.READ
+
+
+def _loads(op: Operation) -> bool:
+    return op.name == "memref.load"
+
+
+def _is_first(loop: PipelinedOp, copy: CopyOp, users: Sequence[Operation]) -> bool:
+    """Whether nothing of a round uses the buffer before it is filled, as a whole."""
+    if copy.target_offsets:
+        return False
+    for op in loop.body.block.ops:
+        if op is copy:
+            return True
+        if any(op.is_ancestor(user) for user in users):
+            return False
+    return False
+
+
+def _computed(block: Block, values: Sequence[SSAValue]) -> set[Operation] | None:
+    """The operations of a block that compute values; None where one reads memory or branches."""
+    found: set[Operation] = set()
+    for op in _owners(block, values):
+        if not op.name.startswith(_PURE) or op.regions:
+            return None
+        found.add(op)
+    return found
+
+
+def _owners(block: Block, values: Sequence[SSAValue]) -> Iterator[Operation]:
+    pending = list(values)
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation) and owner.parent_block() is block:
+            yield owner
+            pending += owner.operands

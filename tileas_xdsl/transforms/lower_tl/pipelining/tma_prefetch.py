@@ -1,0 +1,79 @@
+"""The copies of a pipelined loop by TMA: one thread starts them, an mbarrier of each stage hears.
+
+Round n completes phase n // `stages` of the barrier of its stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.dialects.cute_nvgpu import (
+    FenceMbarrierInitOp,
+    GetDynSmemOp,
+    MbarrierArriveExpectTxOp,
+    MbarrierInitOp,
+    MbarrierWaitOp,
+    PrefetchTmaDescOp,
+)
+from tileas_xdsl.dialects.tl.loops import PipelinedOp
+from tileas_xdsl.transforms.lower_tl.lowering_state import State
+from tileas_xdsl.transforms.lower_tl.pipelining.tma_copies import Transfer
+
+BARRIER_BYTES = 8
+
+
+@dataclass
+class BulkCopies:
+    """The copies of a pipelined loop by one thread."""
+
+    state: State
+    transfers: Sequence[Transfer]
+    stages: int
+    barriers: SSAValue
+    """The first of the mbarriers."""
+    leads: SSAValue
+    """Whether a thread is the one that starts copies."""
+
+    @staticmethod
+    def of(state: State, op: PipelinedOp, transfers: Sequence[Transfer], stages: int) -> BulkCopies:
+        """The copies, with a place for their barriers."""
+        e = state.e
+        size = stages * BARRIER_BYTES
+        offset = e.plan.shared.allocate(op, "full", size, f"{stages} mbarriers")
+        barriers = e.insert(GetDynSmemOp(offset, i64)).result
+        return BulkCopies(state, transfers, stages, barriers, e.is_equal(e.thread, 0))
+
+    def begin(self) -> None:
+        """Make the barriers, of one arrival each."""
+        e = self.state.e
+        for transfer in self.transfers:
+            e.insert(PrefetchTmaDescOp(transfer.descriptor.argument, self.leads))
+        with e.only(self.leads):
+            for stage in range(self.stages):
+                e.insert(MbarrierInitOp(e.advance(self.barriers, stage), 1))
+            e.insert(FenceMbarrierInitOp())
+
+    def starter(self) -> SSAValue:
+        """One thread starts copies."""
+        return self.leads
+
+    def start(self, stage: SSAValue) -> None:
+        """Announce the bytes of a round, and start its copies."""
+        e = self.state.e
+        barrier = e.advance(self.barriers, stage)
+        total = sum(transfer.bytes for transfer in self.transfers)
+        e.insert(MbarrierArriveExpectTxOp(barrier, total))
+        for transfer in self.transfers:
+            transfer.start(self.state, barrier)
+
+    def commit(self) -> None:
+        """The barrier hears without it."""
+
+    def wait(self, stage: SSAValue, parity: SSAValue) -> None:
+        """Wait until the tiles of a round are there."""
+        e = self.state.e
+        e.insert(MbarrierWaitOp(e.advance(self.barriers, stage), parity))

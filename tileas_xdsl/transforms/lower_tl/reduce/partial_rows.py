@@ -1,0 +1,132 @@
+"""Which parts of the rows of a fragment a thread has, and how threads complete them.
+
+A row is what becomes one element of a reduction.  Everything here is counted on tables: what each
+value covers of its row is known exactly, so that no element is combined twice or left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
+
+LANES = 32
+
+Cover = NDArray[np.bool_]
+"""`(threads, groups, extent)`: the elements of its row that a value of a thread is made of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partials:
+    """Values of threads, one for each group of registers: parts of rows."""
+
+    rows: Table
+    """`(threads, groups)`: the row that a value is of, -1 for none."""
+    cover: Cover
+
+    @cached_property
+    def is_whole(self) -> Flags:
+        """`(threads, groups)`: whether a value is its whole row."""
+        return self.cover.all(axis=2) & (self.rows >= 0)
+
+    def lanes_to_join(self, group: int) -> tuple[int, Partials] | None:
+        """A distance at which all lanes that have a value share rows and no element; None without.
+
+        And the values after those lanes have combined theirs.
+        """
+        threads = np.arange(len(self.rows))
+        rows, cover = self.rows[:, group], self.cover[:, group]
+        distance = 1
+        while distance < LANES:
+            other = threads ^ distance
+            same = (rows == rows[other]).all()
+            apart = not (cover & cover[other]).any()
+            if same and apart:
+                joint = self.cover.copy()
+                joint[:, group] |= cover[other]
+                return distance, Partials(self.rows, joint)
+            distance *= 2
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A fragment by rows along an axis."""
+
+    source: FragmentMap
+    axis: int
+
+    @property
+    def extent(self) -> int:
+        """Elements of a row."""
+        return self.source.shape[self.axis]
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The extents without the axis."""
+        return (*self.source.shape[: self.axis], *self.source.shape[self.axis + 1 :])
+
+    @cached_property
+    def places(self) -> tuple[Table, Table]:
+        """`(threads, slots)`: the row and the place in it that each register is, -1 for none."""
+        held = self.source.held
+        coordinates = list(np.unravel_index(np.maximum(held, 0), self.source.shape))
+        along = coordinates.pop(self.axis)
+        row = np.ravel_multi_index(tuple(coordinates), self.kept) if self.kept else 0 * along
+        return np.where(held < 0, -1, row), np.where(held < 0, -1, along)
+
+    @cached_property
+    def groups(self) -> Sequence[Sequence[int]]:
+        """Registers of the same rows in all threads."""
+        rows, _ = self.places
+        found: dict[bytes, list[int]] = {}
+        for slot in range(rows.shape[1]):
+            if (rows[:, slot] >= 0).any():
+                found.setdefault(rows[:, slot].tobytes(), []).append(slot)
+        return list(found.values())
+
+    @cached_property
+    def in_threads(self) -> Partials:
+        """What threads have once each has combined its registers."""
+        rows, along = self.places
+        threads = np.arange(len(rows))
+        cover = np.zeros((len(rows), len(self.groups), self.extent), dtype=bool)
+        for number, slots in enumerate(self.groups):
+            for slot in slots:
+                mine = along[:, slot] >= 0
+                cover[threads[mine], number, along[mine, slot]] = True
+        firsts = [slots[0] for slots in self.groups]
+        return Partials(rows[:, firsts], cover)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Values that together are whole rows: who leaves which, and how many a row has."""
+
+    number: Table
+    """`(threads, groups)`: the part of its row that a thread leaves, -1 for none."""
+    counts: Table
+    """`(rows,)`: the parts of each row."""
+
+    @staticmethod
+    def of(partials: Partials, rows: int) -> Parts | None:
+        """Parts without an element in common; None where values overlap too much for that."""
+        number = np.full(partials.rows.shape, -1, dtype=np.int64)
+        counts = np.zeros(rows, dtype=np.int64)
+        extent = partials.cover.shape[2]
+        covered = np.zeros((rows, extent), dtype=bool)
+        sizes = partials.cover.sum(axis=2)
+        order = np.argsort(-sizes, axis=None, kind="stable")
+        for thread, group in zip(*np.unravel_index(order, sizes.shape), strict=True):
+            row, mine = int(partials.rows[thread, group]), partials.cover[thread, group]
+            if row < 0 or not mine.any() or (covered[row] & mine).any():
+                continue
+            covered[row] |= mine
+            number[thread, group], counts[row] = counts[row], counts[row] + 1
+        return Parts(number, counts) if covered.all() else None

@@ -1,0 +1,240 @@
+"""Reductions: in each thread, between lanes by shuffles, between warps through shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, VectorType, f32, i1, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.tl.compute import ReduceOp
+from tileas_xdsl.dialects.tl.enums import Reduction
+from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.warp_shuffle import across
+from tileas_xdsl.threads.index.per_thread_tables import Table, holds
+from tileas_xdsl.threads.registers.vector_values import element, joined, length, zero
+from tileas_xdsl.transforms.lower_tl.affine_codegen import Hints
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import thread_digits
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import ROOM_ALIGNMENT, room, stored
+from tileas_xdsl.transforms.lower_tl.reduce.partial_rows import Partials, Parts, Rows
+
+WORD = 32
+
+FLOAT_COMBINERS: Mapping[Reduction, Any] = {
+    Reduction.SUM: arith.AddfOp,
+    Reduction.ABSSUM: arith.AddfOp,
+    Reduction.PROD: arith.MulfOp,
+    Reduction.MAX: arith.MaximumfOp,
+    Reduction.ABSMAX: arith.MaximumfOp,
+    Reduction.MIN: arith.MinimumfOp,
+}
+
+INTEGER_COMBINERS: Mapping[Reduction, Any] = {
+    Reduction.SUM: arith.AddiOp,
+    Reduction.ABSSUM: arith.AddiOp,
+    Reduction.PROD: arith.MuliOp,
+    Reduction.MAX: arith.MaxSIOp,
+    Reduction.ABSMAX: arith.MaxSIOp,
+    Reduction.MIN: arith.MinSIOp,
+    Reduction.AND: arith.AndIOp,
+    Reduction.OR: arith.OrIOp,
+    Reduction.XOR: arith.XOrIOp,
+}
+
+MAGNITUDES = (Reduction.ABSSUM, Reduction.ABSMAX)
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """How elements combine, in `wide`: 32 bits at least, so that lanes exchange them."""
+
+    e: Emitter
+    kind: Reduction
+    element: Attribute
+    wide: Attribute
+
+    @staticmethod
+    def of(e: Emitter, kind: Reduction, element: Attribute) -> Combiner:
+        """The combiner of a reduction of elements of a type."""
+        wide = element
+        if bits_of(element) < WORD:
+            wide = f32 if isinstance(element, AnyFloat) else i32
+        return Combiner(e, kind, element, wide)
+
+    def widened(self, part: SSAValue) -> SSAValue:
+        """Registers in the wide type."""
+        if self.element == self.wide:
+            return part
+        if isinstance(self.element, AnyFloat):
+            return self.e.insert(arith.ExtFOp(part, VectorType(f32, [length(part)]))).result
+        return each(self.e, part, arith.ExtUIOp if self.element == i1 else arith.ExtSIOp, i32)
+
+    def narrowed(self, part: SSAValue) -> SSAValue:
+        """Registers as they were, rounded once."""
+        if self.element == self.wide:
+            return part
+        if isinstance(self.element, AnyFloat):
+            type_ = VectorType(self.element, [length(part)])
+            return self.e.insert(arith.TruncFOp(part, type_)).result
+        return each(self.e, part, arith.TruncIOp, self.element)
+
+    def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Two elements as one."""
+        is_float = isinstance(self.wide, AnyFloat)
+        table = FLOAT_COMBINERS if is_float else INTEGER_COMBINERS
+        return self.e.insert(table[self.kind](a, b)).results[0]
+
+    def magnitude(self, value: SSAValue) -> SSAValue:
+        """What an element counts as."""
+        if self.kind not in MAGNITUDES:
+            return value
+        if isinstance(self.wide, AnyFloat):
+            return self.e.insert(math.AbsFOp(value)).result
+        return self.e.insert(math.AbsIOp(value)).result
+
+    def all_of(self, values: Sequence[SSAValue]) -> SSAValue:
+        """Elements combined in pairs."""
+        left = list(values)
+        while len(left) > 1:
+            half = len(left) // 2
+            pairs = zip(left[:half], left[half : 2 * half], strict=True)
+            left = [*(self.combine(a, b) for a, b in pairs), *left[2 * half :]]
+        return left[0]
+
+
+def reduce(state: State, op: ReduceOp) -> None:
+    """Rows combined, each to the threads that have its element of the target."""
+    source, target = state.fragment(op, op.source), state.fragment(op, op.target)
+    combiner = Combiner.of(state.e, op.reduction, source.element)
+    rows = Rows(source.layout, op.axis.value.data)
+    values = _in_threads(combiner, rows, state.held(source))
+    partials = _in_lanes(combiner, rows.in_threads, values)
+    columns = _columns(partials, target)
+    found = (
+        _through_memory(state, op, combiner, partials, values, target)
+        if columns is None
+        else [values[column] for column in columns]
+    )
+    if not op.is_cleared:
+        before = combiner.widened(state.held(target))
+        found = [combiner.combine(element(state.e, before, k), v) for k, v in enumerate(found)]
+    found += [zero(state.e, combiner.wide)] * (target.registers - len(found))
+    state.hold(target, combiner.narrowed(joined(state.e, found)))
+
+
+def _in_threads(c: Combiner, rows: Rows, part: SSAValue) -> list[SSAValue]:
+    wide = c.widened(part)
+    return [
+        c.all_of([c.magnitude(element(c.e, wide, slot)) for slot in slots]) for slots in rows.groups
+    ]
+
+
+def _in_lanes(c: Combiner, partials: Partials, values: list[SSAValue]) -> Partials:
+    """Lanes that share rows combine theirs; `values` become what they then have."""
+    for group in range(len(values)):
+        while (step := partials.lanes_to_join(group)) is not None:
+            distance, partials = step
+            values[group] = c.combine(values[group], across(c.e, values[group], distance))
+    return partials
+
+
+def _columns(partials: Partials, target: FragmentPlace) -> list[int] | None:
+    """By register of the target the group that is its whole row in all threads; None without."""
+    found: list[int] = []
+    for slot in range(target.layout.slots):
+        wanted = target.layout.held[:, slot]
+        mine = (partials.rows == wanted[:, None]) & partials.is_whole
+        fits = np.flatnonzero((mine | (wanted < 0)[:, None]).all(axis=0))
+        if not len(fits):
+            return None
+        found.append(int(fits[0]))
+    return found
+
+
+def _through_memory(
+    state: State,
+    op: ReduceOp,
+    c: Combiner,
+    partials: Partials,
+    values: Sequence[SSAValue],
+    target: FragmentPlace,
+) -> list[SSAValue]:
+    """Threads leave parts of rows in shared memory and combine those of the rows that they need."""
+    count = prod(target.layout.shape)
+    parts = Parts.of(partials, count)
+    if parts is None:
+        raise op_error(op, "combines elements whose copies overlap unevenly between threads")
+    _, size = stored(c.wide)
+    offset = room(state, op, count * int(parts.counts.max()) * size, "rows")
+    pointer = state.e.insert(GetDynSmemOp(offset, c.wide, ROOM_ALIGNMENT)).result
+    everywhere = np.ones(state.threads, dtype=bool)
+    for group, value in enumerate(values):
+        number, row = parts.number[:, group], partials.rows[:, group]
+        mine = number >= 0
+        if mine.any():
+            place = np.where(mine, number * count + row, 0)
+            guard = holds(state.e, mine)
+            state.e.insert(StoreOp(value, _at(state, pointer, place, mine), guard))
+    state.e.meet()
+    digits = thread_digits(target.layout)
+    found: list[SSAValue] = []
+    for slot in range(target.layout.slots):
+        row = target.layout.held[:, slot]
+        found.append(_joined_row(state, c, parts, pointer, row, everywhere, digits))
+    return found
+
+
+def _joined_row(
+    state: State,
+    c: Combiner,
+    parts: Parts,
+    pointer: SSAValue,
+    row: Table,
+    everywhere: Any,
+    digits: Any,
+) -> SSAValue:
+    """All parts of the row that each thread needs."""
+    e, total = state.e, len(parts.counts)
+    counts = np.where(row < 0, 0, parts.counts[np.maximum(row, 0)])
+    result: SSAValue | None = None
+    for number in range(int(counts.max(initial=1))):
+        mine = counts > number
+        at = _at(state, pointer, np.where(mine, number * total + row, 0), mine, digits)
+        value = e.insert(LoadOp(at, c.wide, holds(e, mine, digits))).result
+        if result is None:
+            result = value
+            continue
+        joint = c.combine(result, value)
+        others = (row >= 0) & ~mine
+        if others.any():
+            here = holds(e, mine, digits)
+            assert here is not None
+            joint = e.insert(arith.SelectOp(here, joint, result)).result
+        result = joint
+    assert result is not None
+    return result
+
+
+def _at(state: State, pointer: SSAValue, places: Table, mine: Any, digits: Any = ()) -> SSAValue:
+    """A pointer to the element that each thread names."""
+    number = state.writer.number(Sum(places[:, None]), mine, hints=Hints(digits))
+    return state.e.advance(pointer, number)
+
+
+_TABLE: Any = {ReduceOp: reduce}
+
+REDUCTIONS: Mapping[type[Operation], Handler] = _TABLE
+"""Reductions of fragments."""

@@ -1,0 +1,91 @@
+"""Running sums: each line by one thread, in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import AnyFloat, IndexType, f32
+from xdsl.ir import Block, Operation, Region
+
+from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.tl.compute import CumSumOp
+from tileas_xdsl.threads.registers.vector_values import zero
+from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffers import row_major
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import spread
+from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
+from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
+from tileas_xdsl.transforms.lower_tl.memory.element_conversion import converted
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import room, spilled, stored, taken
+
+WORD = 32
+
+
+def cumsum(state: State, op: CumSumOp) -> None:
+    """Sums along lines; a fragment goes through shared memory, where its lines are whole."""
+    source, target = state.places[op.source], state.places[op.target]
+    if isinstance(source, FragmentPlace):
+        source = spilled(state, op, source)
+        into = source if isinstance(target, FragmentPlace) else target
+    else:
+        into = _room_for(state, op, target) if isinstance(target, FragmentPlace) else target
+    assert isinstance(source, SharedPlace)
+    assert isinstance(into, SharedPlace)
+    for work in _works(state, into.shape, op.axis.value.data):
+        _line(work, op, source, into)
+    if isinstance(target, FragmentPlace):
+        state.e.meet()
+        state.hold(target, taken(state, op, into, target))
+
+
+def _room_for(state: State, op: CumSumOp, target: FragmentPlace) -> SharedPlace:
+    """Shared memory for sums that become a fragment."""
+    shape, (kept, size) = target.layout.shape, stored(target.element)
+    offset = room(state, op, prod(shape) * size, "sums")
+    return SharedPlace(offset, shape, row_major(shape, size), kept)
+
+
+def _works(state: State, shape: tuple[int, ...], axis: int) -> Iterator[Work]:
+    """The lines of a buffer dealt out to threads, one for each thread at a time."""
+    kept = (*shape[:axis], *shape[axis + 1 :])
+    whole = Steps.of(spread((prod(kept),), state.threads, 1))
+    for k in range(whole.count):
+        lines = whole.iterations[:, k : k + 1]
+        yield Work(state, Steps(kept, lines, whole.first[:, k : k + 1], whole.digits))
+
+
+def _line(work: Work, op: CumSumOp, source: SharedPlace, into: SharedPlace) -> None:
+    """The elements of a line, one after another."""
+    state, e = work.state, work.e
+    axis, element = op.axis.value.data, source.element
+    extent = source.shape[axis]
+    wide = f32 if isinstance(element, AnyFloat) and bits_of(element) < WORD else element
+    block = Block(arg_types=[IndexType(), wide])
+    number, before = block.args
+    state.ranges[number] = (0, extent - 1)
+    along = Sum.scalar(number)
+    if op.reverse is not None:
+        along = Sum.of(extent - 1).plus(along.times(-1))
+    indices = [Sum(table) for table in work.steps.coordinates]
+    indices.insert(axis, along)
+    with e.within(block):
+        value = memory.load(memory.Access.of(work, op, source, indices, work.active))
+        add = arith.AddfOp if isinstance(wide, AnyFloat) else arith.AddiOp
+        total = e.insert(add(before, converted(e, value, wide))).result
+        sums = memory.Access.of(work, op, into, indices, work.active)
+        memory.store(sums, converted(e, total, element))
+        e.insert(scf.YieldOp(total))
+    bounds = e.index(0), e.index(extent), e.index(1)
+    e.insert(scf.ForOp(*bounds, [zero(e, wide)], Region(block)))
+
+
+_TABLE: Any = {CumSumOp: cumsum}
+
+SCANS: Mapping[type[Operation], Handler] = _TABLE
+"""Running sums."""

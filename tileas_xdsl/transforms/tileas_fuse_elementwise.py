@@ -1,0 +1,111 @@
+"""The pass `tileas-fuse-elementwise`: what a tile is made of is taken, instead of the tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.transforms.fuse_elementwise.worth import (
+    dropped,
+    is_elementwise,
+    is_positional,
+    is_worth_it,
+)
+
+
+class TakeWhatItIsMadeOf(RewritePattern):
+    """An element of a tile becomes what the tile has there."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not isinstance(op, tensor.ExtractOp) or not isinstance(op.parent_op(), GenerateOp):
+            return
+        maker = op.tensor.owner
+        match maker:
+            case tensor.SplatOp() if space_of(op.tensor.type) is None:
+                rewriter.replace(op, (), [maker.input])
+            case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
+                number: Any = next(iter(value.iter_attrs()))
+                rewriter.replace(op, arith.ConstantOp(number))
+            case ExpandDimsOp() | ViewOp() if space_of(op.tensor.type) is None:
+                _take_source(op, maker, rewriter)
+            case GenerateOp() if maker is not op.parent_op() and is_worth_it(maker, op):
+                _take_body(op, maker, rewriter)
+            case Operation() if is_elementwise(maker) and is_positional(op.tensor):
+                _take_operands(op, maker, rewriter)
+            case _:
+                pass
+
+
+def _take_source(
+    op: tensor.ExtractOp, maker: ExpandDimsOp | ViewOp, rewriter: PatternRewriter
+) -> None:
+    """The same element of a tile with other dimensions of extent one."""
+    axes = dropped(maker)
+    if axes is None or space_of(maker.source.type) is not None:
+        return
+    place = list[SSAValue]()
+    for axis in axes:
+        if axis is None:
+            zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
+            rewriter.insert(zero)
+            place.append(zero.result)
+        else:
+            place.append(op.indices[axis])
+    element = element_of(maker.source.type)
+    assert element is not None
+    rewriter.replace(op, tensor.ExtractOp(maker.source, place, element))
+
+
+def _take_body(op: tensor.ExtractOp, maker: GenerateOp, rewriter: PatternRewriter) -> None:
+    block = maker.body.block
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, op.indices, strict=True))
+    for inner in block.ops:
+        if isinstance(inner, YieldOp):
+            given = inner.operands[0]
+            rewriter.replace(op, (), [values.get(given, given)])
+            return
+        rewriter.insert(inner.clone(values))
+
+
+def _take_operands(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRewriter) -> None:
+    scalars = list[SSAValue]()
+    for tile in maker.operands:
+        element = element_of(tile.type)
+        assert element is not None
+        taken = tensor.ExtractOp(tile, op.indices, element)
+        rewriter.insert(taken)
+        scalars.append(taken.result)
+    made = type(maker).create(
+        operands=scalars,
+        result_types=[op.result.type],
+        properties=dict(maker.properties),
+        attributes=dict(maker.attributes),
+    )
+    rewriter.replace(op, made)
+
+
+@dataclass(frozen=True)
+class TileasFuseElementwise(ModulePass):
+    """Write generated tiles of what those are made of whose elements they take.
+
+    Input: tiles that are not laid out.  Positions, splats and dimensions of extent one are taken at
+    their source wherever that is; anything else if nothing is computed twice by that.  Bodies that
+    branch or loop stay.  What is not used any more goes.
+    """
+
+    name = "tileas-fuse-elementwise"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Run the pass."""
+        apply_patterns(op, [TakeWhatItIsMadeOf()], dce=True)

@@ -1,0 +1,184 @@
+"""The pass `tileas-materialize-constants`: non-splat constants become selects or loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    ModuleOp,
+    TensorType,
+    i1,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.memory_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert
+
+MOST_SELECTED = 8
+"""Elements of a tile that are selected by their positions; more are loaded."""
+
+Dense = DenseIntOrFPElementsAttr[Any]
+
+
+@dataclass
+class Globals:
+    """The memory that constants of a module lie in, each once."""
+
+    module: ModuleOp
+    names: dict[Dense, str] = field(default_factory=dict[Dense, str])
+
+    def name_of(self, value: Dense) -> str:
+        """The global that begins with these elements, in whatever registers they are used."""
+        value = DenseIntOrFPElementsAttr(
+            TensorType(value.get_element_type(), value.get_shape()), value.data
+        )
+        if value not in self.names:
+            self.names[value] = self._free_name()
+            made = GlobalOp(self.names[value], value)
+            Rewriter.insert_op(made, InsertPoint.at_start(self.module.body.block))
+        return self.names[value]
+
+    def _free_name(self) -> str:
+        symbols = [op.properties.get("sym_name") for op in self.module.ops]
+        taken = {str(symbol).strip('"') for symbol in symbols if symbol is not None}
+        number = len(self.names)
+        while f"constant_{number}" in taken:
+            number += 1
+        return f"constant_{number}"
+
+
+@dataclass
+class PlaceConstant(RewritePattern):
+    """A constant tile of registers, or without a layout, whose elements differ."""
+
+    globals: Globals
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not isinstance(op, arith.ConstantOp) or (value := _several(op)) is None:
+            return
+        insert = Insert(rewriter.insert)
+        if prod(value.get_shape()) <= MOST_SELECTED:
+            made = _selected(insert, value)
+        elif value.get_element_type() == i1:
+            made = _truths(insert, self.globals, value)
+        else:
+            made = _loaded(insert, self.globals, value)
+        made.name_hint = op.result.name_hint
+        rewriter.replace(op, (), [made])
+
+
+def _several(op: arith.ConstantOp) -> Dense | None:
+    """The elements of a tile, if they are not all alike."""
+    value: Any = op.value
+    if not isinstance(value, DenseIntOrFPElementsAttr) or value.is_splat():
+        return None
+    several = cast(Dense, value)
+    if space_of(op.result.type) not in (None, Space.RMEM):
+        return None
+    is_small = prod(several.get_shape()) <= MOST_SELECTED
+    return several if is_small or all(n & (n - 1) == 0 for n in several.get_shape()) else None
+
+
+def _like(value: Dense, element: Attribute) -> Any:
+    """The type of a tile in the same registers."""
+    type_: Any = value.type
+    return TensorType(element, type_.get_shape(), type_.encoding)
+
+
+def _by_position(insert: Insert, value: Dense, element: Attribute, at: Element) -> SSAValue:
+    """A tile like a constant whose elements are computed from their numbers."""
+    shape = value.get_shape()
+    block = Block(arg_types=[INDEX] * len(shape))
+    inside = Insert(block.add_op)
+    inside(YieldOp(at(inside, block.args)))
+    return insert(GenerateOp(_like(value, element), block)).result
+
+
+def _position(insert: Insert, shape: Sequence[int], place: Sequence[SSAValue]) -> SSAValue:
+    """The number of an element, the last dimension running fastest."""
+    total = place[0]
+    for extent, index in zip(shape[1:], place[1:], strict=True):
+        row = insert(arith.MuliOp(total, insert.index(extent))).result
+        total = insert(arith.AddiOp(row, index)).result
+    return total
+
+
+def _selected(insert: Insert, value: Dense) -> SSAValue:
+    """Each element by comparing its position."""
+    numbers: Sequence[Any] = list(value.iter_attrs())
+
+    def element(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
+        position = _position(inside, value.get_shape(), place)
+        found = inside(arith.ConstantOp(numbers[0])).result
+        for k, number in enumerate(numbers[1:], 1):
+            here = inside(arith.CmpiOp(position, inside.index(k), "eq")).result
+            other = inside(arith.ConstantOp(number)).result
+            found = inside(arith.SelectOp(here, other, found)).result
+        return found
+
+    return _by_position(insert, value, value.get_element_type(), element)
+
+
+def _loaded(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
+    """All elements out of a global."""
+    pointer = PtrType(value.get_element_type())
+    base = insert(GetGlobalOp(memory.name_of(value), pointer)).result
+
+    def number(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
+        return inside.cast(_position(inside, value.get_shape(), place), i32)
+
+    first = insert(tensor.SplatOp(base, [], _like(value, pointer))).result
+    here = insert(AddPtrOp(first, _by_position(insert, value, i32, number))).result
+    type_ = _like(value, pointer.pointee)
+    return insert(LoadOp(here, atom=AtomAttr.of("ldg"), result_type=type_)).result
+
+
+def _truths(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
+    """Truth values are bytes in memory."""
+    numbers = [int(number != 0) for number in value.get_values()]
+    bytes_ = DenseIntOrFPElementsAttr.from_list(_like(value, i8), numbers)
+    tile = _loaded(insert, memory, bytes_)
+
+    def is_set(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
+        byte = inside(tensor.ExtractOp(tile, place, i8)).result
+        zero = inside(arith.ConstantOp(IntegerAttr(0, i8))).result
+        return inside(arith.CmpiOp(byte, zero, "ne")).result
+
+    return _by_position(insert, value, i1, is_set)
+
+
+@dataclass(frozen=True)
+class TileasMaterializeConstants(ModulePass):
+    """Select the elements of small constant tiles by position, and load those of larger ones.
+
+    Leaves: constants of one value, those in shared or tensor memory, and those that no load has the
+    extents for, as they are; a global of the module for each other one of more than 8 elements.
+
+    Idempotent; it has no diagnostics.
+    """
+
+    name = "tileas-materialize-constants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_patterns(op, [PlaceConstant(Globals(op))], apply_recursively=False)

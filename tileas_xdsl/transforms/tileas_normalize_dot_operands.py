@@ -1,0 +1,245 @@
+"""The pass `tileas-normalize-dot-operands`: operands A and B keep their order in memory.
+
+wgmma and tcgen05 read B with its rows or with its columns adjacent, so that a matrix which is
+multiplied transposed need not be turned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, bf16, f16, i1
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role, may_be_storage
+from tileas_xdsl.analysis.tile_groups import taken_in_place
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp, strides_of
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding, atom_of
+from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
+from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
+from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
+
+T = TypeVar("T")
+
+
+class LoadAsStored(RewritePattern):
+    """A tile of an array whose last dimension is not the adjacent one is loaded, then turned."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TiledLoadOp, rewriter: PatternRewriter) -> None:
+        view, shape = op.view.owner, shape_of(op.result.type)
+        if not isinstance(view, ViewOp) or view.indices or view.offset is not None:
+            return
+        array = view.source.owner
+        if not isinstance(array, MakeMemrefOp) or op.mask is not None:
+            return
+        order = _stored_order(array, shape)
+        if order is None:
+            return
+        insert = Insert(rewriter.insert)
+        element = element_of(op.result.type)
+        stored = TiledViewType(_permuted(shape, order), element, Space.GMEM)
+        beside = InsertPoint.after(array)
+        at_array = Insert(lambda made: rewriter.insert(made, beside))
+        whole = at_array(ViewOp(permuted_array(array, order, at_array), stored)).result
+        loaded, *tokens = insert(_loaded(op, whole, order)).results
+
+        def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
+            return taken(loaded, insert, _permuted(place, order))
+
+        rewriter.replace(op, [], [generated(insert, element, shape, at), *tokens])
+
+
+def _stored_order(array: MakeMemrefOp, shape: Sequence[int]) -> list[int] | None:
+    """The dimensions with the last and the adjacent one exchanged; None if they are the same."""
+    strides, last = strides_of(array.array), len(shape) - 1
+    if last < 1 or strides[last] == 1 or 1 not in strides:
+        return None
+    adjacent = strides.index(1)
+    if shape[adjacent] == 1 or shape[last] == 1:
+        return None
+    order = list(range(len(shape)))
+    order[adjacent], order[last] = last, adjacent
+    return order
+
+
+def _permuted(items: Sequence[T], order: Sequence[int]) -> list[T]:
+    return [items[k] for k in order]
+
+
+def _loaded(op: TiledLoadOp, view: SSAValue, order: Sequence[int]) -> Operation:
+    """The same load of a view whose dimensions are in another order."""
+    properties = dict(op.properties)
+    if op.in_bounds is not None:
+        flags = [bool(flag) for flag in op.in_bounds.get_values()]
+        properties["in_bounds"] = DenseArrayBase.from_list(i1, _permuted(flags, order))
+    tokens = [] if op.token is None else [op.token]
+    offsets = _permuted(op.offsets, order) if op.offsets else []
+    tile = TensorType(element_of(op.result.type), _permuted(shape_of(op.result.type), order))
+    return TiledLoadOp.create(
+        operands=[view, *_permuted(op.coords, order), *offsets, *tokens],
+        result_types=[tile, *(token.type for token in op.results[1:])],
+        properties=properties,
+        attributes=dict(op.attributes),
+    )
+
+
+class TurnedFactor(RewritePattern):
+    """B that was turned in registers is put into memory as it was, and read with its columns."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
+        put = op.b.owner
+        if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
+            return
+        insert = Insert(rewriter.insert)
+        source = _before_turn(put.source, insert)
+        if source is None:
+            return
+        element, (k, n) = element_of(op.b.type), shape_of(op.b.type)
+        kept = insert(ConvertLayoutOp(source, TensorType(element, (n, k), _SHARED))).result
+        columns = SharedEncoding(MemoryLayout(Layout((k, n), (1, k))))
+        turned = insert(ViewOp(kept, TensorType(element, (k, n), columns))).result
+        op.operands[1] = turned
+        rewriter.notify_op_modified(op)
+
+
+_SHARED = SpaceAttr(Space.SMEM)
+
+
+def _before_turn(tile: SSAValue, insert: Insert) -> SSAValue | None:
+    """The matrix that a matrix is the transpose of; None where it is of none."""
+    view, shape = tile.owner, shape_of(tile.type)
+    source = tile
+    if isinstance(view, ViewOp) and _without_ones(shape_of(view.source.type)) == shape:
+        source = view.source
+    before = _turned(source)
+    if before is None or shape_of(before.type) == shape[::-1]:
+        return before
+    return insert(ViewOp(before, TensorType(element_of(tile.type), shape[::-1]))).result
+
+
+def _without_ones(shape: Sequence[int]) -> tuple[int, ...]:
+    """The last two extents, where all before them are one."""
+    return tuple(shape[-2:]) if all(extent == 1 for extent in shape[:-2]) else tuple(shape)
+
+
+def _turned(tile: SSAValue) -> SSAValue | None:
+    """The tile whose last two dimensions are exchanged in another one."""
+    op = tile.owner
+    if not isinstance(op, GenerateOp):
+        return None
+    match list(op.body.block.ops):
+        case [tensor.ExtractOp() as element, YieldOp() as end]:
+            *front, row, column = op.body.block.args
+            is_turned = tuple(element.indices) == (*front, column, row)
+            is_yielded = tuple(end.operands) == tuple(element.results)
+            return element.tensor if is_turned and is_yielded else None
+        case _:
+            return None
+
+
+class FactorOfSums(RewritePattern):
+    """A that is computed from sums of wgmma stays in the registers that have them."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
+        put = op.a.owner
+        if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
+            return
+        element = element_of(op.a.type)
+        if not _is_wgmma(op) or element not in REGISTER_ELEMENTS or not _is_of_sums(put.source):
+            return
+        op.operands[0] = put.source
+        rewriter.notify_op_modified(op)
+
+
+REGISTER_ELEMENTS = (f16, bf16)
+"""Elements of A that lie in registers as sums do (PTX ISA, wgmma register fragments)."""
+
+
+def _is_wgmma(op: DotOp) -> bool:
+    atom = atom_of(op.atom)
+    return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
+
+
+def _is_of_sums(tile: SSAValue) -> bool:
+    """Whether a tile is made, element by element, of what a product by wgmma has summed."""
+    pending, seen = [tile], {tile}
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, DotOp) and _is_wgmma(op):
+            return True
+        new = [value for value in _made_of(op) if value not in seen]
+        seen.update(new)
+        pending += new
+    return False
+
+
+def _made_of(op: Operation | Block) -> Sequence[SSAValue]:
+    """The tiles that another one has in the same registers."""
+    if isinstance(op, GenerateOp):
+        return taken_in_place(op)
+    if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:
+        return op.operands
+    return ()
+
+
+class FactorOfLoop(RewritePattern):
+    """A factor that a loop does not change is put into shared memory before it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
+        loop = op.parent_op()
+        if op.result.type.encoding != _SHARED or not isinstance(loop, scf.ForOp):
+            return
+        if may_be_storage(op.source):
+            return
+        owner = op.source.owner
+        block = owner.parent if isinstance(owner, Operation) else owner
+        if block is loop.body.block:
+            return
+        op.detach()
+        rewriter.insert(op, InsertPoint.before(loop))
+        rewriter.notify_op_modified(op)
+
+
+@dataclass(frozen=True)
+class TileasNormalizeDotOperands(ModulePass):
+    """Bring tiles from memory as they lie there, and factors of products once.
+
+    A load whose columns are adjacent in memory becomes one of rows, turned by a `generate`; B that
+    was turned so is put into shared memory as it was loaded and seen by a column-major `view`.
+    A that is computed from sums of wgmma element by element, of 16 bits each, stays in registers.
+    What goes to shared memory for a loop, and is the same all along, goes there before it.
+    Loads through other operations than `view` of `make_memref` stay as they are.
+    """
+
+    name = "tileas-normalize-dot-operands"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Run the pass."""
+        patterns = [LoadAsStored(), TurnedFactor(), FactorOfSums(), FactorOfLoop()]
+        apply_patterns(op, patterns, dce=True)
