@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test lint format types unit filecheck sweep hardware mutate bench clean
+.PHONY: demo test check lint format types unit filecheck sweep freeze hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -17,6 +17,9 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@$(MAKE) -j2 --output-sync=target lint types unit filecheck
+
+check: $(VENV)/.installed-dev
+	@$(BIN)/python tests/check_pass.py $(PASS)
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet . || (echo "run 'make format'"; exit 1)
@@ -34,6 +37,9 @@ unit: $(VENV)/.installed-dev
 
 filecheck: $(VENV)/.installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -j2 -q tests/filecheck
+
+freeze: $(VENV)/.installed-dev
+	@$(BIN)/python benchmarks/freeze.py $(OUT)/freeze $(if $(BASE),--compare $(BASE))
 
 sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m slow
