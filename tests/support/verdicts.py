@@ -14,6 +14,7 @@ from support.assembling import Body, module_of, refused_lines
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.dialects.ptx import EntryOp, RetOp, param
 from tileas_xdsl.dialects.ptx.base import PtxOp
+from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.isa.requirements import ANYWHERE
 
 NEWEST = ".version 9.0"
@@ -85,8 +86,7 @@ def differences(ops_of, arch, monkeypatch):
 
 
 def _has(op, arch):
-    targets = op.requirement().targets
-    return not targets or arch in targets
+    return op.requirement().met_by(get_target(arch))
 
 
 def shown(op):

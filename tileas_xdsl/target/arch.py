@@ -6,6 +6,7 @@ Sources: CUDA C++ Programming Guide, compute capabilities 9.0 and 10.0; PTX ISA,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,8 +18,12 @@ class Target:
     """One GPU architecture; sizes are bytes, registers 32 bits wide."""
 
     name: str
+    capability: int
+    """Compute capability times ten."""
     ptx_version: tuple[int, int]
     """The lowest PTX version that has the instructions of this target."""
+    features: frozenset[str]
+    """What instruction forms ask for by name: architecture-specific features (`target/isa/`)."""
     matrix_layout_types: Mapping[str, int]
     """The modes of shared-memory matrix descriptors and their codes."""
     tensor_memory_lanes: int = 0
@@ -35,10 +40,23 @@ class Target:
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
-        Target("sm_90a", (8, 0), {"none": 0, "128B": 1, "64B": 2, "32B": 3}),
+        Target(
+            "sm_90a",
+            90,
+            (8, 0),
+            frozenset({"wgmma", "setmaxnreg", "tensormap"}),
+            {"none": 0, "128B": 1, "64B": 2, "32B": 3},
+        ),
         Target(
             "sm_100a",
+            100,
             (8, 6),
+            frozenset(
+                {
+                    *("tcgen05", "setmaxnreg", "tensormap", "tile_gather"),
+                    *("narrow_floats", "narrow_matrices", "redux_f32"),
+                }
+            ),
             {"none": 0, "128B_BASE32B": 1, "128B": 2, "64B": 4, "32B": 6},
             tensor_memory_lanes=128,
             tensor_memory_columns=512,
@@ -46,6 +64,32 @@ TARGETS: Mapping[str, Target] = {
     )
 }
 """Every known target by its name."""
+
+
+_SM_NAME = re.compile(r"sm_(\d+)([af]?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What instruction forms ask of any NVIDIA target, also of those that we make no code for."""
+
+    name: str
+    capability: int
+    features: frozenset[str] = frozenset()
+
+
+def platform_of(name: str) -> Platform | None:
+    """Return the platform `sm_80`, `sm_103a`, ...; None if that is no name of a target.
+
+    Only names with a suffix have features: those of the nearest known target below.
+    """
+    found = _SM_NAME.match(name)
+    if found is None:
+        return None
+    capability = int(found[1])
+    rows = [row for row in TARGETS.values() if row.capability <= capability and found[2]]
+    features = max(rows, key=lambda row: row.capability).features if rows else frozenset[str]()
+    return Platform(name, capability, features)
 
 
 def get_target(name: str) -> Target:

@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.ptx.control import CondBraOp, EntryOp
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.dialects.ptx.values import ConstOp, ExtractOp, PackOp, UndefOp
 from tileas_xdsl.dialects.ptx.wgmma import WgmmaOp
-from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.arch import TARGETS, Target
 from tileas_xdsl.target.isa.kinds import KINDS
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
@@ -136,8 +136,8 @@ class EntryWriter:
 
     def _require(self, op: PtxOp, requirement: Requirement) -> None:
         target = self._target
-        if requirement.targets and target.name not in requirement.targets:
-            known = ", ".join(sorted(requirement.targets))
+        if not requirement.met_by(target):
+            known = ", ".join(t.name for t in TARGETS.values() if requirement.met_by(t))
             raise op_error(op, f"is not in {target.name}: this form needs {known}")
         self.version = max(self.version, requirement.version)
 

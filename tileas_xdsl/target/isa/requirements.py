@@ -1,31 +1,67 @@
-"""What an instruction needs: a version of PTX, and targets that have it."""
+"""What an instruction form needs: a version of PTX, a compute capability, features of a target.
+
+A form never names targets: the row of a target in `target/arch.py` decides, by its capability and
+by the architecture-specific features (those of the suffix `a`) that it lists.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+
+
+class Architecture(Protocol):
+    """What a requirement asks of a target."""
+
+    @property
+    def capability(self) -> int:
+        """Compute capability times ten: 90, 100."""
+        ...
+
+    @property
+    def features(self) -> frozenset[str]:
+        """Architecture-specific features: `wgmma`, `tcgen05`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """The lowest PTX version of a form, and the targets that take it: all if none is named."""
+    """The PTX version that introduced a form, and what a target must have."""
 
-    version: tuple[int, int] = (8, 0)
-    targets: frozenset[str] = frozenset()
+    version: tuple[int, int] = (1, 0)
+    capability: int = 0
+    features: frozenset[str] = frozenset()
 
     def joined(self, other: Requirement) -> Requirement:
-        """What both need."""
-        targets = self.targets & other.targets if self.targets and other.targets else None
+        """Return what both need."""
         return Requirement(
             max(self.version, other.version),
-            (self.targets or other.targets) if targets is None else targets,
+            max(self.capability, other.capability),
+            self.features | other.features,
         )
+
+    def met_by(self, target: Architecture) -> bool:
+        """Return whether a target has the form, in whatever version of PTX."""
+        return target.capability >= self.capability and self.features <= target.features
+
+    def __str__(self) -> str:
+        """As messages and documentation show it: `PTX 8.6, sm_100+, tcgen05`."""
+        parts = [f"PTX {self.version[0]}.{self.version[1]}"] if self.version > (1, 0) else []
+        parts += [f"sm_{self.capability}+"] if self.capability else []
+        return ", ".join([*parts, *sorted(self.features)])
 
 
 ANYWHERE = Requirement()
-"""Every target that is supported has it, in the lowest version that the target has."""
+"""Every target has it, in every version."""
 
-HOPPER = Requirement((8, 0), frozenset({"sm_90a"}))
+
+def since(version: tuple[int, int] = (1, 0), capability: int = 0, *features: str) -> Requirement:
+    """Return the requirement of a form introduced in `version`, from `capability` on."""
+    return Requirement(version, capability, frozenset(features))
+
+
+HOPPER = since((8, 0), 90, "wgmma")
 """`wgmma`: a feature of sm_90a that no later target kept."""
 
-BLACKWELL = Requirement((8, 6), frozenset({"sm_100a"}))
-"""`tcgen05` and what came with it."""
+BLACKWELL = since((8, 6), 100, "tcgen05")
+"""`tcgen05`: tensor memory and its instructions."""

@@ -30,7 +30,7 @@ WGMMA_TYPES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
 )
 """By types of A and B: those of D."""
 
-WGMMA_MIXED = Requirement((8, 4), HOPPER.targets)
+WGMMA_MIXED = HOPPER.joined(Requirement((8, 4)))
 """Products of signed by unsigned bytes."""
 
 WGMMA_COLUMNS = tuple(range(8, 257, 8))
@@ -127,9 +127,9 @@ TENSOR_KINDS: Mapping[str, TensorKind] = MappingProxyType(
         "mxf4nvf4": TensorKind(("2X", "4X", "block16", "block32")),
     }
 )
-NVFP4 = Requirement((8, 7), BLACKWELL.targets)
+NVFP4 = BLACKWELL.joined(Requirement((8, 7)))
 """The kind mxf4nvf4."""
-BLOCK_VECTORS = Requirement((8, 8), BLACKWELL.targets)
+BLOCK_VECTORS = BLACKWELL.joined(Requirement((8, 8)))
 """Names of block scales by their length came later than those by columns."""
 
 COLLECTORS = ("", "fill", "use", "lastuse", "discard")
