@@ -46,11 +46,11 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Carried,
     DotToken,
     ExchangeRoom,
-    Fragment,
     Ghost,
     LoadToken,
     Lowered,
     PendingTile,
+    RegisterTile,
     Scalar,
     SharedTile,
     StageIndex,
@@ -470,6 +470,6 @@ def rebuilt(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowered]
 
 def _carried(value: Lowered) -> Carried:
     assert isinstance(
-        value, Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+        value, Scalar | RegisterTile | StageIndex | Ghost | DotToken | LoadToken | TensorTile
     ), value
     return value

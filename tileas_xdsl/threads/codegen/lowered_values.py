@@ -61,14 +61,14 @@ class Unset:
 
 
 @dataclass(frozen=True)
-class Fragment:
-    """A tile in registers: a vector for each block of its layout."""
+class RegisterTile:
+    """A tile in registers: its layout and the SSA vectors that hold the elements of a thread."""
 
     layout: RegisterLayout
     element: Attribute
     parts: tuple[SSAValue, ...]
 
-    def of(self, parts: Sequence[SSAValue]) -> Fragment:
+    def of(self, parts: Sequence[SSAValue]) -> RegisterTile:
         """The same kind of tile in other registers."""
         return replace(self, parts=tuple(parts))
 
@@ -236,7 +236,7 @@ class TensorTile:
 class DotToken:
     """Products in flight, and the registers or the tensor memory that they accumulate in."""
 
-    fragment: Fragment | TensorTile
+    fragment: RegisterTile | TensorTile
 
     @property
     def parts(self) -> Sequence[SSAValue]:
@@ -252,7 +252,7 @@ class DotToken:
 class LoadToken:
     """A tile that was loaded; whoever uses its registers waits for them."""
 
-    fragment: Fragment
+    fragment: RegisterTile
 
     @property
     def parts(self) -> Sequence[SSAValue]:
@@ -295,13 +295,13 @@ class ExchangeRoom:
     """Whether no other operation may use it."""
 
 
-Carried: TypeAlias = Scalar | Fragment | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+Carried: TypeAlias = Scalar | RegisterTile | StageIndex | Ghost | DotToken | LoadToken | TensorTile
 """What control flow can carry."""
 
 Lowered: TypeAlias = (
     Scalar
     | Splat
-    | Fragment
+    | RegisterTile
     | SharedTile
     | PendingTile
     | GlobalView

@@ -35,10 +35,10 @@ from tileas_xdsl.threads.codegen.builder import (
     rebuilt,
 )
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     GlobalView,
     Lowered,
     PendingTile,
+    RegisterTile,
     Scalar,
     SharedTile,
     Splat,
@@ -119,7 +119,7 @@ def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
         else:
             blocks.append(_again(e, op, operands, vectors))
     parts = zip(*blocks, strict=True)
-    return [Fragment(layout, *part) for part in zip(elements, parts, strict=True)]
+    return [RegisterTile(layout, *part) for part in zip(elements, parts, strict=True)]
 
 
 def is_on_tiles(op: Operation) -> bool:
@@ -386,7 +386,7 @@ def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) ->
     if not isa(type_, TensorType[Attribute]):
         return given[0]
     layout = common_layout(e, op, type_, given)
-    return Fragment(layout, held_as(type_.element_type), ())
+    return RegisterTile(layout, held_as(type_.element_type), ())
 
 
 def truncate_index(e: Emitter, op: arith.IndexCastOp) -> Sequence[Lowered]:

@@ -27,7 +27,7 @@ from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP, Agent
 from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
@@ -64,8 +64,8 @@ def plan_of(
 
 
 def converted(
-    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, kind: Kind | None = None
-) -> Fragment:
+    e: Emitter, op: Operation, tile: RegisterTile, layout: RegisterLayout, kind: Kind | None = None
+) -> RegisterTile:
     """A tile in the registers of another layout, by a plan of a kind if one is asked for."""
     if tile.layout == layout:
         return tile
@@ -80,7 +80,7 @@ def converted(
 
 
 def places_by(
-    e: Emitter, op: Operation, tile: Fragment, plan: Plan, digits: Sequence[ThreadDigit] = ()
+    e: Emitter, op: Operation, tile: RegisterTile, plan: Plan, digits: Sequence[ThreadDigit] = ()
 ) -> list[Place | None]:
     """Where the registers of the target of a plan are, once it is carried out."""
     match plan:
@@ -93,7 +93,7 @@ def places_by(
             return _through_buffer(e, op, tile, plan, digits)
 
 
-def _renamed(e: Emitter, tile: Fragment, plan: RegisterPlan) -> list[Place | None]:
+def _renamed(e: Emitter, tile: RegisterTile, plan: RegisterPlan) -> list[Place | None]:
     """Registers of the same thread in another order."""
     file = RegisterFile.of(e, tile)
     registers = plan.registers
@@ -103,7 +103,7 @@ def _renamed(e: Emitter, tile: Fragment, plan: RegisterPlan) -> list[Place | Non
     return file.assembled(registers)
 
 
-def _shuffled(e: Emitter, tile: Fragment, plan: ShufflePlan) -> list[Place | None]:
+def _shuffled(e: Emitter, tile: RegisterTile, plan: ShufflePlan) -> list[Place | None]:
     """Words of other lanes, one a round."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
@@ -163,7 +163,7 @@ def _of_lane_wide(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
 
 
 def _through_buffer(
-    e: Emitter, op: Operation, tile: Fragment, plan: SharedPlan, digits: Sequence[ThreadDigit]
+    e: Emitter, op: Operation, tile: RegisterTile, plan: SharedPlan, digits: Sequence[ThreadDigit]
 ) -> list[Place | None]:
     """All registers stored and loaded again; warps that only read their own need not meet."""
     by_warp = not plan.cost.barriers
@@ -194,7 +194,7 @@ CARRIERS: Mapping[Attribute, Carrier] = {
 """Elements that memory does not hold."""
 
 
-def carried(e: Emitter, tile: Fragment) -> Fragment:
+def carried(e: Emitter, tile: RegisterTile) -> RegisterTile:
     """A tile as elements that memory holds."""
     if tile.element not in CARRIERS:
         return tile
@@ -202,10 +202,10 @@ def carried(e: Emitter, tile: Fragment) -> Fragment:
     return cast(e, tile, carrier.there, carrier.type)
 
 
-def cast(e: Emitter, tile: Fragment, kind: Any, type_: Attribute) -> Fragment:
+def cast(e: Emitter, tile: RegisterTile, kind: Any, type_: Attribute) -> RegisterTile:
     """A tile element by element as another type."""
     parts = tuple(cast_vector(e, part, kind, type_) for part in tile.parts)
-    return Fragment(tile.layout, type_, parts)
+    return RegisterTile(tile.layout, type_, parts)
 
 
 def cast_vector(e: Emitter, part: SSAValue, kind: Any, type_: Attribute) -> SSAValue:

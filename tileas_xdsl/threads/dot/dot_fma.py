@@ -17,7 +17,7 @@ from tileas_xdsl.analysis.dot_layouts import Tiling
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.dot.register_operands import (
     Operand,
     operands_of,
@@ -33,7 +33,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 )
 
 
-def thread_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
+def thread_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """A product by `fma`."""
     start = in_registers(e, op, op.c, tiling.sums)
     wide = _wide(start.element)

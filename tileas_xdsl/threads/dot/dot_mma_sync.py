@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import cast
 from tileas_xdsl.threads.dot.register_operands import (
     Operand,
@@ -49,7 +49,7 @@ Cell = tuple[int, int, int]
 """An instruction's part of C: batch, rows, columns, counted within a warp."""
 
 
-def warp_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
+def warp_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """A product by `mma.sync`."""
     types = _types(op)
     _check(op, tiling, types)
@@ -154,10 +154,10 @@ class _Cells:
 def _multiplied(
     e: Emitter,
     cells: _Cells,
-    start: Fragment,
+    start: RegisterTile,
     operands: tuple[Operand, Operand],
     types: tuple[str, str],
-) -> Fragment:
+) -> RegisterTile:
     """All instructions, step after step of K."""
     file = RegisterFile.of(e, start)
     sums = {
@@ -196,7 +196,9 @@ def _taken(
     return RegisterFile(e, element).joined([None if r is None else places[r] for r in registers])
 
 
-def _together(e: Emitter, cells: _Cells, like: Fragment, sums: Mapping[Cell, SSAValue]) -> Fragment:
+def _together(
+    e: Emitter, cells: _Cells, like: RegisterTile, sums: Mapping[Cell, SSAValue]
+) -> RegisterTile:
     """The sums of all instructions in the registers of C."""
     places: dict[int, Place] = {}
     for cell, part in sums.items():

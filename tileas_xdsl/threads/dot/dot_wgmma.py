@@ -44,10 +44,10 @@ from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     DotToken,
-    Fragment,
     Ghost,
     LoadToken,
     Lowered,
+    RegisterTile,
     SharedTile,
     Splat,
     StoreToken,
@@ -119,7 +119,7 @@ def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
     return [_waited(e, *_issue(e, op))]
 
 
-def _by_threads(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> Fragment:
+def _by_threads(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """A product in the registers of all threads, which is done when they go on."""
     atom = atom_of(op.atom)
     assert isinstance(atom, MmaAtom)
@@ -155,8 +155,8 @@ def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
 
 
 def _waited(
-    e: Emitter, fragment: Fragment | TensorTile, kept: Sequence[SSAValue] = ()
-) -> Fragment | TensorTile:
+    e: Emitter, fragment: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
+) -> RegisterTile | TensorTile:
     """What a product has left, with registers kept; those who read tensor memory wait for it."""
     if isinstance(fragment, TensorTile):
         return fragment
@@ -164,7 +164,7 @@ def _waited(
     return fragment.of(done[: len(fragment.parts)])
 
 
-def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> tuple[Fragment, Sequence[SSAValue]]:
+def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> tuple[RegisterTile, Sequence[SSAValue]]:
     """The instructions of a product, as one group, and the registers of A that they read."""
     _check_atom(e, op)
     rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
@@ -217,11 +217,11 @@ def _zeros(e: Emitter, op: DotOp | AsyncDotOp) -> Splat | None:
     return found if is_zero else None
 
 
-def _unset(e: Emitter, sums: Splat, layout: AccumulatorLayout) -> Fragment:
+def _unset(e: Emitter, sums: Splat, layout: AccumulatorLayout) -> RegisterTile:
     """Registers of sums that hold nothing yet."""
     type_ = VectorType(sums.element, [layout.registers])
     parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(layout.blocks)]
-    return Fragment(layout, sums.element, tuple(parts))
+    return RegisterTile(layout, sums.element, tuple(parts))
 
 
 def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
@@ -250,7 +250,7 @@ def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
         raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {layout.n}")
 
 
-def _check_registers(e: Emitter, op: Operation, sums: Fragment) -> None:
+def _check_registers(e: Emitter, op: Operation, sums: RegisterTile) -> None:
     """A thread keeps its accumulators in registers, and needs some more."""
     count = sums.layout.blocks * sums.layout.registers
     needed = count * bits_of(sums.element) // REGISTER_BITS

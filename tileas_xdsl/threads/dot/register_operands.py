@@ -25,8 +25,8 @@ from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.threads.codegen.builder import Emitter
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     PendingTile,
+    RegisterTile,
     SharedTile,
     Splat,
 )
@@ -92,7 +92,7 @@ class Operand:
 class Exchange:
     """An operand in registers of other threads, and how it gets to those that multiply."""
 
-    tile: Fragment
+    tile: RegisterTile
     plan: SharedPlan
     side: Side
 
@@ -134,7 +134,7 @@ def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchan
     return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
 
 
-def _in_registers(tile: Fragment, e: Emitter, steps: int) -> Operand:
+def _in_registers(tile: RegisterTile, e: Emitter, steps: int) -> Operand:
     """A tile that threads have already, step after step."""
     file, count = RegisterFile.of(e, tile), tile.layout.registers // steps
     return Operand(

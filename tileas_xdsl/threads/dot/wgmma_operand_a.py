@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile, Splat
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import strip
@@ -111,7 +111,7 @@ LeftFactor: TypeAlias = RegisterFactor | SharedFactor
 
 def left_factor(e: Emitter, op: AsyncDotOp | DotOp, groups: int) -> LeftFactor:
     """A of a product that so many warpgroups make, where it is."""
-    if not isinstance(e.get(op.a), Fragment | Splat):
+    if not isinstance(e.get(op.a), RegisterTile | Splat):
         tile = e.shared_tile(op.a)
         layout = tile.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
         return SharedFactor(tile, layout)

@@ -35,9 +35,9 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Emitter
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     GlobalView,
     PendingTile,
+    RegisterTile,
 )
 from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
@@ -99,7 +99,7 @@ class Accesses:
     layout: RegisterLayout
     rows: Mapping[int, Row]
     """By the lines of pieces."""
-    mask: Fragment | None = None
+    mask: RegisterTile | None = None
 
     @staticmethod
     def of(
@@ -109,7 +109,7 @@ class Accesses:
         layout: RegisterLayout,
         *,
         guard: SSAValue | None,
-        mask: Fragment | None = None,
+        mask: RegisterTile | None = None,
         bits: int = 0,
     ) -> Accesses:
         """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
@@ -204,7 +204,7 @@ def _row(
     return Row(offset, column, exists)
 
 
-def load_tile(e: Emitter, op: TiledLoadBase) -> Fragment:
+def load_tile(e: Emitter, op: TiledLoadBase) -> RegisterTile:
     """The tile that a load names, in registers."""
     source, shape = e.get(op.view), shape_of(op.loaded_type())
     assert shape is not None
@@ -225,7 +225,7 @@ def in_rows(e: Emitter, layout: RegisterLayout) -> RegisterLayout:
 
 def load_window(
     e: Emitter, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
-) -> Fragment:
+) -> RegisterTile:
     """A tile of an array in global memory, in the registers of a layout."""
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
@@ -253,7 +253,7 @@ def load_window(
 
         return list(assembled(e, layout, source.element, load).parts)
 
-    return Fragment(layout, source.element, tuple(accesses.chosen(wide, single)))
+    return RegisterTile(layout, source.element, tuple(accesses.chosen(wide, single)))
 
 
 def store_tile(e: Emitter, op: TiledStoreOp) -> None:
@@ -274,8 +274,8 @@ def store_window(
     e: Emitter,
     op: TiledStoreOp | StoreBase,
     window: Window,
-    tile: Fragment,
-    mask: Fragment | None = None,
+    tile: RegisterTile,
+    mask: RegisterTile | None = None,
 ) -> None:
     """A tile in registers to an array in global memory."""
     target, layout = window.view, tile.layout
@@ -300,7 +300,7 @@ def store_window(
     accesses.chosen(wide, single)
 
 
-def put_shared(e: Emitter, op: Operation, tile: Fragment, target: SSAValue) -> None:
+def put_shared(e: Emitter, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
     """A tile in registers, put into shared memory where all threads of the agent see it.
 
     Nobody reads a new tile before.  Where the program has the block meet next, the agent need not.

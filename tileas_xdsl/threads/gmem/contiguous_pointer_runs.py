@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.gmem.coalesced_access import padded
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
 from tileas_xdsl.threads.registers.access_chunk import Piece
@@ -39,8 +39,8 @@ class Runs:
     """The pointers of a tile, in pieces of neighbours."""
 
     e: Emitter
-    base: Fragment
-    mask: Fragment | None
+    base: RegisterTile
+    mask: RegisterTile | None
     type: MemoryPointer
     pieces: Sequence[Piece]
     mine: SSAValue | None
@@ -50,8 +50,8 @@ class Runs:
     def of(
         e: Emitter,
         pointers: SSAValue,
-        base: Fragment,
-        mask: Fragment | None,
+        base: RegisterTile,
+        mask: RegisterTile | None,
         type_: MemoryPointer,
         *,
         stored: bool,
@@ -103,7 +103,7 @@ class Runs:
             exists = e.both(exists, element(e, self.mask.parts[piece.block], piece.register))
         return followed(e, self._pointer(piece, 0), wide), exists
 
-    def load(self, padding: FloatAttr | IntegerAttr | None) -> Fragment:
+    def load(self, padding: FloatAttr | IntegerAttr | None) -> RegisterTile:
         """All pieces, each at once."""
 
         def loaded(piece: Piece) -> SSAValue:
@@ -114,7 +114,7 @@ class Runs:
 
         return assembled(self.e, self.base.layout, self.type.element_type, loaded)
 
-    def store(self, value: Fragment) -> None:
+    def store(self, value: RegisterTile) -> None:
         """All pieces, each at once."""
         for piece in self.pieces:
             pointer, exists = self._place(piece)
@@ -130,11 +130,11 @@ def either_loaded(
     e: Emitter,
     runs: Runs,
     padding: FloatAttr | IntegerAttr | None,
-    one_by_one: Callable[[], Fragment],
-) -> Fragment:
+    one_by_one: Callable[[], RegisterTile],
+) -> RegisterTile:
     """Whole pieces where all of them are, else elements."""
     blocks = (Block(), Block())
-    condition, made = runs.are_whole(), list[Fragment]()
+    condition, made = runs.are_whole(), list[RegisterTile]()
     for block, load in zip(blocks, (lambda: runs.load(padding), one_by_one), strict=True):
         with e.within(block):
             made.append(load())
@@ -145,7 +145,7 @@ def either_loaded(
 
 
 def either_stored(
-    e: Emitter, runs: Runs, value: Fragment, one_by_one: Callable[[], None]
+    e: Emitter, runs: Runs, value: RegisterTile, one_by_one: Callable[[], None]
 ) -> Operation:
     """Whole pieces where all of them are, else elements."""
     blocks = (Block(), Block())

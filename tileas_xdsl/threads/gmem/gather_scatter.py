@@ -16,9 +16,9 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     GlobalView,
     Lowered,
+    RegisterTile,
     Scalar,
 )
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
@@ -49,11 +49,11 @@ class Scatter:
     e: Emitter
     view: GlobalView
     layout: RegisterLayout
-    indices: Sequence[SSAValue | Fragment]
+    indices: Sequence[SSAValue | RegisterTile]
     """By dimension of the array."""
     checked: Sequence[bool]
     """Along which dimensions an index may be out of bounds."""
-    mask: Fragment | None
+    mask: RegisterTile | None
 
     @staticmethod
     def of(e: Emitter, op: ScatteringOp, tile: Attribute, values: Sequence[SSAValue]) -> Scatter:
@@ -89,10 +89,10 @@ class Scatter:
         assert offset is not None
         return e.advance(view.pointer, offset), exists
 
-    def _coordinate(self, axis: int, index: SSAValue | Fragment, cell: Cell) -> SSAValue:
+    def _coordinate(self, axis: int, index: SSAValue | RegisterTile, cell: Cell) -> SSAValue:
         """An index of the array, `i64`."""
         e, start = self.e, self.view.starts[axis]
-        if isinstance(index, Fragment):
+        if isinstance(index, RegisterTile):
             index = element(e, index.parts[cell.block], cell.register)
         wide = _wide(e, index)
         return e.add(wide, start if isinstance(start, int) else _wide(e, start))
@@ -130,7 +130,7 @@ def gather(e: Emitter, op: GatherLoadOp) -> Sequence[Lowered]:
         value = e.insert(LoadOp(pointer, type_, exists)).result
         rows[cell.block][cell.register] = padded(e, value, exists, padding)
     parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
-    return [Fragment(layout, type_, parts), *token_of(op)]
+    return [RegisterTile(layout, type_, parts), *token_of(op)]
 
 
 def scatter(e: Emitter, op: ScatterStoreOp) -> Sequence[Lowered]:

@@ -24,11 +24,11 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     Ghost,
     GlobalView,
     LoadToken,
     Lowered,
+    RegisterTile,
     Scalar,
 )
 from tileas_xdsl.threads.gmem.atomic_rmw import Order
@@ -71,12 +71,12 @@ def load(e: Emitter, op: LoadOp) -> Sequence[Lowered]:
 def async_load(e: Emitter, op: AsyncLoadOp) -> Sequence[Lowered]:
     """The same: the hardware waits where registers are used."""
     found = loaded(e, op)
-    if not isinstance(found, Fragment):
+    if not isinstance(found, RegisterTile):
         raise op_error(op, "loads a single element in the background, which is not lowered yet")
     return [LoadToken(found), *token_of(op)]
 
 
-def loaded(e: Emitter, op: LoadBase) -> Scalar | Fragment:
+def loaded(e: Emitter, op: LoadBase) -> Scalar | RegisterTile:
     """The value of a load, in registers; what it acquires is known to all threads."""
     order(e, op)
     if pointer_of(op.base.type) is None:
@@ -87,7 +87,7 @@ def loaded(e: Emitter, op: LoadBase) -> Scalar | Fragment:
     return found
 
 
-def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Fragment:
+def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | RegisterTile:
     type_ = _pointer(op, op.base)
     if shape_of(op.base.type) is None:
         pointer = followed(e, e.scalar(op.base), type_)
@@ -99,7 +99,7 @@ def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Fragm
     alone = ordering.word is not None and not is_held_once(e, layout)
     cells = cells_to_store if alone else cells_to_load
 
-    def one_by_one() -> Fragment:
+    def one_by_one() -> RegisterTile:
         rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
         for cell in cells(e, layout, bits_of(i64)):
             exists = e.both(cell.exists, chosen(e, mask, cell))
@@ -109,7 +109,7 @@ def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Fragm
             )
             rows[cell.block][cell.register] = padded(e, e.insert(made).result, exists, padding)
         parts = [filled(e, row, layout.registers, type_.element_type) for row in rows]
-        return Fragment(layout, type_.element_type, tuple(parts))
+        return RegisterTile(layout, type_.element_type, tuple(parts))
 
     if ordering.word is not None:
         tile = one_by_one()
@@ -183,7 +183,7 @@ def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
     return token_of(op)
 
 
-def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | Fragment:
+def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | RegisterTile:
     """The element at coordinates, or the tile that begins there."""
     check_weak(op, op.mem_semantic)
     view, shape = _view(e, op), shape_of(op.loaded_type())
@@ -237,7 +237,7 @@ def _pointer(op: Operation, base: SSAValue) -> MemoryPointer:
     return memory_pointer(op, pointer)
 
 
-def chosen(e: Emitter, mask: Fragment | None, cell: Cell) -> SSAValue | None:
+def chosen(e: Emitter, mask: RegisterTile | None, cell: Cell) -> SSAValue | None:
     """Whether a mask leaves an element; None where there is no mask."""
     return None if mask is None else element(e, mask.parts[cell.block], cell.register)
 

@@ -23,9 +23,9 @@ from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     GlobalView,
     Lowered,
+    RegisterTile,
     Scalar,
 )
 from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
@@ -110,12 +110,12 @@ def _result(
     op: PointedAtomicOp | TiledAtomicRmwOp,
     layout: RegisterLayout,
     rows: Sequence[Mapping[int, SSAValue]],
-) -> Fragment:
+) -> RegisterTile:
     """What was there, in all threads that have the elements."""
     type_ = element_of(op.value.type)
     assert type_ is not None
     parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
-    old = Fragment(layout, type_, parts)
+    old = RegisterTile(layout, type_, parts)
     if not any(op.result.uses) or is_held_once(e, layout):
         return old
     return read_back(e, spilled(e, op, old), layout)

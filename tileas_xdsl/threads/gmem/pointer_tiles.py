@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, Lowered, Scalar
+from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_values import (
     element,
@@ -57,7 +57,7 @@ def add_pointer(e: Emitter, op: AddPtrOp) -> Sequence[Lowered]:
     layout = common_layout(e, op, op.result.type, [found, e.get(op.offset)])
     base, offset = (in_registers(e, op, value, layout) for value in op.operands)
     parts = [e.add(a, distance(e, b, size)) for a, b in zip(base.parts, offset.parts, strict=True)]
-    return [Fragment(layout, i64, tuple(parts))]
+    return [RegisterTile(layout, i64, tuple(parts))]
 
 
 def distance(e: Emitter, offset: SSAValue, size: int) -> SSAValue:

@@ -27,12 +27,12 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     Ghost,
     GlobalView,
     LoadToken,
     Lowered,
     PendingTile,
+    RegisterTile,
     Scalar,
     SharedTile,
     Splat,
@@ -77,7 +77,7 @@ def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
 def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
     """The same memory; of an array in global memory, a window that begins somewhere."""
     source = e.get(op.source)
-    if isinstance(source, Fragment | Splat):
+    if isinstance(source, RegisterTile | Splat):
         return [reshaped(e, op, source)]
     if isinstance(source, PendingTile | SharedTile):
         if not op.is_whole or shape_of(op.result.type) != source.shape:
@@ -114,7 +114,7 @@ def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
         return [_tensor_columns(e, op, source)]
     if isinstance(source, Splat):
         return [replace(source, shape=shape_of(op.result.type) or ())]
-    if isinstance(source, Fragment):
+    if isinstance(source, RegisterTile):
         columns = _columns(e, op, source)
         return [part_of_registers(e, op, source) if columns is None else columns]
     if isinstance(source, SharedTile):
@@ -170,7 +170,7 @@ def _rows_somewhere(e: Emitter, op: ExtractSliceOp, source: SharedTile) -> Share
     return replace(source, pointer=pointer, rows=sizes[0])
 
 
-def _columns(e: Emitter, op: ExtractSliceOp, source: Fragment) -> Fragment | None:
+def _columns(e: Emitter, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:
     """Whole columns of accumulators, which stay where they are; None for any other part."""
     layout, sizes = source.layout, op.static_sizes.get_values()
     if not isinstance(layout, AccumulatorLayout) or any(n != 1 for n in _strides(op)):
@@ -183,7 +183,7 @@ def _columns(e: Emitter, op: ExtractSliceOp, source: Fragment) -> Fragment | Non
         return None
     begin, count = first // 2, sizes[1] // 2
     parts = tuple([e.insert(SliceFragmentOp(part, begin, count)).result for part in source.parts])
-    return Fragment(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
+    return RegisterTile(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
 
 
 def _strides(op: ExtractSliceOp) -> Sequence[int]:
@@ -239,7 +239,7 @@ def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
     """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
     _await(e, op)
     fragment = e.get(op.value)
-    if not isinstance(fragment, Fragment) or not isinstance(fragment.layout, AccumulatorLayout):
+    if not isinstance(fragment, RegisterTile) or not isinstance(fragment.layout, AccumulatorLayout):
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)
@@ -251,13 +251,13 @@ def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
     return _token(op)
 
 
-def _layout_of(fragment: Fragment) -> AccumulatorLayout:
+def _layout_of(fragment: RegisterTile) -> AccumulatorLayout:
     """The layout of accumulators."""
     assert isinstance(fragment.layout, AccumulatorLayout)
     return fragment.layout
 
 
-def _store_global(e: Emitter, op: TiledStoreOp, fragment: Fragment, target: GlobalView) -> None:
+def _store_global(e: Emitter, op: TiledStoreOp, fragment: RegisterTile, target: GlobalView) -> None:
     if len(target.extents) != 2:
         raise op_error(op, "stores accumulators to a matrix")
     starts = [e.as_type(_tile_start(e, target, op, axis), i32) for axis in range(2)]
@@ -318,7 +318,7 @@ def _store_row(
         e.insert(StoreOp(value, pointer, exists, offset=offset))
 
 
-def _store_shared(e: Emitter, op: TiledStoreOp, fragment: Fragment, tile: SharedTile) -> None:
+def _store_shared(e: Emitter, op: TiledStoreOp, fragment: RegisterTile, tile: SharedTile) -> None:
     """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
     layout = _layout_of(fragment)
     if (layout.m, layout.n) != (tile.height, tile.layout.columns):

@@ -24,8 +24,8 @@ from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     Lowered,
+    RegisterTile,
     Scalar,
     Splat,
     held_as,
@@ -133,7 +133,7 @@ class Generation:
         elif source not in self.rooms:
             self.rooms[source] = spilled(e, op, carried(e, tile))
 
-    def _positions(self, step: Step, op: tensor.ExtractOp, tile: Fragment) -> Table:
+    def _positions(self, step: Step, op: tensor.ExtractOp, tile: RegisterTile) -> Table:
         """By register, the element that is taken; -1 where none counts."""
         shape, flags = tile.layout.shape, self.body.wanted[op.result]
         path = self.body.flags(step.path)
@@ -421,7 +421,7 @@ def generate(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
     work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
     work.fetch()
     parts = [work.part(block) for block in range(work.layout.blocks)]
-    return [Fragment(work.layout, held_as(type_.element_type), tuple(parts))]
+    return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
 
 
 def _alike(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:

@@ -19,9 +19,9 @@ from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
-    Fragment,
     LoadToken,
     Lowered,
+    RegisterTile,
     TensorTile,
 )
 from tileas_xdsl.threads.dot.mma_issuer_warp import Issuer, host_of, issuers
@@ -77,7 +77,7 @@ def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
     if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
         return
     for user, value in captures(body):
-        if isinstance(e.values.get(value), Fragment | LoadToken | DotToken | TensorTile):
+        if isinstance(e.values.get(value), RegisterTile | LoadToken | DotToken | TensorTile):
             name = "a tile" if value.name_hint is None else f"%{value.name_hint}"
             text = f"uses {name} in registers of other threads than those of {agent.name}"
             reason = note_at(value, "tileas-resolve-agent-boundary hands it over")

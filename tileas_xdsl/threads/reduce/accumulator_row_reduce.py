@@ -18,7 +18,7 @@ from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, Lowered
+from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
 from tileas_xdsl.threads.reduce.warp_reduce import Combiner, reduce
 from tileas_xdsl.threads.registers.vector_values import element, filled
@@ -82,13 +82,13 @@ class Spread:
 def reduce_tile(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
     found, combiner = e.get(op.source), Combiner.of(e, op)
-    if combiner is None or op.axis.value.data != 1 or not isinstance(found, Fragment):
+    if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
         return reduce(e, op)
     spread = Spread.of(found.layout) if isinstance(found.layout, EncodedLayout) else None
     return reduce(e, op) if spread is None else [_along_rows(combiner, op, found, spread)]
 
 
-def _along_rows(c: Combiner, op: Operation, tile: Fragment, spread: Spread) -> Fragment:
+def _along_rows(c: Combiner, op: Operation, tile: RegisterTile, spread: Spread) -> RegisterTile:
     part = c.widened(tile.parts[0])
     values: list[SSAValue] = []
     for registers in spread.registers:
@@ -100,7 +100,7 @@ def _along_rows(c: Combiner, op: Operation, tile: Fragment, spread: Spread) -> F
         values = _between_warps(c, op, values, spread)
     narrow = {k: c.narrowed(value) for k, value in enumerate(values)}
     part = filled(c.e, narrow, spread.values.registers, c.element)
-    return Fragment(spread.values, c.element, (part,))
+    return RegisterTile(spread.values, c.element, (part,))
 
 
 def _between_warps(

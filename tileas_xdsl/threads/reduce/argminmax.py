@@ -13,7 +13,7 @@ from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
 from tileas_xdsl.threads.registers.coordinates import group_of_warp, is_counted_warp
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -32,7 +32,7 @@ def is_near(rows: RowsLayout, agent_warps: int) -> bool:
     return here <= FACTOR * there
 
 
-def reduce_rows(e: Emitter, op: ReduceOp, rows: RowsLayout) -> Sequence[Fragment]:
+def reduce_rows(e: Emitter, op: ReduceOp, rows: RowsLayout) -> Sequence[RegisterTile]:
     """One value for each row of each tile."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, e.agent.warps)
     tiles = [in_registers(e, op, source, rows) for source in op.sources]
@@ -41,7 +41,7 @@ def reduce_rows(e: Emitter, op: ReduceOp, rows: RowsLayout) -> Sequence[Fragment
     if rows.group > 1:
         values = _between_warps(work, rows, values)
     return [
-        Fragment(column_layout(rows), tile.element, (joined(e, [row[k] for row in values]),))
+        RegisterTile(column_layout(rows), tile.element, (joined(e, [row[k] for row in values]),))
         for k, tile in enumerate(tiles)
     ]
 

@@ -12,12 +12,12 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
 from tileas_xdsl.threads.registers.vector_values import filled
 
 
-def reduce_axis(e: Emitter, op: ReduceOp) -> Sequence[Fragment]:
+def reduce_axis(e: Emitter, op: ReduceOp) -> Sequence[RegisterTile]:
     """The tiles without a dimension."""
     work = Combining.of(e, op)
     rows = [_in_warp(work, work.all_of(work.run(line))) for line in range(work.split.lines)]
@@ -57,8 +57,8 @@ def _between_warps(work: Combining, rows: Sequence[Row]) -> list[Row]:
 
 
 def fragment_of_rows(
-    e: Emitter, like: Fragment, layout: EncodedLayout, values: Sequence[SSAValue]
-) -> Fragment:
+    e: Emitter, like: RegisterTile, layout: EncodedLayout, values: Sequence[SSAValue]
+) -> RegisterTile:
     """Scalars, one for each register, as a tile with the elements of another."""
     part = filled(e, dict(enumerate(values)), layout.registers, like.element)
-    return Fragment(layout, like.element, (part,))
+    return RegisterTile(layout, like.element, (part,))

@@ -13,7 +13,7 @@ from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, Scalar
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
 from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -33,7 +33,7 @@ class Combining:
     e: Emitter
     op: ReduceOp | ScanOp
     split: AxisSplit
-    tiles: Sequence[Fragment]
+    tiles: Sequence[RegisterTile]
 
     @staticmethod
     def of(e: Emitter, op: ReduceOp | ScanOp) -> Combining:

@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import DotToken, Fragment, Lowered
+from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
 from tileas_xdsl.threads.reduce.axis_reduce import reduce_axis
@@ -246,22 +246,22 @@ def _by_any_body(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
 def _layout_of_source(e: Emitter, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
     """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
     found = e.get(op.source)
-    if isinstance(found, Fragment) and isinstance(found.layout, RowsLayout):
+    if isinstance(found, RegisterTile) and isinstance(found.layout, RowsLayout):
         return found.layout
     return layout_of(e, op, shape)
 
 
-def _accumulators(e: Emitter, op: ReduceOp) -> Fragment | None:
+def _accumulators(e: Emitter, op: ReduceOp) -> RegisterTile | None:
     """The tile that is reduced, where it lies as wgmma leaves it; else None."""
     found = e.get(op.source)
     tile = found.fragment if isinstance(found, DotToken) else found
-    if not isinstance(tile, Fragment) or not isinstance(tile.layout, AccumulatorLayout):
+    if not isinstance(tile, RegisterTile) or not isinstance(tile.layout, AccumulatorLayout):
         return None
     encoded = encoded_layout(e, op, op.source.type)
     return tile if encoded in (None, tile.layout) else None
 
 
-def _along_accumulators(c: Combiner, source: Fragment) -> Fragment:
+def _along_accumulators(c: Combiner, source: RegisterTile) -> RegisterTile:
     """Rows of accumulators: four lanes have each row, and nobody else has anything of it."""
     e, layout = c.e, source.layout
     assert isinstance(layout, AccumulatorLayout)
@@ -273,10 +273,10 @@ def _along_accumulators(c: Combiner, source: Fragment) -> Fragment:
             value = c.in_warp(c.in_thread_of_wide(line), QUAD)
             values[2 * block + half] = c.narrowed(value)
     rows = accumulator_rows(layout, e.agent.threads)
-    return Fragment(rows, c.element, (filled(e, values, rows.registers, c.element),))
+    return RegisterTile(rows, c.element, (filled(e, values, rows.registers, c.element),))
 
 
-def _along_rows(c: Combiner, op: Operation, source: Fragment) -> Fragment:
+def _along_rows(c: Combiner, op: Operation, source: RegisterTile) -> RegisterTile:
     """Whole rows are in groups of warps: what is left of them all lanes have."""
     rows = source.layout
     assert isinstance(rows, RowsLayout)
@@ -284,7 +284,7 @@ def _along_rows(c: Combiner, op: Operation, source: Fragment) -> Fragment:
     if rows.group > 1:
         values = _between_warps_of_groups(c, op, values, rows)
     part = joined(c.e, [c.narrowed(value) for value in values])
-    return Fragment(column_layout(rows), c.element, (part,))
+    return RegisterTile(column_layout(rows), c.element, (part,))
 
 
 def _between_warps_of_groups(
@@ -306,13 +306,13 @@ def _between_warps_of_groups(
     return [element(e, part, k) for k in range(count)]
 
 
-def _to_one(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
+def _to_one(c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout) -> RegisterTile:
     """A line to one element, which all threads get."""
     assert isinstance(source.layout, PlainLayout)
     value = c.in_warp(c.in_thread(source.parts[0]), source.layout.lanes)
     if source.layout.groups > 1:
         value = _between_warps(c, op, value, source.layout)
-    return Fragment(layout, c.element, (joined(c.e, [c.narrowed(value)]),))
+    return RegisterTile(layout, c.element, (joined(c.e, [c.narrowed(value)]),))
 
 
 def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLayout) -> SSAValue:
@@ -326,7 +326,9 @@ def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLay
     return c.all_of([element(e, found, k) for k in range(count)])
 
 
-def _along_columns(c: Combiner, op: Operation, source: Fragment, layout: PlainLayout) -> Fragment:
+def _along_columns(
+    c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout
+) -> RegisterTile:
     """Each thread combines its rows, and through shared memory those of all warps."""
     e, rows = c.e, source.layout
     assert isinstance(rows, RowsLayout)

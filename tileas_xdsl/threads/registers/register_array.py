@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
 from tileas_xdsl.threads.registers.vector_values import (
     element,
@@ -39,7 +39,7 @@ class RegisterFile:
     places: dict[int, Place] = field(default_factory=dict[int, Place])
 
     @staticmethod
-    def of(e: Emitter, fragment: Fragment) -> RegisterFile:
+    def of(e: Emitter, fragment: RegisterTile) -> RegisterFile:
         """The registers of a tile, one block behind another."""
         file, count = RegisterFile(e, fragment.element), fragment.layout.registers
         for block, part in enumerate(fragment.parts):
@@ -96,7 +96,7 @@ class RegisterFile:
         ]
         return joined(self.e, found)
 
-    def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> Fragment:
+    def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> RegisterTile:
         """A tile in registers of a layout, from its elements in order."""
         count = layout.registers
         wanted = [*places, *[None] * (layout.blocks * count - len(places))]
@@ -104,7 +104,7 @@ class RegisterFile:
             self.joined(wanted[block * count : (block + 1) * count])
             for block in range(layout.blocks)
         ]
-        return Fragment(layout, self.element, tuple(parts))
+        return RegisterTile(layout, self.element, tuple(parts))
 
     def assembled(self, sources: Table) -> list[Place | None]:
         """The elements that `sources`, `(threads, n)`, names for each thread; -1 is anything.

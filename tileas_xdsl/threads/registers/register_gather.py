@@ -20,7 +20,7 @@ from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.fragment import Wanted
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import (
     CARRIERS,
     carried,
@@ -65,7 +65,7 @@ class Gathered:
         return cast_vector(self.file.e, joint, CARRIERS[self.element].back, self.element)
 
 
-def gathered(e: Emitter, op: Operation, tile: Fragment, wanted: Table) -> Gathered:
+def gathered(e: Emitter, op: Operation, tile: RegisterTile, wanted: Table) -> Gathered:
     """The elements of a tile that `wanted`, `(threads, registers)`, names; -1 is anything.
 
     Elements are counted as fragments count them, the first dimension fastest.
@@ -98,8 +98,8 @@ def _plan(layout: RegisterLayout, agent: Agent, bits: int, count: int, columns: 
 
 
 def rearranged(
-    e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout, sources: Table
-) -> Fragment:
+    e: Emitter, op: Operation, tile: RegisterTile, layout: RegisterLayout, sources: Table
+) -> RegisterTile:
     """A tile in another layout whose elements, `(elements,)`, are those of `tile` at `sources`.
 
     Both are counted with the first dimension fastest.
@@ -108,7 +108,7 @@ def rearranged(
     found = gathered(e, op, tile, np.where(held < 0, -1, sources[np.maximum(held, 0)]))
     count = layout.registers
     parts = [found.vector(block * count, count) for block in range(layout.blocks)]
-    return Fragment(layout, tile.element, tuple(parts))
+    return RegisterTile(layout, tile.element, tuple(parts))
 
 
 @lru_cache(maxsize=256)

@@ -16,10 +16,10 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.threads.codegen.builder import Emitter
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
-    Fragment,
     LoadToken,
     Lowered,
     PendingTile,
+    RegisterTile,
     SharedTile,
     Splat,
     TensorTile,
@@ -39,7 +39,7 @@ def layout_of(e: Emitter, op: Operation, shape: Sequence[int]) -> PlainLayout:
 
 def in_registers(
     e: Emitter, op: Operation, value: SSAValue, layout: RegisterLayout | None = None
-) -> Fragment:
+) -> RegisterTile:
     """The tile that `op` uses in registers of a layout; without one, in those that it has."""
     found = e.get(value)
     if isinstance(found, PendingTile):
@@ -47,19 +47,19 @@ def in_registers(
             # Other threads may have written it: a pipeline says when, a plain tile does not.
             e.meet()
         found = e.shared_tile(value)
-    if layout is None and not isinstance(found, Fragment | DotToken | TensorTile):
+    if layout is None and not isinstance(found, RegisterTile | DotToken | TensorTile):
         layout = encoded_layout(e, op, value.type)
     return as_fragment(e, op, found, layout)
 
 
 def as_fragment(
     e: Emitter, op: Operation, found: Lowered, layout: RegisterLayout | None = None
-) -> Fragment:
+) -> RegisterTile:
     """What a tile has become, in registers."""
     match found:
         case DotToken() | LoadToken():
             return as_fragment(e, op, found.fragment, layout)
-        case Fragment():
+        case RegisterTile():
             return found if layout in (None, found.layout) else _moved(e, op, found, layout)
         case TensorTile():
             loaded = load(e, op, found, layout)
@@ -71,7 +71,9 @@ def as_fragment(
             return read_shared(e, found, layout or layout_of(e, op, found.shape))
 
 
-def _moved(e: Emitter, op: Operation, tile: Fragment, layout: RegisterLayout | None) -> Fragment:
+def _moved(
+    e: Emitter, op: Operation, tile: RegisterTile, layout: RegisterLayout | None
+) -> RegisterTile:
     """The tile in registers of other threads; where no encoding is, through shared memory."""
     assert layout is not None
     is_encoded = isinstance(tile.layout, EncodedLayout) or isinstance(layout, EncodedLayout)
@@ -90,7 +92,7 @@ def common_layout(
     encoded = encoded_layout(e, op, type_)
     if encoded is not None:
         return encoded
-    layouts = [tile.layout for tile in found if isinstance(tile, Fragment)]
+    layouts = [tile.layout for tile in found if isinstance(tile, RegisterTile)]
     sums = [layout for layout in layouts if isinstance(layout, AccumulatorLayout)]
     if sums:
         return sums[0]
@@ -99,7 +101,7 @@ def common_layout(
 
 def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Lowered:
     """What a result of an operation has become, in the registers that its type says."""
-    if not isinstance(found, Fragment):
+    if not isinstance(found, RegisterTile):
         return found
     layout = encoded_layout(e, op, type_)
     if layout is None or found.layout == layout:
@@ -109,6 +111,6 @@ def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Low
 
 def alike(e: Emitter, op: Operation, found: Lowered, model: Lowered) -> Lowered:
     """A value that control flow gives, in the registers of its model."""
-    if isinstance(model, Fragment) and not isinstance(found, DotToken):
+    if isinstance(model, RegisterTile) and not isinstance(found, DotToken):
         return as_fragment(e, op, found, model.layout)
     return found

@@ -26,9 +26,9 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     Lowered,
     PendingTile,
+    RegisterTile,
     SharedTile,
     Splat,
     TensorTile,
@@ -88,7 +88,7 @@ def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
         e.insert(vector.BitcastOp(part, VectorType(element, [length(part)]))).result
         for part in tile.parts
     ]
-    return [Fragment(tile.layout, element, tuple(parts))]
+    return [RegisterTile(tile.layout, element, tuple(parts))]
 
 
 def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
@@ -109,7 +109,7 @@ def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
     layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
     if isinstance(layout, RowsLayout) and tile.layout == column_layout(layout):
         parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
-        return [Fragment(layout, tile.element, tuple(parts))]
+        return [RegisterTile(layout, tile.element, tuple(parts))]
     return [rearranged(e, op, tile, layout, np.arange(prod(shape), dtype=np.int64))]
 
 

@@ -23,8 +23,8 @@ from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.threads.codegen.builder import Emitter, Handler
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Fragment,
     Lowered,
+    RegisterTile,
     Splat,
 )
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried, cast
@@ -47,7 +47,7 @@ from tileas_xdsl.threads.smem.scratch_buffer import Scratch, read_back, spilled
 Number = SSAValue | int
 
 
-def part_of_registers(e: Emitter, op: ExtractSliceOp, source: Fragment) -> Fragment:
+def part_of_registers(e: Emitter, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile:
     """A part of a tile, in the registers that tiles of its shape have."""
     shape = shape_of(op.result.type) or ()
     layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
@@ -78,11 +78,11 @@ def _offsets(e: Emitter, op: ExtractSliceOp | InsertSliceOp) -> list[Number]:
 def _taken(
     e: Emitter,
     op: Operation,
-    source: Fragment,
+    source: RegisterTile,
     layout: RegisterLayout,
     offsets: Sequence[Number],
     strides: Sequence[int],
-) -> Fragment:
+) -> RegisterTile:
     whole, shape = source.layout.shape, layout.shape
     places = _places(shape, strides)
     known = [n for n in offsets if isinstance(n, int)]
@@ -95,7 +95,7 @@ def _taken(
     return _back(e, found, source)
 
 
-def _back(e: Emitter, tile: Fragment, like: Fragment) -> Fragment:
+def _back(e: Emitter, tile: RegisterTile, like: RegisterTile) -> RegisterTile:
     """A tile as the elements that another one has."""
     if tile.element == like.element:
         return tile
@@ -136,7 +136,7 @@ def _start(e: Emitter, offsets: Sequence[Number], whole: Sequence[int]) -> SSAVa
 
 def _read(
     e: Emitter, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
-) -> Fragment:
+) -> RegisterTile:
     """The elements at `start + line` of a room, `line` counted by the elements of the layout."""
     held = held_by(layout, e.agent)
     places = np.where(held < 0, -1, line[np.maximum(held, 0)])
@@ -153,7 +153,7 @@ def _read(
             loaded = LoadOp(pointer, room.element, guard, offset=constant)
             row[k] = e.insert(loaded).result
         parts.append(filled(e, row, layout.registers, room.element))
-    return Fragment(layout, room.element, tuple(parts))
+    return RegisterTile(layout, room.element, tuple(parts))
 
 
 def insert_slice(e: Emitter, op: InsertSliceOp) -> Sequence[Lowered]:
@@ -176,11 +176,11 @@ def insert_slice(e: Emitter, op: InsertSliceOp) -> Sequence[Lowered]:
 def _replaced(
     e: Emitter,
     op: Operation,
-    whole: Fragment,
-    part: Fragment,
+    whole: RegisterTile,
+    part: RegisterTile,
     offsets: Sequence[int],
     strides: Sequence[int],
-) -> Fragment:
+) -> RegisterTile:
     """Registers of one tile or of the other."""
     layout, count = whole.layout, whole.layout.registers
     held = held_by(layout, e.agent)
@@ -210,10 +210,10 @@ def _replaced(
                 single = e.insert(chosen).result
             row[k] = single
         parts.append(filled(e, row, count, whole.element))
-    return Fragment(layout, whole.element, tuple(parts))
+    return RegisterTile(layout, whole.element, tuple(parts))
 
 
-def _write(e: Emitter, room: Scratch, part: Fragment, line: Table, start: SSAValue) -> None:
+def _write(e: Emitter, room: Scratch, part: RegisterTile, line: Table, start: SSAValue) -> None:
     """The elements of a part at `start + line` of a room, each by the first thread that has it."""
     layout = part.layout
     held = held_by(layout, e.agent)
@@ -232,7 +232,7 @@ def _write(e: Emitter, room: Scratch, part: Fragment, line: Table, start: SSAVal
             e.insert(StoreOp(element(e, vector, k), pointer, guard, offset=constant))
 
 
-def reshaped(e: Emitter, op: ViewOp, found: Fragment | Splat) -> Lowered:
+def reshaped(e: Emitter, op: ViewOp, found: RegisterTile | Splat) -> Lowered:
     """Elements of a tile in row-major order under another shape, from one of them on."""
     shape = shape_of(op.result.type) or ()
     if isinstance(found, Splat):

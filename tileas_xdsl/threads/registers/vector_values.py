@@ -23,7 +23,7 @@ from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, Splat
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Splat
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import pieces
 
@@ -38,14 +38,14 @@ def assembled(
     layout: RegisterLayout,
     element: Attribute,
     make: Callable[[Piece], SSAValue],
-) -> Fragment:
+) -> RegisterTile:
     """A tile of pieces, each an element or a vector that `make` gives."""
     found = [(piece, make(piece)) for piece in pieces(e, layout, bits_of(element))]
     parts: list[SSAValue] = []
     for block in range(layout.blocks):
         mine = {piece.register: value for piece, value in found if piece.block == block}
         parts.append(filled(e, mine, layout.registers, element))
-    return Fragment(layout, element, tuple(parts))
+    return RegisterTile(layout, element, tuple(parts))
 
 
 def filled(e: Emitter, found: Mapping[int, SSAValue], count: int, element: Attribute) -> SSAValue:
@@ -183,7 +183,7 @@ def numbers(e: Emitter, values: Sequence[int | float], element: Attribute) -> SS
     return e.insert(arith.ConstantOp(attribute)).result
 
 
-def splat(e: Emitter, tile: Splat, layout: RegisterLayout) -> Fragment:
+def splat(e: Emitter, tile: Splat, layout: RegisterLayout) -> RegisterTile:
     """A tile of one number in registers."""
     constant, count = tile.constant, layout.registers
     if isinstance(constant, SSAValue):
@@ -191,4 +191,4 @@ def splat(e: Emitter, tile: Splat, layout: RegisterLayout) -> Fragment:
     else:
         assert isinstance(constant, FloatAttr | IntegerAttr)
         part = numbers(e, [constant.value.data] * count, tile.element)
-    return Fragment(layout, tile.element, (part,) * layout.blocks)
+    return RegisterTile(layout, tile.element, (part,) * layout.blocks)

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, RegisterLayout
+from tileas_xdsl.threads.codegen.lowered_values import RegisterLayout, RegisterTile
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
@@ -42,7 +42,7 @@ def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratc
     return Scratch(pointer, element, size)
 
 
-def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:
+def spilled(e: Emitter, op: Operation, tile: RegisterTile) -> Scratch:
     """A tile where all threads see it."""
     room = scratch(e, op, prod(tile.layout.shape), tile.element)
     holds = is_first_holder(e, tile.layout)
@@ -55,7 +55,7 @@ def spilled(e: Emitter, op: Operation, tile: Fragment) -> Scratch:
     return room
 
 
-def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> Fragment:
+def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> RegisterTile:
     """The tile in registers of a layout."""
 
     def load(piece: Piece) -> SSAValue:

@@ -15,7 +15,7 @@ from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
@@ -63,7 +63,7 @@ class SwizzledRow:
         return e.recast(pointer, self.tile.element)
 
 
-def write_accumulators(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+def write_accumulators(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
     """Write a whole tile; the threads have met before and meet afterwards."""
     layout = fragment.layout
     assert isinstance(layout, AccumulatorLayout)
@@ -79,7 +79,7 @@ def write_accumulators(e: Emitter, fragment: Fragment, tile: SharedTile) -> None
 
 
 def _write_matrices(
-    e: Emitter, layout: AccumulatorLayout, fragment: Fragment, tile: SharedTile
+    e: Emitter, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
     matrix = e.divide(e.lane, MATRIX)
@@ -97,7 +97,7 @@ def _write_matrices(
 
 
 def _write_pairs(
-    e: Emitter, layout: AccumulatorLayout, fragment: Fragment, tile: SharedTile
+    e: Emitter, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     start = SwizzledRow(e, tile, row, column, 2 * tile.layout.bits // 8)

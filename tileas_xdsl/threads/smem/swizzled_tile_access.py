@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, EncodedLayout, RegisterLayout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
@@ -16,7 +16,7 @@ from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
 from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_table
 
 
-def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragment:
+def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """A tile in shared memory, brought into registers."""
     if isinstance(layout, EncodedLayout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
@@ -28,7 +28,7 @@ def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragmen
     return assembled(e, layout, tile.element, load)
 
 
-def write_shared(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+def write_shared(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
     if isinstance(fragment.layout, AccumulatorLayout):
         write_accumulators(e, fragment, tile)

@@ -27,7 +27,7 @@ from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, SharedTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.index.per_thread_tables import (
     Table,
     ThreadDigit,
@@ -100,13 +100,13 @@ def moves_of_buffer(
     return Moves(best, side.alias.tolist())
 
 
-def read_by_table(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Fragment:
+def read_by_table(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """A tile in shared memory, brought into registers."""
     moves = moves_of_tile("load", layout, e.agent, _rows_of(tile))
     return load_by_table(e, e.tile_pointer(tile), moves, layout, tile.element)
 
 
-def write_by_table(e: Emitter, fragment: Fragment, tile: SharedTile) -> None:
+def write_by_table(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
     moves = moves_of_tile("store", fragment.layout, e.agent, _rows_of(tile))
     store_by_table(e, e.tile_pointer(tile), moves, fragment)
@@ -118,7 +118,7 @@ def _rows_of(tile: SharedTile) -> tuple[SharedLayout, int, int]:
 
 def load_by_table(
     e: Emitter, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
-) -> Fragment:
+) -> RegisterTile:
     """All registers of a layout, from behind a pointer to bytes."""
     values = load_places(e, pointer, moves, element, digits_of(layout))
     return RegisterFile(e, element).fragment(layout, values)
@@ -159,7 +159,7 @@ def _load(
     return e.insert(LoadOp(at, type_, guard, offset=offset)).result
 
 
-def store_by_table(e: Emitter, pointer: SSAValue, moves: Moves, fragment: Fragment) -> None:
+def store_by_table(e: Emitter, pointer: SSAValue, moves: Moves, fragment: RegisterTile) -> None:
     """All registers that a thread holds first, to behind a pointer to bytes."""
     file, digits = RegisterFile.of(e, fragment), digits_of(fragment.layout)
     for k in range(moves.transfer.instructions):

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp
 from tileas_xdsl.target.isa.tensor_cores import TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP
 from tileas_xdsl.threads.codegen.builder import Emitter
-from tileas_xdsl.threads.codegen.lowered_values import Fragment, TensorTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, TensorTile
 from tileas_xdsl.threads.convert.register_conversion import converted
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
@@ -41,7 +41,7 @@ def lanes_of_warp(e: Emitter, start: SSAValue) -> SSAValue:
 
 def load(
     e: Emitter, op: Operation, tile: TensorTile, wanted: RegisterLayout | None = None
-) -> Fragment:
+) -> RegisterTile:
     """A tile in registers: those of a layout where one instruction fills them, else the usual."""
     move, layout, starts = _moves(e, op, tile, wanted)
     loads = [
@@ -49,10 +49,10 @@ def load(
         for start, count in starts
     ]
     waited = list(e.insert(TmemWaitOp("load", loads)).results)
-    return Fragment(layout, tile.element, (joined(e, waited),))
+    return RegisterTile(layout, tile.element, (joined(e, waited),))
 
 
-def store(e: Emitter, op: Operation, source: Fragment, tile: TensorTile) -> None:
+def store(e: Emitter, op: Operation, source: RegisterTile, tile: TensorTile) -> None:
     """Registers put into tensor memory; all threads of the agent have when it ends."""
     move, layout, starts = _moves(e, op, tile, source.layout)
     (registers,) = converted(e, op, source, layout).parts

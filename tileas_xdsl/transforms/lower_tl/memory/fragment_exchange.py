@@ -19,7 +19,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import THREAD, VALUE
 from tileas_xdsl.layout.fragment import Fragment as RegisterMap
 from tileas_xdsl.layout.recovery import recover
-from tileas_xdsl.threads.codegen.lowered_values import Fragment
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
 from tileas_xdsl.threads.registers.vector_values import joined, length, strip, zero
 from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
@@ -132,7 +132,7 @@ def _shuffled(
     e, shape = state.e, source.layout.shape
     encoded = [EncodedLayout(shape, layout.layout, state.threads) for layout in layouts if layout]
     part = _resized(state, state.held(source), source, encoded[0].registers)
-    tile = Fragment(encoded[0], source.element, (part,))
+    tile = RegisterTile(encoded[0], source.element, (part,))
     found = converted(e, op, tile, encoded[1]).parts[0]
     return _resized(state, found, target, target.registers)
 
