@@ -25,9 +25,9 @@ from benchmarks.gpu_rows import norms, others, softmaxes
 from benchmarks.gpu_timing import Launch, medians, sets_for
 from benchmarks.results import Row
 from benchmarks.running import end, run_benchmark
-from tileas_xdsl.runtime.device import gpu
-from tileas_xdsl.runtime.driver import DriverError
-from tileas_xdsl.runtime.launching import target_of
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.gpu.driver import DriverError
+from tileas_xdsl.runtime.kernel_launcher import target_of
 
 TUNING_ROUNDS = 3
 MAKERS = (matmuls, attentions, softmaxes, norms, others)

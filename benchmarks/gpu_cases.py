@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.gpu_timing import Launch
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.runtime.device_arrays import device_array
+from tileas_xdsl.runtime.gpu.device_arrays import device_array
 
 TORCH_TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 BYTES = {"f16": 2, "bf16": 2, "f32": 4}

@@ -23,7 +23,7 @@ from kernels.ptx_wrong_scales import SCALES
 from tileas_xdsl.backend.ptx.abi import KernelAbi
 from tileas_xdsl.interpreters.ptx import Finding
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
-from tileas_xdsl.interpreters.ptx.state import Order
+from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.runtime.emulation import emulate
 from tileas_xdsl.tools.failures import ends_with_its_reader
 

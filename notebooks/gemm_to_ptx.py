@@ -22,7 +22,7 @@ def _():
     import tileas_xdsl as tileas
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
     from tileas_xdsl.backend.sass import disassemble
-    from tileas_xdsl.interpreters.tile.timeline import draw_timeline
+    from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
     from tileas_xdsl.layout import BYTE_SWIZZLES, Layout, MemoryLayout
     from tileas_xdsl.layout.draw import draw_layout
     from tileas_xdsl.runtime.emulation import emulate

@@ -21,8 +21,8 @@ def _():
     from tileas_xdsl.diagnostics.verify import verify_module
     from tileas_xdsl.interpreters.tile.faults import SimulationError
     from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
-    from tileas_xdsl.interpreters.tile.mbarrier import MBarrier
-    from tileas_xdsl.interpreters.tile.timeline import draw_timeline
+    from tileas_xdsl.interpreters.tile.synchronization.mbarrier import MBarrier
+    from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 
     return (
         Context,

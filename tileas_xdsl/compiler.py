@@ -41,10 +41,10 @@ from tileas_xdsl.target.arch import get_target
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
     from tileas_xdsl.backend.ptxas import Assembled
-    from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
     from tileas_xdsl.interpreters.tile.launch import Simulation
+    from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
-    from tileas_xdsl.runtime.launching import Launcher
+    from tileas_xdsl.runtime.kernel_launcher import Launcher
 
 TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
@@ -220,8 +220,8 @@ class CompiledKernel:
         `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
         """
         if device not in self._launchers:
-            from tileas_xdsl.runtime.device import gpu
-            from tileas_xdsl.runtime.launching import Launcher
+            from tileas_xdsl.runtime.gpu.device import gpu
+            from tileas_xdsl.runtime.kernel_launcher import Launcher
 
             self._launchers[device] = Launcher(self, gpu(device))
         self._launchers[device].launch(args, grid, stream)
@@ -245,7 +245,7 @@ class CompiledKernel:
 
     def _host_maps(self, args: Sequence[Any]) -> HostMaps | None:
         """What host code that the source has encodes."""
-        from tileas_xdsl.runtime.host_maps import has_host_code, maps_of_launch
+        from tileas_xdsl.runtime.host_tensor_maps import has_host_code, maps_of_launch
 
         if not has_host_code(self.source):
             return None

@@ -14,7 +14,7 @@ from benchmarks import gpu
 from benchmarks.gpu_cases import Case, attentions, matmuls
 from benchmarks.gpu_rows import norms, others, softmaxes
 from benchmarks.gpu_timing import COLD_BYTES, sets_for
-from tileas_xdsl.runtime.driver import MissingDriverError, installed_driver
+from tileas_xdsl.runtime.gpu.driver import MissingDriverError, installed_driver
 
 
 @dataclass

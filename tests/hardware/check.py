@@ -24,9 +24,9 @@ from hardware.on_emulator import run_on_emulator
 from hardware.on_gpu import run_on_gpu
 from hardware.report import table, write
 
-from tileas_xdsl.runtime.device import gpu
-from tileas_xdsl.runtime.driver import DriverError
-from tileas_xdsl.runtime.launching import target_of
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.gpu.driver import DriverError
+from tileas_xdsl.runtime.kernel_launcher import target_of
 
 
 def main(words: Sequence[str] | None = None) -> int:

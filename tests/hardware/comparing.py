@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hardware.cases.case import Array, Case, Near
 
-from tileas_xdsl.interpreters.ptx.floats import FORMATS, decode
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, decode
 
 MOST_SHOWN = 3
 

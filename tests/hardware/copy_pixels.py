@@ -1,6 +1,6 @@
 """Record what copies of columns of pixels (im2col) leave on a GPU, for the emulator's tests.
 
-    python tests/hardware/copy_pixels.py copies.json tests/interpreters/ptx/data/pixel_copies_h200.json
+    python tests/hardware/copy_pixels.py copies.json tests/interpreters/ptx/data/im2col_copies_h200.json
 
 Needs a CUDA driver; the standard library is enough.  `copies.json` is what `--cases` writes (with
 the project installed): for each copy the PTX, the numbers of its map and the bytes of its arrays.

@@ -14,8 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from kernels.cutile import problems
-from tileas_xdsl.runtime.device import gpu
-from tileas_xdsl.runtime.launching import CopiedArrayWarning, target_of
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.kernel_launcher import CopiedArrayWarning, target_of
 
 
 def main(modules: list[str]) -> int:

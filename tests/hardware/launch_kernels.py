@@ -23,8 +23,8 @@ from kernels.streamk_gemm import StreamkGemm
 from kernels.tiled_gemm import TiledGemm
 from kernels.tl import KERNELS as BLOCK_PROGRAMS
 from kernels.tl import Attention, Gemm, Softmax
-from tileas_xdsl.runtime.device import gpu
-from tileas_xdsl.runtime.launching import CopiedArrayWarning, target_of
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.kernel_launcher import CopiedArrayWarning, target_of
 
 LARGE: Sizes = {"m": 1024, "n": 1024, "k": 1024}
 PRODUCTS: tuple[Kernel, ...] = (

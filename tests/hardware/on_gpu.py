@@ -11,9 +11,9 @@ from multiprocessing.process import BaseProcess
 from hardware.cases.case import Array, Case
 
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, load
-from tileas_xdsl.runtime.device import Device, gpu
-from tileas_xdsl.runtime.driver import DriverError
-from tileas_xdsl.runtime.ptx_texts import TextLauncher
+from tileas_xdsl.runtime.gpu.device import Device, gpu
+from tileas_xdsl.runtime.gpu.driver import DriverError
+from tileas_xdsl.runtime.ptx_launcher import TextLauncher
 
 SECONDS = 15
 """How long a case may take; the first one starts the driver too."""

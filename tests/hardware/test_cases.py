@@ -15,9 +15,9 @@ from hardware.check import all_checks
 from hardware.comparing import difference, distance
 from hardware.on_emulator import emulate
 
-from tileas_xdsl.runtime.device import gpu
-from tileas_xdsl.runtime.driver import MissingDriverError, installed_driver
-from tileas_xdsl.runtime.launching import target_of
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.gpu.driver import MissingDriverError, installed_driver
+from tileas_xdsl.runtime.kernel_launcher import target_of
 
 EVERY = 24
 """Of this many cases one is run by every test run."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
-from tileas_xdsl.interpreters.tile.combining import reduce_tiles, scan_tiles
-from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.interpreters.tile.tensor_ops.reduction import reduce_tiles, scan_tiles
 
 
 def reduce_tile(op: ReduceOp, source: Array, value_of: Any, run_body: Any) -> Array:

@@ -21,8 +21,8 @@ from tests.support.math_expansions import SPECIAL
 from tests.support.thread_kernels import elementwise, parse
 from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 from tileas_xdsl.backend.ptx.printer import ptx_text
-from tileas_xdsl.interpreters.tile.lifting import LiftedBody
-from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
 from tileas_xdsl.transforms.expand_math import ExpandMath
 
 DTYPES: dict[str, Any] = {

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.dialects.cute import YieldFragmentOp
-from tileas_xdsl.interpreters.tile.lifting import LiftedBody
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
 from tileas_xdsl.transforms.math_functions.reduction import far, near
 from tileas_xdsl.transforms.math_functions.table import IN_F32
 from tileas_xdsl.transforms.math_functions.trigonometry import OF_REDUCED

@@ -16,7 +16,7 @@ from typing import Any
 
 from cuda.bindings import driver as bindings
 
-from tileas_xdsl.runtime.driver import Driver
+from tileas_xdsl.runtime.gpu.driver import Driver
 from tileas_xdsl.runtime.host_code import ENCODER_TYPE, tensor_map_of
 from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tileas_xdsl.interpreters.tile.trace import KINDS, Lane, Span, Trace
+from tileas_xdsl.interpreters.tile.tracing.trace import KINDS, Lane, Span, Trace
 
 LANES = [Lane(f"block ({b}, 0, 0)", name) for b in range(2) for name in ("agent 0", "TMA", "a <b>")]
 

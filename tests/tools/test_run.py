@@ -16,9 +16,9 @@ from support.recording_driver import Launched, RecordingApi, recording_driver
 
 from kernels import VectorAdd
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.runtime import device as device_module
-from tileas_xdsl.runtime.device import gpu
-from tileas_xdsl.runtime.driver import MissingDriverError
+from tileas_xdsl.runtime.gpu import device as device_module
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.gpu.driver import MissingDriverError
 from tileas_xdsl.target.tensor_map_bytes import decode
 from tileas_xdsl.tools.tileas import app
 

@@ -14,7 +14,7 @@ from xdsl.ir import Block
 from tests.support.tile_ir import Array, text_of_tiles
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.dialects.cute import YieldFragmentOp
-from tileas_xdsl.interpreters.tile.lifting import LiftedBody
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
 from tileas_xdsl.target.math_functions import BOUNDS_F64
 from tileas_xdsl.transforms.math_functions.table import IN_F64
 from tileas_xdsl.transforms.math_functions.values import Scope

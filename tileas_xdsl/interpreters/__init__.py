@@ -1,1 +1,1 @@
-"""What programs mean: `tile` runs `nv_tileas` on numpy tiles."""
+"""Executable semantics: `tile` runs `nv_tileas` on numpy tiles, `ptx` emulates PTX text."""

@@ -21,10 +21,10 @@ from tileas_xdsl.interpreters.ptx import (
     load,
     run,
 )
+from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
-from tileas_xdsl.interpreters.ptx.state import Order
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
-from tileas_xdsl.runtime.packing import packed, unpacked
+from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 

@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.interpreters.tile import arguments as tiles
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Parameter
-from tileas_xdsl.interpreters.tile.numerics import dtype_of
+from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.int_tuple import flat
 from tileas_xdsl.layout.symbols import Expression, divisor_of

@@ -40,7 +40,7 @@ from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name, element_name
 from tileas_xdsl.interpreters.tile.arguments import Parameter
-from tileas_xdsl.interpreters.tile.numerics import Array, cast, float_format
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, float_format
 from tileas_xdsl.tools.array_files import ArrayFileError, read_array
 
 Value: TypeAlias = "Array | int | float"

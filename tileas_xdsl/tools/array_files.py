@@ -18,7 +18,7 @@ from typing import IO, Any, Self
 import numpy as np
 from xdsl.ir import Attribute
 
-from tileas_xdsl.interpreters.tile.numerics import Array, cast, dtype_of, float_format
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of, float_format
 
 _E5M2 = "'<f1'"
 """How `numpy.save` calls the elements of an array of ml_dtypes' float8_e5m2."""

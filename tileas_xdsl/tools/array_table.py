@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.tools.array_files import Drafts
 from tileas_xdsl.tools.comparison import differing
 from tileas_xdsl.tools.console import fail, print_table

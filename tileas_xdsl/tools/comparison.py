@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.interpreters.tile.numerics import Array
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 
 Values: TypeAlias = "Sequence[Array | int | float]"
 

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.frontend import signature as cutile
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
-from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, find_kernel, simulate
+from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
 from tileas_xdsl.tools.arguments import Spec, Value, bind_arguments
 from tileas_xdsl.tools.comparison import Difference, first_difference
 from tileas_xdsl.tools.cutile_parameters import bound, shown
@@ -81,7 +81,7 @@ class Launch:
 
     def _host_maps(self, module: ModuleOp, args: Sequence[Value]) -> HostMaps | None:
         """What the host code of the module encodes, where a pass has attached some."""
-        from tileas_xdsl.runtime.host_maps import has_host_code, maps_of_launch
+        from tileas_xdsl.runtime.host_tensor_maps import has_host_code, maps_of_launch
 
         if not has_host_code(module):
             return None

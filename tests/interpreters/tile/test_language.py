@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from tests.support.ir import parse
 from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.operation_sugar import OperationSugar
-from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
 from tileas_xdsl.interpreters.tile.launch import simulate
@@ -21,7 +21,7 @@ OPERATIONS = [op for op in NvTileas.operations if not issubclass(op, OperationSu
 HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
 KERNELS = [
-    *sorted((HERE / "meaning").glob("*.py")),
+    *sorted((HERE / "semantics").rglob("*.py")),
     TESTS / "support" / "pipelined.py",
     TESTS / "transforms" / "test_plain_atomics.py",
 ]

@@ -5,10 +5,10 @@ the code that emits PTX in this project.
 """
 
 from tileas_xdsl.interpreters.ptx.arguments import LateArg, TensorMapArg
+from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, FindingsError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
-from tileas_xdsl.interpreters.ptx.findings import KINDS, Finding, FindingsError
 from tileas_xdsl.interpreters.ptx.launch import Report, load, run
-from tileas_xdsl.interpreters.ptx.syntax import PtxModule
+from tileas_xdsl.interpreters.ptx.parsing.syntax import PtxModule
 
 __all__ = [
     "KINDS",

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
-from tileas_xdsl.interpreters.ptx.floats import FORMATS, encode_value
-from tileas_xdsl.interpreters.ptx.memory import Buffer
-from tileas_xdsl.interpreters.ptx.syntax import Kernel, Parameter
+from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import TensorMap
 from tileas_xdsl.target.tensor_map_bytes import SIZE

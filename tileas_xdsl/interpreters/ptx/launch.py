@@ -13,21 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
-from tileas_xdsl.interpreters.ptx.barriers import ClusterBarrier
-from tileas_xdsl.interpreters.ptx.checker import Checker
+from tileas_xdsl.interpreters.ptx.checking.checker import Checker
+from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
-from tileas_xdsl.interpreters.ptx.findings import Finding, Findings, FindingsError
-from tileas_xdsl.interpreters.ptx.lanes import WARP
-from tileas_xdsl.interpreters.ptx.layout_of_variables import Variables
-from tileas_xdsl.interpreters.ptx.machine import Machine
-from tileas_xdsl.interpreters.ptx.memory import GlobalMemory
-from tileas_xdsl.interpreters.ptx.parser import parse
-from tileas_xdsl.interpreters.ptx.processes import execute
-from tileas_xdsl.interpreters.ptx.program import Program
-from tileas_xdsl.interpreters.ptx.register_file import LaunchShape
-from tileas_xdsl.interpreters.ptx.shared_memory import SharedMemory
-from tileas_xdsl.interpreters.ptx.state import WARPGROUP, Cluster, Cta, Fragment, Gang, Order
-from tileas_xdsl.interpreters.ptx.syntax import Kernel, PtxModule
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
+from tileas_xdsl.interpreters.ptx.execution.program import Program
+from tileas_xdsl.interpreters.ptx.execution.register_slots import LaunchShape
+from tileas_xdsl.interpreters.ptx.execution.scheduler import Machine
+from tileas_xdsl.interpreters.ptx.execution.state import (
+    WARPGROUP,
+    Cluster,
+    Cta,
+    Fragment,
+    Gang,
+    Order,
+)
+from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import SharedMemory
+from tileas_xdsl.interpreters.ptx.memory.variable_addresses import Variables
+from tileas_xdsl.interpreters.ptx.parallel_launch import execute
+from tileas_xdsl.interpreters.ptx.parsing.parser import parse
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
+from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import ClusterBarrier
 
 Shape = int | Sequence[int]
 Progress = Callable[[int, int], None]

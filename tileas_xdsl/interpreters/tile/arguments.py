@@ -26,21 +26,21 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import recipes_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
-from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps, bound_descriptors
+from tileas_xdsl.interpreters.tile.execution.machine import Block
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.integers import width_of, wrap
-from tileas_xdsl.interpreters.tile.machine import Block
-from tileas_xdsl.interpreters.tile.memory import Memory
-from tileas_xdsl.interpreters.tile.numerics import (
+from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps, bound_descriptors
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
+from tileas_xdsl.interpreters.tile.memory.views import View, row_major
+from tileas_xdsl.interpreters.tile.numerics.element_types import (
     ElementError,
     cast,
     dtype_of,
     float_format,
     is_array,
 )
-from tileas_xdsl.interpreters.tile.semantics.descriptors import Descriptor
-from tileas_xdsl.interpreters.tile.tokens import finished
-from tileas_xdsl.interpreters.tile.views import View, row_major
+from tileas_xdsl.interpreters.tile.numerics.integers import width_of, wrap
+from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import Descriptor
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import finished
 
 TOKENS = (MemTokenType, AAMemTokenType, AsyncTokenType)
 

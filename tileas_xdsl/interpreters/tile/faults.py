@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
-from tileas_xdsl.interpreters.tile.trace import Trace
+from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 
 
 class SimulationError(OpError):

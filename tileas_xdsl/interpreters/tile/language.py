@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from tileas_xdsl.interpreters.tile.agent import Language
-from tileas_xdsl.interpreters.tile.block_programs.language import BLOCK_PROGRAMS
-from tileas_xdsl.interpreters.tile.control_flow import SCALAR
-from tileas_xdsl.interpreters.tile.reshaping import RESHAPES
+from tileas_xdsl.interpreters.tile.execution.agent import Language
+from tileas_xdsl.interpreters.tile.execution.control_flow import SCALAR
 from tileas_xdsl.interpreters.tile.semantics.agents import AGENTS
 from tileas_xdsl.interpreters.tile.semantics.compute import COMPUTE
-from tileas_xdsl.interpreters.tile.semantics.descriptors import DESCRIPTORS
-from tileas_xdsl.interpreters.tile.semantics.messages import MESSAGES
+from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import SCATTERED_MEMORY
+from tileas_xdsl.interpreters.tile.semantics.memory_access.pointer_atomics import POINTED_ATOMICS
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import TILED_MEMORY
 from tileas_xdsl.interpreters.tile.semantics.pipelines import PIPELINES
-from tileas_xdsl.interpreters.tile.semantics.pointed_atomics import POINTED_ATOMICS
 from tileas_xdsl.interpreters.tile.semantics.pointers import POINTERS
-from tileas_xdsl.interpreters.tile.semantics.scattered_memory import SCATTERED_MEMORY
+from tileas_xdsl.interpreters.tile.semantics.print import MESSAGES
 from tileas_xdsl.interpreters.tile.semantics.storage import STORAGE
-from tileas_xdsl.interpreters.tile.semantics.tiled_memory import TILED_MEMORY
-from tileas_xdsl.interpreters.tile.semantics.tma import TMA
+from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import DESCRIPTORS
+from tileas_xdsl.interpreters.tile.semantics.tma.tma_copies import TMA
 from tileas_xdsl.interpreters.tile.semantics.tokens import TOKENS
+from tileas_xdsl.interpreters.tile.tensor_ops.reshaping import RESHAPES
+from tileas_xdsl.interpreters.tile.tl_kernels.language import BLOCK_PROGRAMS
 
 TILE_LANGUAGE = (
     SCALAR

@@ -24,15 +24,10 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
-from tileas_xdsl.interpreters.tile.agent import Code
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
-from tileas_xdsl.interpreters.tile.bound_descriptors import HostMaps
-from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
-from tileas_xdsl.interpreters.tile.globals import global_memories
-from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
-from tileas_xdsl.interpreters.tile.machine import Block, Device, TileAgent
-from tileas_xdsl.interpreters.tile.pointers import give_addresses
-from tileas_xdsl.interpreters.tile.scheduler import (
+from tileas_xdsl.interpreters.tile.execution.agent import Code
+from tileas_xdsl.interpreters.tile.execution.machine import Block, Device, TileAgent
+from tileas_xdsl.interpreters.tile.execution.scheduler import (
     Adversarial,
     Policy,
     RoundRobin,
@@ -41,7 +36,12 @@ from tileas_xdsl.interpreters.tile.scheduler import (
     Steps,
     Wait,
 )
-from tileas_xdsl.interpreters.tile.trace import Trace
+from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
+from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
+from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
+from tileas_xdsl.interpreters.tile.memory.module_globals import global_memories
+from tileas_xdsl.interpreters.tile.memory.pointers import give_addresses
+from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 from tileas_xdsl.target.arch import TARGETS, get_target
 from tileas_xdsl.target.latencies import latencies
 
@@ -136,7 +136,7 @@ def simulate(
         trace,
     )
     if jobs > 1 and not run.is_shared:
-        from tileas_xdsl.interpreters.tile.parallel import run_in_processes
+        from tileas_xdsl.interpreters.tile.parallel_launch import run_in_processes
 
         return run_in_processes(run, jobs, progress)
     return run.run(run.clusters, progress)

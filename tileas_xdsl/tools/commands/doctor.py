@@ -69,9 +69,9 @@ def _driver() -> str | None:
 
 def _gpu() -> str | None:
     """The first GPU and the target that it runs, or why it runs none."""
-    from tileas_xdsl.runtime.device import gpu
-    from tileas_xdsl.runtime.driver import DriverError, MissingDriverError
-    from tileas_xdsl.runtime.launching import target_of
+    from tileas_xdsl.runtime.gpu.device import gpu
+    from tileas_xdsl.runtime.gpu.driver import DriverError, MissingDriverError
+    from tileas_xdsl.runtime.kernel_launcher import target_of
 
     try:
         found = gpu()

@@ -21,7 +21,7 @@ from tileas_xdsl.tools.kernel_options import (
 )
 
 if TYPE_CHECKING:
-    from tileas_xdsl.runtime.device import Device
+    from tileas_xdsl.runtime.gpu.device import Device
     from tileas_xdsl.tools.ptx_runs import CompiledProgram, PtxLaunch
 
 
@@ -61,9 +61,9 @@ def run(
     from tileas_xdsl.diagnostics.pass_specs import UsageError
     from tileas_xdsl.interpreters.ptx import LaunchError
     from tileas_xdsl.interpreters.tile.arguments import ArgumentError
-    from tileas_xdsl.runtime.device import gpu
-    from tileas_xdsl.runtime.driver import DriverError
-    from tileas_xdsl.runtime.launching import target_of
+    from tileas_xdsl.runtime.gpu.device import gpu
+    from tileas_xdsl.runtime.gpu.driver import DriverError
+    from tileas_xdsl.runtime.kernel_launcher import target_of
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import reported_errors
     from tileas_xdsl.tools.ptx_runs import PtxLaunch, compiled_program
@@ -106,8 +106,8 @@ def _run_text(
     folder: Path | None,
 ) -> None:
     from tileas_xdsl.diagnostics.inputs import read_input
-    from tileas_xdsl.runtime.ptx_texts import TextLauncher
-    from tileas_xdsl.runtime.timing import timed
+    from tileas_xdsl.runtime.gpu.timing import timed
+    from tileas_xdsl.runtime.ptx_launcher import TextLauncher
     from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
     from tileas_xdsl.tools.ptx_runs import text_program
 
@@ -133,8 +133,8 @@ def _run_text(
 
 
 def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | None) -> None:
-    from tileas_xdsl.runtime.launching import Launcher, from_device
-    from tileas_xdsl.runtime.timing import timed
+    from tileas_xdsl.runtime.gpu.timing import timed
+    from tileas_xdsl.runtime.kernel_launcher import Launcher, from_device
     from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
 
     launcher = Launcher(program.kernel, device)
@@ -158,6 +158,6 @@ def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | N
 
 def _on(device: Device, value: Any, name: str) -> Any:
     """An array on the GPU, any other value as it is."""
-    from tileas_xdsl.runtime.launching import to_device
+    from tileas_xdsl.runtime.kernel_launcher import to_device
 
     return to_device(value, device, name) if getattr(value, "ndim", 0) else value

@@ -31,8 +31,8 @@ from tileas_xdsl.tools.kernel_options import (
 
 if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
-    from tileas_xdsl.interpreters.tile.numerics import Array
-    from tileas_xdsl.interpreters.tile.trace import Trace
+    from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+    from tileas_xdsl.interpreters.tile.tracing.trace import Trace
     from tileas_xdsl.tools.array_files import Drafts
     from tileas_xdsl.tools.ptx_runs import OrderOfEvents
     from tileas_xdsl.tools.runs import Bar, FailedRunError, Launch, UnequalRunError
@@ -369,11 +369,11 @@ def _write(outputs: _Outputs, trace: Trace, done: _Done | None = None) -> None:
 
 def _draft_pictures(drafts: Drafts, outputs: _Outputs, trace: Trace) -> None:
     if outputs.trace is not None:
-        from tileas_xdsl.interpreters.tile.perfetto import perfetto_json
+        from tileas_xdsl.interpreters.tile.tracing.perfetto import perfetto_json
 
         drafts.text(outputs.trace, perfetto_json(trace))
     if outputs.timeline is not None:
-        from tileas_xdsl.interpreters.tile.timeline import draw_timeline
+        from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 
         drafts.text(outputs.timeline, draw_timeline(trace))
 

@@ -10,18 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx import bulk
-from tileas_xdsl.interpreters.ptx.access import addresses_of
-from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at, check_fenced
-from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, lane_list, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment, Operation
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
-from tileas_xdsl.interpreters.ptx.lanes import WARP, Array, Value, lane_list, warps_of
-from tileas_xdsl.interpreters.ptx.reductions import REDUCTIONS, reduce_bytes
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
-from tileas_xdsl.interpreters.ptx.state import Cta, Fragment, Operation
+from tileas_xdsl.interpreters.ptx.memory.generic_access import addresses_of
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import REDUCTIONS, reduce_bytes
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
+    arrive,
+    barrier_at,
+    check_fenced,
+)
+from tileas_xdsl.interpreters.ptx.tma import bulk_groups as bulk
 
 HINTS = ("L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "ca", "cg")
 U32 = TYPES["u32"]

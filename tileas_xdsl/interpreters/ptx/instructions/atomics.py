@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.access import Group, groups, load, store
-from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at
-from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
 from tileas_xdsl.interpreters.ptx.instructions.memory import (
@@ -17,15 +17,15 @@ from tileas_xdsl.interpreters.ptx.instructions.memory import (
     vector_length,
 )
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
-from tileas_xdsl.interpreters.ptx.lanes import Array
-from tileas_xdsl.interpreters.ptx.reductions import (
+from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, groups, load, store
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
+from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import (
     Combine,
     combine,
     combine_in_global_memory,
 )
-from tileas_xdsl.interpreters.ptx.scalar_types import UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
-from tileas_xdsl.interpreters.ptx.state import Cta, Fragment
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import arrive, barrier_at
 
 OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
 

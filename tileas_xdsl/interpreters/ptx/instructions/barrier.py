@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from tileas_xdsl.interpreters.ptx.barriers import NAMED_BARRIERS, NamedBarrier
-from tileas_xdsl.interpreters.ptx.blocks import ClusterWait, NamedWait, RegisterWait, together
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, predicate_mask, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.waits import (
+    ClusterWait,
+    NamedWait,
+    RegisterWait,
+    together,
+)
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
-from tileas_xdsl.interpreters.ptx.lanes import WARP, predicate_mask, warps_of
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
+    NAMED_BARRIERS,
+    NamedBarrier,
+)
 
 U32 = TYPES["u32"]
 

@@ -9,10 +9,10 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import (
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Address,
     Float,
     Instruction,
@@ -180,7 +180,7 @@ class Site:
 
     def float_bits(self, operand: Float, type_: ScalarType) -> int:
         """A floating-point literal as bits of a type."""
-        from tileas_xdsl.interpreters.ptx.floats import FORMATS, encode_value
+        from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
 
         if operand.width == type_.bits:
             return operand.bits

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
@@ -15,9 +17,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     ternary,
     unary,
 )
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value
-from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
 
 LOGIC: Mapping[str, Callable[[Value, Value], Value]] = {
     "and": lambda a, b: a & b,

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tileas_xdsl.interpreters.ptx.errors import Fault, Place
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import indices
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import indices
-from tileas_xdsl.interpreters.ptx.memory import LOCAL_WINDOW, SHARED_WINDOW
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Operand, Symbol, Vector
+from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Symbol, Vector
 from tileas_xdsl.target.printf import (
     MOST_VALUES,
     Conversion,

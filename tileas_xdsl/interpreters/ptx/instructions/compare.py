@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.floats import decode
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
@@ -17,10 +18,9 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     elementwise,
     typed,
 )
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value
-from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Pair, Sink
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Pair, Sink
 
 Relation = Callable[[Any, Any], Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import bools, mask_of
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Symbol
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Symbol
 
 
 def build_bra(site: Site) -> Step:

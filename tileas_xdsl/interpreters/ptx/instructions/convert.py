@@ -7,14 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.floats import (
-    FORMATS,
-    Format,
-    bf16_of_single,
-    decode,
-    encode,
-    encode_ue8m0,
-)
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
@@ -24,9 +18,15 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     typed,
 )
 from tileas_xdsl.interpreters.ptx.instructions.compare import flush
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value
-from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import (
+    FORMATS,
+    Format,
+    bf16_of_single,
+    decode,
+    encode,
+    encode_ue8m0,
+)
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
 
 PACKED: Mapping[str, tuple[str, int]] = {
     "f16x2": ("f16", 16),

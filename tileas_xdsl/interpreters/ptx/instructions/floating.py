@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.floats import FORMATS, decode, encode
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step, elementwise
 from tileas_xdsl.interpreters.ptx.instructions.compare import flush
-from tileas_xdsl.interpreters.ptx.lanes import Array
-from tileas_xdsl.interpreters.ptx.rounding import (
+from tileas_xdsl.interpreters.ptx.numerics.directed_rounding import (
     fused,
     quotient,
     rounded,
@@ -25,7 +24,8 @@ from tileas_xdsl.interpreters.ptx.rounding import (
     two_product,
     two_sum,
 )
-from tileas_xdsl.interpreters.ptx.scalar_types import NATIVE_FLOATS, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, decode, encode
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import NATIVE_FLOATS, UNSIGNED, ScalarType
 
 SCALARS = ("f16", "bf16", "f32", "f64")
 PACKED: Mapping[str, str] = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32"}

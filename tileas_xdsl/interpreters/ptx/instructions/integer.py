@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Function,
@@ -17,9 +19,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import (
     ternary,
     unary,
 )
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value
-from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
 
 WORDS = ("u16", "u32", "u64", "s16", "s32", "s64")
 

@@ -11,16 +11,16 @@ from functools import cache
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.access import groups, load, store
-from tileas_xdsl.interpreters.ptx.accumulators import wrapped
-from tileas_xdsl.interpreters.ptx.blocks import together
-from tileas_xdsl.interpreters.ptx.floats import decode
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.waits import together
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import rounded_sum
-from tileas_xdsl.interpreters.ptx.lanes import WARP, Array, spread, warps_of
-from tileas_xdsl.interpreters.ptx.operands_of_matrices import ELEMENT_BITS, values_of
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
-from tileas_xdsl.interpreters.ptx.state import Fragment
+from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrapped
+from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, store
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.register_layouts import REGISTER_LAYOUTS
 

@@ -6,20 +6,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.access import note_remote
-from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at, check_fenced, check_made
-from tileas_xdsl.interpreters.ptx.blocks import PhaseWait
-from tileas_xdsl.interpreters.ptx.clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_story
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Knowledge
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.explain import barrier_story
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Fragment
+from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import WARP, lane_list, warps_of
-from tileas_xdsl.interpreters.ptx.mbarrier import MAX_COUNT, MBarrier
-from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK
-from tileas_xdsl.interpreters.ptx.state import Cluster, Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Address, Sink
+from tileas_xdsl.interpreters.ptx.memory.generic_access import note_remote
+from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Sink
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MAX_COUNT, MBarrier
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
+    arrive,
+    barrier_at,
+    check_fenced,
+    check_made,
+)
 
 SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
 IMPATIENCE = 0.5

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.access import SPACES, Space, groups, load, store
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, bools
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value, bools
-from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Address, Operand, Symbol
+from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, Space, groups, load, store
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Operand, Symbol
 
 ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 SCOPES = ("cta", "cluster", "gpu", "sys")

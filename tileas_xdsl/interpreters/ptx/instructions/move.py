@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value, spread
-from tileas_xdsl.interpreters.ptx.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
-from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
-from tileas_xdsl.interpreters.ptx.special_registers import CLOCKS
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Operand, Special, Vector
+from tileas_xdsl.interpreters.ptx.memory.global_memory import (
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_SIZE,
+)
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.parsing.special_registers import CLOCKS
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Special, Vector
 
 SPACES = {"shared": (SHARED_WINDOW, WINDOW_SIZE), "local": (LOCAL_WINDOW, WINDOW_SIZE)}
 """The windows of generic addresses; what is in none of them is global."""

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.arrivals import arrive, barrier_at, check_fenced
-from tileas_xdsl.interpreters.ptx.blocks import AllocationWait, together
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.waits import AllocationWait, together
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import (
     lane_addresses,
     lane_name,
     shared_space,
 )
-from tileas_xdsl.interpreters.ptx.lanes import WARP, warps_of
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.shared_memory import (
+from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
+    split,
+)
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
     OFFSET_MASK,
     RANK_SHIFT,
     TENSOR_COLUMNS,
 )
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.tensor_cells import (
-    split,
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
+    arrive,
+    barrier_at,
+    check_fenced,
 )
 from tileas_xdsl.target.arch import get_target
 

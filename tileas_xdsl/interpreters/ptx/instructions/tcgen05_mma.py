@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.block_scales import Scales, scaled, vector_of
-from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
+from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tcgen05 import BLACKWELL, group_of, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import check_operand, rounded_sum
-from tileas_xdsl.interpreters.ptx.lanes import WARP, Array, lane_list
-from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
+from tileas_xdsl.interpreters.ptx.matrix.block_scales import Scales, scaled, vector_of
+from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     PACKINGS,
     Descriptor,
     OperandShape,
@@ -24,13 +25,7 @@ from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
     read_descriptor,
     values_of,
 )
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
-from tileas_xdsl.interpreters.ptx.shared_memory import (
-    TENSOR_COLUMNS,
-)
-from tileas_xdsl.interpreters.ptx.state import Cta, Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Address, Vector
-from tileas_xdsl.interpreters.ptx.tensor_cells import (
+from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     accumulator_cells,
     accumulator_columns,
     accumulator_places,
@@ -38,6 +33,11 @@ from tileas_xdsl.interpreters.ptx.tensor_cells import (
     places_of,
     split,
 )
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
+    TENSOR_COLUMNS,
+)
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Vector
 from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import (

@@ -6,26 +6,32 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.blocks import together
-from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
+    WARP,
+    Array,
+    lane_list,
+    spread,
+    warps_of,
+)
+from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
+from tileas_xdsl.interpreters.ptx.execution.waits import together
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tcgen05 import BLACKWELL, group_of
-from tileas_xdsl.interpreters.ptx.lanes import WARP, Array, lane_list, spread, warps_of
-from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
+from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     WIDTHS,
     Descriptor,
     read_descriptor,
 )
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.shared_memory import GRANULE, TENSOR_COLUMNS
-from tileas_xdsl.interpreters.ptx.state import Cta, Fragment
-from tileas_xdsl.interpreters.ptx.tensor_cells import (
+from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     check_cells,
     places_of,
     register_cells,
     split,
 )
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_COLUMNS
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import MOVE_SHAPES

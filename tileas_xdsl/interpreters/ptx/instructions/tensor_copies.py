@@ -9,23 +9,23 @@ from functools import lru_cache
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx import bulk
-from tileas_xdsl.interpreters.ptx.boxes import Box, map_of
-from tileas_xdsl.interpreters.ptx.checker import Checker
-from tileas_xdsl.interpreters.ptx.clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.checker import Checker
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Fragment
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_name
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import check_seen
-from tileas_xdsl.interpreters.ptx.lanes import Array, lane_list
-from tileas_xdsl.interpreters.ptx.memory import SHARED_WINDOW
-from tileas_xdsl.interpreters.ptx.pixel_boxes import ColumnBox
-from tileas_xdsl.interpreters.ptx.reductions import reduce_bytes
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.shared_memory import OFFSET_MASK, RANK_SHIFT
-from tileas_xdsl.interpreters.ptx.state import Cluster, Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Address, Vector
+from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import reduce_bytes
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Vector
+from tileas_xdsl.interpreters.ptx.tma import bulk_groups as bulk
+from tileas_xdsl.interpreters.ptx.tma.im2col_box import ColumnBox
+from tileas_xdsl.interpreters.ptx.tma.tma_box import Box, map_of
 from tileas_xdsl.target.tensor_map import ELEMENTS
 from tileas_xdsl.target.tensor_map_rules import MIN_PIXEL_RANK
 

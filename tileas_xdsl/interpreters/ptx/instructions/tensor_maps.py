@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.access import SPACES, groups
-from tileas_xdsl.interpreters.ptx.changed_maps import KIND, Warp
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import warps_of
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Integer
+from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, groups
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Integer
+from tileas_xdsl.interpreters.ptx.tma.modified_tensor_maps import KIND, Warp
 
 SIZE = 128
 

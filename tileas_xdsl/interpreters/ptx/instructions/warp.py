@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.blocks import together
-from tileas_xdsl.interpreters.ptx.floats import decode
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import (
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     FULL_WARP,
     WARP,
     Array,
@@ -25,9 +22,12 @@ from tileas_xdsl.interpreters.ptx.lanes import (
     spread,
     warps_of,
 )
-from tileas_xdsl.interpreters.ptx.scalar_types import SIGNED, TYPES, UNSIGNED
-from tileas_xdsl.interpreters.ptx.state import Fragment
-from tileas_xdsl.interpreters.ptx.syntax import Pair, Sink
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.waits import together
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Pair, Sink
 
 WORD = np.dtype(np.uint32)
 

@@ -8,7 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.accumulators import (
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
+from tileas_xdsl.interpreters.ptx.execution.state import Fragment, Gang
+from tileas_xdsl.interpreters.ptx.execution.waits import whole_warpgroup
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
+    ELEMENT_BITS,
+    Descriptor,
+    OperandShape,
+    granules_of,
+    operand,
+    read_descriptor,
+    values_of,
+)
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     ROWS,
     THREADS,
     Accumulator,
@@ -19,23 +34,8 @@ from tileas_xdsl.interpreters.ptx.accumulators import (
     settle,
     state_of,
 )
-from tileas_xdsl.interpreters.ptx.blocks import whole_warpgroup
-from tileas_xdsl.interpreters.ptx.clocks import Started
-from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
-from tileas_xdsl.interpreters.ptx.lanes import Array, Value, spread
-from tileas_xdsl.interpreters.ptx.operands_of_matrices import (
-    ELEMENT_BITS,
-    Descriptor,
-    OperandShape,
-    granules_of,
-    operand,
-    read_descriptor,
-    values_of,
-)
-from tileas_xdsl.interpreters.ptx.scalar_types import TYPES, UNSIGNED
-from tileas_xdsl.interpreters.ptx.state import Fragment, Gang
-from tileas_xdsl.interpreters.ptx.syntax import Vector
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Vector
 from tileas_xdsl.target.arch import get_target
 
 HOPPER = get_target("sm_90a")

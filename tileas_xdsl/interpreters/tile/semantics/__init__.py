@@ -1,1 +1,1 @@
-"""What every operation of `nv_tileas` means, one family a file."""
+"""The semantics of every operation of `nv_tileas` and `nv_tileaa`, one family a file."""

@@ -17,13 +17,13 @@ from tileas_xdsl.dialects.nv_tileas.control import (
     YieldOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tokens import delivered_types
-from tileas_xdsl.interpreters.tile.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.execution.scheduler import Wait
 from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault
-from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.named_barrier import WARP, NamedBarrier
-from tileas_xdsl.interpreters.tile.scheduler import Wait
-from tileas_xdsl.interpreters.tile.tokens import finished
-from tileas_xdsl.interpreters.tile.views import View
+from tileas_xdsl.interpreters.tile.memory.views import View
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import finished
+from tileas_xdsl.interpreters.tile.synchronization.named_barrier import WARP, NamedBarrier
 
 AXES = "xyz"
 

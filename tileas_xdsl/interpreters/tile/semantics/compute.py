@@ -12,19 +12,23 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp,
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
-from tileas_xdsl.interpreters.tile.agent import Language
-from tileas_xdsl.interpreters.tile.combining import generate_tile, reduce_tiles, scan_tiles
+from tileas_xdsl.interpreters.tile.execution.agent import Language
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.lifting import RunBody, ValueOf
-from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.memory import Actor
-from tileas_xdsl.interpreters.tile.numerics import Array
-from tileas_xdsl.interpreters.tile.pipelines import note_reader
-from tileas_xdsl.interpreters.tile.products import block_scaled_mma, dot_value
-from tileas_xdsl.interpreters.tile.semantics.tiled_memory import tile_type
-from tileas_xdsl.interpreters.tile.stages import ConsumerLease
-from tileas_xdsl.interpreters.tile.tokens import AsyncToken
-from tileas_xdsl.interpreters.tile.views import View, as_tile
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor
+from tileas_xdsl.interpreters.tile.memory.views import View, as_tile
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import tile_type
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.synchronization.pipeline_stages import ConsumerLease
+from tileas_xdsl.interpreters.tile.synchronization.pipelines import note_reader
+from tileas_xdsl.interpreters.tile.tensor_ops.dot import block_scaled_mma, dot_value
+from tileas_xdsl.interpreters.tile.tensor_ops.reduction import (
+    generate_tile,
+    reduce_tiles,
+    scan_tiles,
+)
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import RunBody, ValueOf
 
 
 def _cycles(agent: TileAgent, op: Operation, a: Attribute, b: Attribute) -> int:

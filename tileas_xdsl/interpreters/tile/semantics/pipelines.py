@@ -29,12 +29,22 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     StageOp,
 )
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
-from tileas_xdsl.interpreters.tile.agent import Language, Steps
-from tileas_xdsl.interpreters.tile.engines import Task
+from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.engines import Task
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.execution.scheduler import Wait
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.mbarrier import MBarrier
-from tileas_xdsl.interpreters.tile.pipelines import (
+from tileas_xdsl.interpreters.tile.memory.views import View, as_tile
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.synchronization.mbarrier import MBarrier
+from tileas_xdsl.interpreters.tile.synchronization.pipeline_stages import (
+    ConsumerLease,
+    ProducerLease,
+    ProtocolError,
+    Slot,
+    State,
+)
+from tileas_xdsl.interpreters.tile.synchronization.pipelines import (
     Arrival,
     Pipeline,
     PipelineToken,
@@ -42,16 +52,6 @@ from tileas_xdsl.interpreters.tile.pipelines import (
     TaskToken,
     arrive_after,
 )
-from tileas_xdsl.interpreters.tile.scheduler import Wait
-from tileas_xdsl.interpreters.tile.stages import (
-    ConsumerLease,
-    ProducerLease,
-    ProtocolError,
-    Slot,
-    State,
-)
-from tileas_xdsl.interpreters.tile.tokens import AsyncToken
-from tileas_xdsl.interpreters.tile.views import View, as_tile
 
 Holding: TypeAlias = Generator[Wait, None, PipelineToken]
 """What waits on its way to holding a stage."""

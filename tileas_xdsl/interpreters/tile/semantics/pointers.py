@@ -17,15 +17,15 @@ from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
-from tileas_xdsl.interpreters.tile.agent import Language
+from tileas_xdsl.interpreters.tile.execution.agent import Language
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.globals import name_of_global
-from tileas_xdsl.interpreters.tile.integers import unsigned_of, width_of
-from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.numerics import Array, dtype_of, unsigned
-from tileas_xdsl.interpreters.tile.pointers import memory_of
-from tileas_xdsl.interpreters.tile.tokens import AsyncToken
-from tileas_xdsl.interpreters.tile.views import View
+from tileas_xdsl.interpreters.tile.memory.module_globals import name_of_global
+from tileas_xdsl.interpreters.tile.memory.pointers import memory_of
+from tileas_xdsl.interpreters.tile.memory.views import View
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, unsigned
+from tileas_xdsl.interpreters.tile.numerics.integers import unsigned_of, width_of
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
 
 ADDRESS_BITS = 64
 

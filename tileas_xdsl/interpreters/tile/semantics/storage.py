@@ -25,18 +25,18 @@ from tileas_xdsl.dialects.nv_tileas.slices import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
-from tileas_xdsl.interpreters.tile import reshaping
-from tileas_xdsl.interpreters.tile.agent import Language
-from tileas_xdsl.interpreters.tile.elementwise import MEANINGS
-from tileas_xdsl.interpreters.tile.encodings import check_encoding
+from tileas_xdsl.interpreters.tile.execution.agent import Language
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.memory import Actor
-from tileas_xdsl.interpreters.tile.numerics import is_array
-from tileas_xdsl.interpreters.tile.scale_views import ScaleView
-from tileas_xdsl.interpreters.tile.sizes import bits_of_element
-from tileas_xdsl.interpreters.tile.tokens import AsyncToken
-from tileas_xdsl.interpreters.tile.views import View, ViewError, as_tile, contiguous
+from tileas_xdsl.interpreters.tile.memory.scale_views import ScaleView
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor
+from tileas_xdsl.interpreters.tile.memory.views import View, ViewError, as_tile, contiguous
+from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element
+from tileas_xdsl.interpreters.tile.numerics.element_types import is_array
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.tensor_ops import reshaping
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import MEANINGS
+from tileas_xdsl.interpreters.tile.tensor_ops.layout_encoding import check_encoding
 
 
 def alloc_tensor(agent: TileAgent, op: AllocTensorOp, inputs: Sequence[Any]) -> tuple[View]:

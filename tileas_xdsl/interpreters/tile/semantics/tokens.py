@@ -12,10 +12,10 @@ from tileas_xdsl.dialects.nv_tileas.tokens import (
     TokenToAsyncOp,
     WaitOp,
 )
-from tileas_xdsl.interpreters.tile.agent import Language, Steps
-from tileas_xdsl.interpreters.tile.machine import TileAgent
-from tileas_xdsl.interpreters.tile.pipelines import published
-from tileas_xdsl.interpreters.tile.tokens import AsyncToken, finished
+from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken, finished
+from tileas_xdsl.interpreters.tile.synchronization.pipelines import published
 
 
 def create_none(agent: TileAgent, op: CreateNoneOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:

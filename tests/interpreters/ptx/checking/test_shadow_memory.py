@@ -1,0 +1,107 @@
+"""What the checker remembers of a memory, against a list of all accesses."""
+
+import numpy as np
+import pytest
+
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, Shadow
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
+
+WARPS = 3
+
+
+def access(clocks: Clocks, warp: int, at: int) -> Access:
+    return Access(warp, clocks.stamp(warp, at), clocks.seen[warp].copy())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_conflicts_are_those_of_a_full_history(seed: int) -> None:
+    """Random accesses of granules and bytes, with random hand-overs between warps."""
+    rng = np.random.default_rng(seed)
+    clocks = Clocks(WARPS)
+    shadow = Shadow(4, clocks.nobody)
+    history: list[tuple[int, int, set[int], bool]] = []
+    for at in range(60):
+        warp = int(rng.integers(WARPS))
+        if rng.random() < 0.3:
+            clocks.acquire(int(rng.integers(WARPS)), clocks.release(warp))
+            continue
+        write = bool(rng.integers(2))
+        mine = access(clocks, warp, at)
+        if rng.random() < 0.5:
+            granules = np.unique(rng.integers(0, 4, 2))
+            bytes_ = {int(g) * 16 + i for g in granules for i in range(16)}
+            found = (shadow.write if write else shadow.read)(granules, mine)
+        else:
+            start = int(rng.integers(0, 60))
+            places = np.arange(start, start + int(rng.integers(1, 5)))
+            bytes_ = set(places.tolist())
+            found = (shadow.write_bytes if write else shadow.read_bytes)(places, mine)
+        unordered = [
+            (other, stamp)
+            for other, stamp, touched, wrote in history
+            if touched & bytes_ and (wrote or write) and stamp >= mine.limits[other]
+        ]
+        fresh = not write and not bytes_ <= {
+            b for _, _, touched, wrote in history if wrote for b in touched
+        }
+        if found is None:
+            assert not unordered
+            assert not fresh
+        elif found.kind == "uninitialised":
+            assert fresh
+        else:
+            assert (found.other, found.stamp) in unordered
+        if found is not None:
+            return
+        history.append((warp, mine.stamp, bytes_, write))
+
+
+def test_neighbours_in_a_granule_do_not_race() -> None:
+    clocks = Clocks(WARPS)
+    shadow = Shadow(2, clocks.nobody)
+    assert shadow.write_bytes(np.arange(0, 4), access(clocks, 0, 1)) is None
+    assert shadow.write_bytes(np.arange(4, 16), access(clocks, 1, 2)) is None
+    found = shadow.read(np.array([0]), access(clocks, 1, 3))
+    assert found is not None
+    assert (found.kind, found.place, found.other, found.stamp % TICK) == ("RAW", 0, 0, 1)
+    clocks.acquire(1, clocks.release(0))
+    assert shadow.read(slice(0, 1), access(clocks, 1, 4)) is None
+
+
+def test_what_is_released_ends_with_the_release() -> None:
+    clocks = Clocks(WARPS)
+    shadow = Shadow(1, clocks.nobody)
+    clocks.acquire(1, clocks.release(0))
+    assert shadow.write(np.array([0]), access(clocks, 0, 1)) is None
+    found = shadow.write(np.array([0]), access(clocks, 1, 2))
+    assert found is not None
+    assert found.kind == "WAW"
+
+
+def test_generic_writes_need_a_proxy_fence() -> None:
+    clocks = Clocks(WARPS)
+    shadow = Shadow(1, clocks.nobody)
+    assert shadow.write(np.array([0]), access(clocks, 0, 1)) is None
+    started = clocks.start_copy(0, 2)
+    mine = Access(started.agent, started.stamp, started.limits, started.visible)
+    found = shadow.read(np.array([0]), mine)
+    assert found is not None
+    assert found.kind == "unfenced"
+    clocks.fence_proxy(0)
+    started = clocks.start_copy(0, 3)
+    mine = Access(started.agent, started.stamp, started.limits, started.visible)
+    assert shadow.read(np.array([0]), mine) is None
+
+
+def test_two_copies_of_one_warp_are_not_ordered() -> None:
+    clocks = Clocks(WARPS)
+    shadow = Shadow(1, clocks.nobody)
+    first, second = clocks.start_copy(0, 1), clocks.start_copy(0, 2)
+    for number, started in enumerate((first, second)):
+        mine = Access(started.agent, started.stamp, started.limits, started.visible)
+        found = shadow.write(np.array([0]), mine)
+        assert (found is not None) == (number == 1)
+    clocks.learn(0, second.done)
+    third = clocks.start_copy(0, 3)
+    mine = Access(third.agent, third.stamp, third.limits, third.visible)
+    assert shadow.write(np.array([0]), mine) is None

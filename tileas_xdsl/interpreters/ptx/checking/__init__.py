@@ -1,0 +1,1 @@
+"""The race checker: vector clocks, shadow memory, findings and their diagnosis."""

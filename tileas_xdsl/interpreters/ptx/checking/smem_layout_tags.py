@@ -1,0 +1,92 @@
+"""How the bytes of shared memory were laid out by tensor copies, to judge matrix descriptors.
+
+Each granule remembers which box it is of, its row and its place in the row, and the swizzle.  A
+descriptor fits if the rows of the operand that it reads follow one another as the box laid them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Places
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.tma.tma_box import Box
+
+MODES = ("", "none", "32B", "64B", "128B", "128B_BASE32B")
+
+MODE_BITS = 4
+CHUNK_BITS = 8
+ROW_BITS = 20
+ROW = 1 << MODE_BITS + CHUNK_BITS
+CHUNK = 1 << MODE_BITS
+BOX = ROW << ROW_BITS
+
+
+class LayoutTags:
+    """The tags of one CTA; 0 where no tensor copy wrote last."""
+
+    def __init__(self, granules: int) -> None:
+        self.tags = np.zeros(granules, np.int64)
+        self.version = 0
+        self._boxes: dict[tuple[int, int], Array] = {}
+        self._used = False
+        self.judged: dict[object, str | None] = {}
+        """Descriptors already compared with the tags, for this version."""
+
+    def mark(self, box: Box, offset: int) -> None:
+        """A box was written."""
+        granules, _ = box.places(offset)
+        key = (id(box), offset)
+        tags = self._boxes.get(key)
+        if tags is None:
+            tags = self._boxes[key] = self._tags_of(box, len(self._boxes) + 1)
+        if bool((self.tags[granules] == tags).all()):
+            return
+        self.tags[granules] = tags
+        self._change()
+
+    def _tags_of(self, box: Box, number: int) -> Array:
+        rows = np.arange(box.rows)[:, None] * ROW
+        chunks = np.arange(box.row_bytes // 16)[None, :] * CHUNK
+        return number * BOX + rows + chunks + MODES.index(box.mode)
+
+    def forget(self, places: Places) -> None:
+        """Something else was written."""
+        if self._used and self.tags[places].any():
+            self.tags[places] = 0
+            self._change()
+
+    def _change(self) -> None:
+        self._used = True
+        self.version += 1
+        self.judged.clear()
+
+    def judge(self, key: object, granules: Array, mode: str, major: str) -> str | None:
+        """What is wrong with a descriptor that reads these granules; None where it fits."""
+        if key not in self.judged:
+            self.judged[key] = self._judge(granules, mode, major)
+        return self.judged[key]
+
+    def _judge(self, granules: Array, mode: str, major: str) -> str | None:
+        if len(np.unique(granules)) != granules.size:
+            return "reads the same bytes for different rows: an offset of it is wrong"
+        tags = self.tags[granules]
+        known = tags != 0
+        if not known.any():
+            return None
+        written = int((tags[known] & (CHUNK - 1)).flat[0])
+        if bool(((tags & (CHUNK - 1))[known] != MODES.index(mode)).any()):
+            return f"has swizzle {mode}, but the tile was written with {MODES[written]}"
+        rows, chunks = (tags, tags.T) if major == "k" else (tags.T, tags)
+        if _broken(rows, ROW) or _broken(chunks, CHUNK):
+            return "does not follow the rows of the tile as they were written"
+        return None
+
+
+def _broken(tags: Array, step: int) -> bool:
+    """Whether neighbours of one box are not one step apart."""
+    before, after = tags[:-1], tags[1:]
+    same = (before // BOX == after // BOX) & (before != 0) & (after != 0)
+    if step == CHUNK:
+        same &= before // ROW == after // ROW
+    return bool((same & (after - before != step)).any())

@@ -1,0 +1,1 @@
+"""Programs of steps, convergence groups and their scheduler, clusters and their state."""

@@ -1,0 +1,198 @@
+"""Operands of matrix instructions in shared memory, as their descriptors say.
+
+Sources: PTX ISA, shared memory matrix layout of wgmma and of tcgen05; CUTLASS
+include/cute/atom/mma_traits_sm90_gmma.hpp and mma_traits_sm100.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.execution.state import Cta
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import singles
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.smem_descriptor import decode
+
+WIDTHS: Mapping[str, int] = {"none": 1, "32B": 2, "64B": 4, "128B": 8, "128B_BASE32B": 8}
+"""Granules in a row of the pattern of each mode."""
+
+K_BYTES = 32
+"""Bytes of K that one instruction reads of each row."""
+
+ELEMENT_BITS: Mapping[str, int] = {
+    "f16": 16,
+    "bf16": 16,
+    "tf32": 32,
+    "e4m3": 8,
+    "e5m2": 8,
+    "e2m3_p32": 8,
+    "e3m2_p32": 8,
+    "e2m1_p64": 8,
+    "e2m1": 4,
+    "s8": 8,
+    "u8": 8,
+}
+"""The element types and the bits that each takes in shared memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Elements below a byte: `bits` of each, the first one lowest, then padding of a granule."""
+
+    format: str
+    bits: int
+    per_granule: int
+
+
+PACKINGS: Mapping[str, Packing] = {
+    "e2m3_p32": Packing("e2m3", 6, 16),
+    "e3m2_p32": Packing("e3m2", 6, 16),
+    "e2m1_p64": Packing("e2m1", 4, 16),
+    "e2m1": Packing("e2m1", 4, 32),
+}
+"""Source: PTX ISA 9.7.16.10.4, packing formats; 5.5.1.1, sub-byte types."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperandShape:
+    """What an instruction reads: `rows` along M or N, of elements of a type, K- or MN-major."""
+
+    rows: int
+    element: str
+    major: str
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """Where an operand begins in shared memory, and the bytes between its parts."""
+
+    mode: str
+    address: int
+    leading: int
+    stride: int
+
+    def __str__(self) -> str:
+        return (
+            f"address {self.address:#x}, leading offset {self.leading}, stride offset "
+            f"{self.stride}, swizzle {self.mode}"
+        )
+
+
+_read: dict[tuple[int, str], Descriptor] = {}
+
+
+def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
+    """The descriptor that a word is; a fault for one that is none or is not modelled."""
+    key = (word, target.name)
+    known = _read.get(key)
+    if known is not None:
+        return known
+    try:
+        found = decode(word, target)
+    except TargetError as error:
+        raise Fault("descriptor", f"{what}: {error}") from None
+    if found.base_offset:
+        raise Fault("descriptor", f"{what}: a base offset of {found.base_offset} is not modelled")
+    if found.absolute_leading_address:
+        raise Fault("descriptor", f"{what}: absolute leading addresses are not modelled")
+    if len(_read) > 1 << 16:
+        _read.clear()
+    _read[key] = Descriptor(
+        found.mode, found.address, found.leading_byte_offset, found.stride_byte_offset
+    )
+    return _read[key]
+
+
+@lru_cache(maxsize=8192)
+def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
+    """The granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
+    mode, start = descriptor.mode, descriptor.address
+    leading, stride = descriptor.leading, descriptor.stride
+    width = WIDTHS[mode]
+    row = GRANULE * width
+    if shape.major == "k":
+        r = np.arange(shape.rows)[:, None]
+        step = leading if mode == "none" else GRANULE
+        address = start + r // 8 * stride + r % 8 * row + np.arange(2) * step
+    else:
+        bits = ELEMENT_BITS[shape.element]
+        unit = np.arange(shape.rows * bits // 128)[:, None]
+        k = np.arange(K_BYTES * 8 // bits)
+        panel, group = (stride, leading) if mode == "none" else (leading, stride)
+        rows = 4 if mode == "128B_BASE32B" else 8
+        address = start + unit % width * GRANULE + unit // width * panel
+        address = address + k % rows * row + k // rows * group
+    found = BYTE_SWIZZLES[mode](address) // GRANULE
+    found.flags.writeable = False
+    return found
+
+
+def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
+    """The operand as numbers (rows, K): singles, or doubles for integers."""
+    shared = cta.shared
+    if cta.operand_version != shared.writes:
+        cta.operands.clear()
+        cta.operand_version = shared.writes
+    key = (descriptor, shape)
+    found = cta.operands.get(key)
+    if found is None:
+        granules = granules_of(descriptor, shape)
+        shared.check_granules(granules)
+        found = cta.operands[key] = numbers(shared.granules[granules], shape)
+    return found
+
+
+def numbers(granules: Array, shape: OperandShape) -> Array:
+    """Granules as `granules_of` orders them to numbers (rows, K)."""
+    if shape.element in PACKINGS:
+        return _unpacked(granules, PACKINGS[shape.element], shape)
+    bits = ELEMENT_BITS[shape.element]
+    elements = granules.view(UNSIGNED[bits])
+    if shape.major == "k":
+        matrix = elements.reshape(shape.rows, -1)
+    else:
+        per = 128 // bits
+        cells = elements.reshape(granules.shape[0], -1, per)
+        matrix = cells.transpose(0, 2, 1).reshape(shape.rows, -1)
+    return values_of(matrix, shape.element)
+
+
+def _unpacked(granules: Array, packing: Packing, shape: OperandShape) -> Array:
+    """Elements below a byte, which are K-major always."""
+    data = np.ascontiguousarray(granules).view(np.uint8).reshape(-1, GRANULE)
+    bits = np.unpackbits(data, axis=1, bitorder="little")
+    bits = bits[:, : packing.bits * packing.per_granule].reshape(-1, packing.bits)
+    codes = (bits << np.arange(packing.bits, dtype=np.uint8)).sum(axis=1, dtype=np.uint8)
+    return np.ascontiguousarray(singles(codes.reshape(shape.rows, -1), packing.format))
+
+
+def values_of(matrix: Array, element: str) -> Array:
+    """Bits of elements to numbers: singles, or doubles for integers."""
+    if element == "s8":
+        return np.ascontiguousarray(matrix).view(np.int8).astype(np.float64)
+    if element == "u8":
+        return matrix.astype(np.float64)
+    return np.ascontiguousarray(singles(np.ascontiguousarray(matrix), element))
+
+
+LARGEST = 1 << 18
+"""Multiplications at once: the library behind numpy starts threads for larger products, which costs
+more than these products do (OpenBLAS, GEMM_MULTITHREAD_THRESHOLD)."""
+
+
+def product(a: Array, b: Array) -> Array:
+    """`a` (M, K) times the transpose of `b` (N, K)."""
+    rows = max(LARGEST // b.size, 1)
+    if a.shape[0] <= rows:
+        return a @ b.T
+    return np.concatenate([a[i : i + rows] @ b.T for i in range(0, a.shape[0], rows)])

@@ -1,0 +1,1 @@
+"""State spaces: global, shared and tensor memory, generic addresses, addresses of variables."""

@@ -1,0 +1,93 @@
+"""The shared memory of one CTA and its tensor memory, byte by byte."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.memory.global_memory import check_aligned
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
+
+RESERVED = 1024
+"""The first bytes of a CTA's window belong to the system (CUDA, from sm_90 on)."""
+
+RANK_SHIFT = 24
+"""A `.shared::cluster` address is the rank of the CTA and the offset in its window."""
+
+OFFSET_MASK = (1 << RANK_SHIFT) - 1
+
+GRANULE = 16
+"""Bytes that copies and matrix instructions move at least."""
+
+TENSOR_LANES = 128
+TENSOR_COLUMNS = 512
+
+
+class SharedMemory:
+    """The window of a CTA: offsets from `RESERVED` to `end` may be used."""
+
+    __slots__ = ("data", "end", "granules", "views", "writes")
+
+    def __init__(self, size: int) -> None:
+        self.end = RESERVED + size
+        self.data = np.zeros((self.end + 1023) // 1024 * 1024, np.uint8)
+        self.granules = self.data.view(np.complex128)
+        """16 bytes each; only ever copied, never computed with."""
+        self.views = {
+            bits // 8: self.data.view(dtype) for bits, dtype in UNSIGNED.items() if bits > 1
+        }
+        self.writes = 0
+
+    def check(self, offset: int, size: int, alignment: int = 1) -> None:
+        """Refuse bytes outside of the window, or misaligned ones."""
+        if not offset >= RESERVED or offset + size > self.end:
+            raise Fault("illegal-address", self._outside(offset, size))
+        if offset % alignment:
+            raise Fault(
+                "misaligned-address",
+                f"shared address {offset:#x} is not aligned to {alignment} bytes",
+            )
+
+    def check_granules(self, granules: Array) -> None:
+        """Refuse granules outside of the window."""
+        low, high = int(granules.min()) * GRANULE, int(granules.max()) * GRANULE
+        if low < RESERVED or high + GRANULE > self.end + GRANULE - 1:
+            offset = low if low < RESERVED else high
+            raise Fault("illegal-address", self._outside(offset, GRANULE))
+
+    def places(self, offsets: Array, size: int, count: int) -> Array:
+        """Indices into the view of `size` bytes of `count` elements from each offset on."""
+        low, high = int(offsets.min()), int(offsets.max())
+        if low < RESERVED or high + size * count > self.end:
+            bad = low if low < RESERVED else high
+            raise Fault("illegal-address", self._outside(bad, size * count))
+        check_aligned(offsets, offsets, size * count)
+        first = (offsets // size)[:, None]
+        return first + np.arange(count) if count > 1 else first
+
+    def _outside(self, offset: int, size: int) -> str:
+        return (
+            f"{size} bytes at shared offset {offset - RESERVED:#x} are outside of the "
+            f"{self.end - RESERVED} bytes that the block has"
+        )
+
+
+class TensorMemory:
+    """128 lanes of 512 columns of 32 bits, and who has which columns."""
+
+    __slots__ = ("cells", "owners", "relinquished")
+
+    def __init__(self) -> None:
+        self.cells = np.zeros((TENSOR_LANES, TENSOR_COLUMNS), np.uint32)
+        self.owners = np.zeros(TENSOR_COLUMNS, np.int32)
+        """The allocation of each column; 0 where it is free."""
+        self.relinquished = False
+
+    def allocate(self, columns: int, tag: int) -> int | None:
+        """The first column of so many free ones; None where there are none."""
+        for start in range(0, TENSOR_COLUMNS - columns + 1, columns if columns < 256 else 32):
+            if not self.owners[start : start + columns].any():
+                self.owners[start : start + columns] = tag
+                return start
+        return None

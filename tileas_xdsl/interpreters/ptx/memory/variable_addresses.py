@@ -1,0 +1,121 @@
+"""Where the variables and parameters of a kernel are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import LaunchError, Place, PtxError
+from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import RESERVED
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
+
+MAX_SHARED = 232_448
+"""Bytes that a block may have (compute capabilities 9.0 and 10.0)."""
+
+MAX_LOCAL = 1 << 20
+
+
+class Variables:
+    """Addresses by name.  `parameters` are the bytes of each parameter."""
+
+    def __init__(
+        self,
+        module: PtxModule,
+        kernel: Kernel,
+        memory: GlobalMemory,
+        parameters: Mapping[str, bytes],
+        dynamic_shared: int,
+    ) -> None:
+        self._places: dict[str, tuple[str, int]] = {}
+        self._shared: list[tuple[int, str]] = []
+        self._parameters = parameters
+        self.local_size = 0
+        every = [*module.variables, *kernel.variables]
+        self.shared_size = self._place_shared(every, dynamic_shared)
+        self._place_local(every)
+        for variable in every:
+            if variable.space in ("global", "const"):
+                self._place_global(variable, memory)
+        self._place_parameters(kernel.parameters, memory)
+
+    def address(self, name: str, offset: int) -> tuple[str, int] | None:
+        """Space and address of a name; shared addresses are offsets in the window."""
+        found = self._places.get(name)
+        return None if found is None else (found[0], found[1] + offset)
+
+    def parameter_bytes(self, name: str, offset: int, size: int, place: Place) -> bytes:
+        """Bytes of a parameter by name."""
+        data = self._parameters.get(name)
+        if data is None:
+            raise PtxError(f"'{name}' is no parameter of the kernel", place)
+        if offset < 0 or offset + size > len(data):
+            raise PtxError(
+                f"bytes {offset}..{offset + size - 1} are outside of parameter '{name}' of "
+                f"{len(data)} bytes",
+                place,
+            )
+        return data[offset : offset + size]
+
+    def shared_name(self, offset: int) -> str:
+        """An offset as a variable and a distance in it."""
+        best = max(((at, name) for at, name in self._shared if at <= offset), default=None)
+        if best is None:
+            return f"shared+{offset - RESERVED:#x}"
+        return f"{best[1]}+{offset - best[0]:#x}"
+
+    def _place_shared(self, variables: Sequence[Variable], dynamic: int) -> int:
+        if dynamic < 0:
+            raise LaunchError(f"dynamic_shared is {dynamic} bytes; it cannot be negative")
+        at = RESERVED
+        for v in variables:
+            if v.space == "shared" and not (v.extern or v.size == 0):
+                at = -(-at // v.align) * v.align
+                self._put_shared(v, at)
+                at += v.size
+        open_ended = [v for v in variables if v.space == "shared" and (v.extern or v.size == 0)]
+        for v in open_ended:
+            at = -(-at // v.align) * v.align
+        for v in open_ended:
+            self._put_shared(v, at)
+        size = at + dynamic - RESERVED
+        if size > MAX_SHARED:
+            raise LaunchError(f"the block takes {size} bytes of shared memory; it has {MAX_SHARED}")
+        return size
+
+    def _put_shared(self, variable: Variable, at: int) -> None:
+        self._places[variable.name] = ("shared", at)
+        self._shared.append((at, variable.name))
+
+    def _place_local(self, variables: Sequence[Variable]) -> None:
+        at = 0
+        for v in variables:
+            if v.space == "local":
+                at = -(-at // v.align) * v.align
+                self._places[v.name] = ("local", at)
+                at += v.size
+        if at > MAX_LOCAL:
+            raise LaunchError(f"a thread takes {at} bytes of local memory, more than {MAX_LOCAL}")
+        self.local_size = -(-at // 16) * 16
+
+    def _place_global(self, variable: Variable, memory: GlobalMemory) -> None:
+        data = np.zeros(max(variable.size, 1), np.uint8)
+        data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
+        buffer = memory.add(f"'{variable.name}'", data, read_only=variable.space == "const")
+        self._places[variable.name] = ("global", buffer.base)
+
+    def _place_parameters(self, parameters: Sequence[Parameter], memory: GlobalMemory) -> None:
+        data = b""
+        offsets: dict[str, int] = {}
+        for p in parameters:
+            align = max(p.align, 64 if p.size == 128 else 1)
+            data = data.ljust(-(-len(data) // align) * align, b"\0")
+            offsets[p.name] = len(data)
+            data += self._parameters[p.name]
+        if not parameters:
+            return
+        cells = np.frombuffer(data, np.uint8).copy()
+        buffer = memory.add("the parameters", cells, read_only=True)
+        for name, offset in offsets.items():
+            self._places[name] = ("param", buffer.base + offset)

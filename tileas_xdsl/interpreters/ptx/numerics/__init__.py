@@ -1,0 +1,1 @@
+"""PTX scalar types, float formats as bits, directed rounding, reductions in memory."""

@@ -1,0 +1,72 @@
+"""A launch in several processes: each runs some of the clusters on the same global memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from mmap import mmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.checking.findings import Finding
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
+
+if TYPE_CHECKING:
+    from tileas_xdsl.interpreters.ptx.launch import Launch
+
+Progress = Callable[[int, int], None]
+
+SHARED_BY_BLOCKS = ("atom", "red", "multimem", "call")
+"""Instructions by which blocks may work on one place, or on one text: such kernels stay in one
+process."""
+
+
+def execute(launch: Launch, jobs: int, progress: Progress | None) -> tuple[int, bool]:
+    """Run all clusters: instructions, and whether they came to their end."""
+    jobs = min(jobs, launch.clusters)
+    alone = any(i.parts[0] in SHARED_BY_BLOCKS for i in launch.kernel.code)
+    if jobs < 2 or alone or "fork" not in multiprocessing.get_all_start_methods():
+        return launch.execute(range(launch.clusters), progress)
+    for buffer in launch.memory.buffers:
+        cells = np.frombuffer(mmap(-1, max(buffer.data.size, 1)), np.uint8, buffer.data.size)
+        cells[:] = buffer.data
+        buffer.data = cells
+        buffer.views = {bits // 8: cells.view(d) for bits, d in UNSIGNED.items() if bits > 1}
+    return _in_processes(launch, jobs, progress)
+
+
+def _in_processes(launch: Launch, jobs: int, progress: Progress | None) -> tuple[int, bool]:
+    context: Any = multiprocessing.get_context("fork")
+    parts = [range(job, launch.clusters, jobs) for job in range(jobs)]
+    running: list[tuple[Any, Any]] = []
+    for part in parts:
+        here, there = context.Pipe(duplex=False)
+        process = context.Process(target=_work, args=(launch, part, there))
+        process.start()
+        there.close()
+        running.append((process, here))
+    instructions, finished, done = 0, True, 0
+    for (process, here), part in zip(running, parts, strict=True):
+        count, ended, findings = _answer(here)
+        process.join()
+        instructions += count
+        finished = finished and ended
+        launch.findings.merge(findings)
+        done += len(part)
+        if progress is not None:
+            progress(done, launch.clusters)
+    return instructions, finished
+
+
+def _answer(pipe: Any) -> tuple[int, bool, Sequence[Finding]]:
+    try:
+        return pipe.recv()
+    except EOFError:
+        raise RuntimeError("a process of the emulator ended without an answer") from None
+
+
+def _work(launch: Launch, numbers: Sequence[int], pipe: Any) -> None:
+    count, ended = launch.execute(numbers)
+    pipe.send((count, ended, launch.findings.all()))
+    pipe.close()

@@ -1,0 +1,153 @@
+"""Declarations: variables, parameters and registers.  Source: PTX ISA 5.4, variables."""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+
+from tileas_xdsl.interpreters.ptx.errors import Place
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, ScalarType
+from tileas_xdsl.interpreters.ptx.parsing.operands import Scope, parse_operand
+from tileas_xdsl.interpreters.ptx.parsing.syntax import (
+    Float,
+    Integer,
+    Parameter,
+    Register,
+    Variable,
+)
+from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
+
+VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
+
+MAX_REGISTERS = 1 << 20
+"""No kernel has as many virtual registers in one declaration."""
+
+MAX_BYTES = 1 << 31
+"""No variable is larger."""
+
+
+def parse_type(cursor: Cursor) -> ScalarType:
+    """`.f32` and the like."""
+    name = cursor.token.text[1:]
+    if cursor.token.kind != "directive" or name not in TYPES:
+        cursor.fail(f"expected a type, found {cursor.shown()}")
+    cursor.take()
+    return TYPES[name]
+
+
+def parse_registers(cursor: Cursor, scope: Scope) -> None:
+    """`.reg .b32 %r<4>, a;` after `.reg`."""
+    if cursor.token.text in VECTORS:
+        cursor.fail(f"registers of vector type {cursor.token.text} are not supported")
+    type_ = parse_type(cursor)
+    while True:
+        name = cursor.word("the name of a register")
+        if cursor.accept("<"):
+            count = cursor.integer("a number of registers")
+            if not 0 < count <= MAX_REGISTERS:
+                cursor.fail(f"{count} registers are not in 1..{MAX_REGISTERS}")
+            cursor.expect(">", "after a number of registers")
+            scope.ranges[name] = (count, type_)
+        else:
+            scope.registers[name] = Register(scope.unique(name), type_)
+        if not cursor.accept(","):
+            break
+    cursor.expect(";", "after registers")
+
+
+def _alignment(cursor: Cursor) -> int:
+    """`.align N` and `.attribute(...)` and `.ptr` decorations, if there; 0 for none."""
+    align = 0
+    while cursor.token.text in (".align", ".attribute", ".ptr", ".global", ".shared", ".const"):
+        text = cursor.take().text
+        if text == ".align":
+            align = cursor.integer("an alignment")
+            if align <= 0 or align & (align - 1):
+                cursor.fail(f"the alignment {align} is no power of two")
+        elif text == ".attribute":
+            while not cursor.accept(")"):
+                if cursor.take().kind == "end":
+                    cursor.fail("the text ends inside an attribute")
+    return align
+
+
+def parse_parameter(cursor: Cursor) -> Parameter:
+    """`.param .align 64 .b8 name[128]`."""
+    cursor.expect(".param", "in the list of parameters")
+    align = _alignment(cursor)
+    type_ = parse_type(cursor)
+    align = max(align, _alignment(cursor))
+    place = cursor.place
+    name = cursor.word("the name of a parameter")
+    extents = _extents(cursor)
+    size = type_.size * prod(extents)
+    if not 0 < size <= 32764:
+        cursor.fail(f"parameter '{name}' takes {size} bytes, not 1..32764")
+    return Parameter(name, type_, size, align or type_.size, bool(extents), place)
+
+
+def _extents(cursor: Cursor) -> list[int]:
+    """`[4][2]`; an empty pair of brackets counts as 0."""
+    found: list[int] = []
+    while cursor.accept("["):
+        if cursor.accept("]"):
+            found.append(0)
+            continue
+        extent = cursor.integer("a number of elements")
+        if not 0 <= extent <= MAX_BYTES:
+            cursor.fail(f"{extent} elements are not in 0..{MAX_BYTES}")
+        found.append(extent)
+        cursor.expect("]", "after a number of elements")
+    return found
+
+
+def parse_variables(cursor: Cursor, space: str, *, extern: bool) -> list[Variable]:
+    """Variables after `.shared`, `.global`, `.const` or `.local`."""
+    align = _alignment(cursor)
+    lanes = VECTORS.get(cursor.token.text, 0)
+    if lanes:
+        cursor.take()
+    type_ = parse_type(cursor)
+    found: list[Variable] = []
+    while True:
+        found.append(_variable(cursor, space, type_, max(lanes, 1), align, extern))
+        if not cursor.accept(","):
+            break
+    cursor.expect(";", "after a variable")
+    return found
+
+
+def _variable(
+    cursor: Cursor, space: str, type_: ScalarType, lanes: int, align: int, extern: bool
+) -> Variable:
+    place = cursor.place
+    name = cursor.word("the name of a variable")
+    extents = _extents(cursor)
+    size = type_.size * lanes * prod(extents)
+    if size > MAX_BYTES:
+        cursor.fail(f"variable '{name}' takes {size} bytes, more than {MAX_BYTES}")
+    data = b""
+    if cursor.accept("="):
+        data = _initial_values(cursor, type_, place)
+        if extents and extents[0] == 0:
+            size = len(data)
+    return Variable(name, space, size, align or type_.size * lanes, place, data, extern)
+
+
+def _initial_values(cursor: Cursor, type_: ScalarType, place: Place) -> bytes:
+    if cursor.accept("{"):
+        data = b""
+        while not cursor.accept("}"):
+            data += _initial_values(cursor, type_, place)
+            if not cursor.accept(",") and cursor.token.text != "}":
+                cursor.fail(f"expected ',' or '}}' in an initial value, found {cursor.shown()}")
+        return data
+    value = parse_operand(cursor, Scope(0))
+    if isinstance(value, Integer):
+        return (value.value & ((1 << type_.bits) - 1)).to_bytes(type_.size, "little")
+    if isinstance(value, Float) and type_.name in FORMATS:
+        return encode_value(value.value, type_.name).to_bytes(type_.size, "little")
+    if isinstance(value, Float) and value.width == type_.bits:
+        return struct.pack("<Q", value.bits)[: type_.size]
+    return cursor.fail("initial values are numbers; addresses of variables are not supported")

@@ -1,0 +1,207 @@
+"""Operands of instructions.  Source: PTX ISA 6, instruction operands."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import ScalarType
+from tileas_xdsl.interpreters.ptx.parsing.special_registers import SPECIAL_REGISTERS
+from tileas_xdsl.interpreters.ptx.parsing.syntax import (
+    Address,
+    Float,
+    Integer,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    Special,
+    Symbol,
+    Vector,
+)
+from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor, integer_value
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+
+
+@dataclass
+class Scope:
+    """Names declared between two braces; inner ones hide outer ones."""
+
+    number: int
+    parent: Scope | None = None
+    registers: dict[str, Register] = field(default_factory=dict[str, Register])
+    ranges: dict[str, tuple[int, ScalarType]] = field(
+        default_factory=dict[str, tuple[int, ScalarType]]
+    )
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+
+    def unique(self, name: str) -> str:
+        """A name that no other scope of the kernel has."""
+        return name if self.number == 0 else f"{name}#{self.number}"
+
+    def register(self, name: str) -> Register | None:
+        """The register called `name`, here or further out."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.registers.get(name) or scope._numbered(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def label(self, name: str) -> str | None:
+        """The unique name of a label, here or further out."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.parent
+        return None
+
+    def variable(self, name: str) -> str:
+        """The unique name of a variable that was declared here or further out, else its name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.variables:
+                return scope.variables[name]
+            scope = scope.parent
+        return name
+
+    def _numbered(self, name: str) -> Register | None:
+        match = _NUMBERED.match(name)
+        if match is None or match[1] not in self.ranges:
+            return None
+        count, type_ = self.ranges[match[1]]
+        if int(match[2]) >= count:
+            return None
+        register = self.registers[name] = Register(self.unique(name), type_)
+        return register
+
+
+def parse_operands(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
+    """All operands up to the semicolon, which is consumed."""
+    found: list[Operand] = []
+    if cursor.accept(";"):
+        return ()
+    while True:
+        found.append(parse_operand(cursor, scope))
+        if cursor.accept(";"):
+            return tuple(found)
+        cursor.expect(",", "or ';' after an operand")
+
+
+def parse_operand(cursor: Cursor, scope: Scope) -> Operand:
+    """One operand."""
+    if cursor.token.text == "[":
+        return _address(cursor, scope)
+    if cursor.token.text == "{":
+        return Vector(_group(cursor, scope))
+    if cursor.accept("!"):
+        return Negated(_register(cursor, scope))
+    first = _simple(cursor, scope)
+    if cursor.accept("|"):
+        return Pair(first, _simple(cursor, scope))
+    return first
+
+
+def _group(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
+    cursor.expect("{", "here")
+    found = [parse_operand(cursor, scope)]
+    while cursor.accept(","):
+        found.append(parse_operand(cursor, scope))
+    cursor.expect("}", "at the end of a vector")
+    return tuple(found)
+
+
+def _register(cursor: Cursor, scope: Scope) -> Register:
+    if cursor.token.kind != "word":
+        cursor.fail(f"expected a register, found {cursor.shown()}")
+    register = scope.register(cursor.token.text)
+    if register is None:
+        cursor.fail(f"register '{cursor.token.text}' is not declared")
+    cursor.take()
+    return register
+
+
+def _simple(cursor: Cursor, scope: Scope) -> Operand:
+    token = cursor.token
+    if token.kind == "word":
+        return _name(cursor, scope)
+    if token.text == "-" or token.kind in ("int", "float", "hexfloat"):
+        return _number(cursor)
+    return cursor.fail(f"expected an operand, found {cursor.shown()}")
+
+
+def _name(cursor: Cursor, scope: Scope) -> Operand:
+    name = cursor.token.text
+    if name == "_":
+        cursor.take()
+        return Sink()
+    register = scope.register(name)
+    if register is not None:
+        cursor.take()
+        return register
+    if name in SPECIAL_REGISTERS:
+        cursor.take()
+        return Special(name)
+    if name.startswith("%"):
+        cursor.fail(f"register '{name}' is not declared")
+    cursor.take()
+    return Symbol(scope.variable(name), _offset(cursor))
+
+
+def _offset(cursor: Cursor) -> int:
+    """`+ integer` or `- integer`, if there."""
+    if cursor.token.text == "-":
+        return cursor.integer("an offset")
+    if cursor.accept("+"):
+        return cursor.integer("an offset")
+    return 0
+
+
+def _number(cursor: Cursor) -> Integer | Float:
+    negative = cursor.accept("-")
+    token = cursor.token
+    if token.kind == "int":
+        cursor.take()
+        value = integer_value(token.text)
+        return Integer(-value if negative else value)
+    if token.kind not in ("float", "hexfloat"):
+        cursor.fail(f"expected a number, found {cursor.shown()}")
+    cursor.take()
+    if token.kind == "float":
+        number = float(token.text)
+        return Float(-number if negative else number)
+    width = 32 if token.text[1] in "fF" else 64
+    bits = int(token.text[2:], 16) ^ (int(negative) << (width - 1))
+    value = struct.unpack("<f" if width == 32 else "<d", bits.to_bytes(width // 8, "little"))[0]
+    return Float(value, bits, width)
+
+
+def _address(cursor: Cursor, scope: Scope) -> Address:
+    cursor.expect("[", "here")
+    base = _base(cursor, scope)
+    offset = _offset(cursor)
+    parts: list[Operand] = []
+    while cursor.accept(","):
+        parts.append(parse_operand(cursor, scope))
+    cursor.expect("]", "at the end of an address")
+    return Address(base, offset, tuple(parts))
+
+
+def _base(cursor: Cursor, scope: Scope) -> Register | Symbol | Integer:
+    if cursor.token.kind == "int" or cursor.token.text == "-":
+        return Integer(cursor.integer("an address"))
+    if cursor.token.kind != "word":
+        cursor.fail(f"expected an address, found {cursor.shown()}")
+    register = scope.register(cursor.token.text)
+    if register is not None:
+        cursor.take()
+        return register
+    if cursor.token.text.startswith("%"):
+        cursor.fail(f"register '{cursor.token.text}' is not declared")
+    return Symbol(scope.variable(cursor.take().text))

@@ -1,0 +1,203 @@
+"""PTX modules.  Source: PTX ISA 11, directives.
+
+`parse` reads whole files of anyone: what only debuggers and linkers read is passed over, functions
+are read and left out (a kernel that calls one is refused when it is launched).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+from tileas_xdsl.interpreters.ptx.parsing.declarations import parse_parameter, parse_variables
+from tileas_xdsl.interpreters.ptx.parsing.lexer import Source
+from tileas_xdsl.interpreters.ptx.parsing.statements import (
+    VARIABLE_SPACES,
+    Body,
+    BodyParser,
+    location,
+)
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
+from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
+
+LINKAGE = (".visible", ".extern", ".weak", ".common")
+
+TUNING: Mapping[str, str] = {
+    ".maxntid": "max_threads",
+    ".reqntid": "required_threads",
+    ".reqnctapercluster": "required_cluster",
+    ".maxnreg": "max_registers",
+    ".minnctapersm": "min_blocks",
+}
+"""The directives of a kernel that the emulator reads; others only guide the assembler."""
+
+_VERSION = re.compile(r"(\d+)\.(\d+)$")
+
+
+@dataclass
+class _Header:
+    version: tuple[int, int] = (0, 0)
+    target: str = ""
+    kernels: dict[str, Kernel] = field(default_factory=dict[str, Kernel])
+    variables: list[Variable] = field(default_factory=list[Variable])
+    files: dict[int, str] = field(default_factory=dict[int, str])
+    bodies: dict[str, Body] = field(default_factory=dict[str, Body])
+
+
+def parse(text: str, path: str) -> PtxModule:
+    """The module that `text` is; `PtxError` says where it is none."""
+    cursor = Cursor(Source(text, path))
+    header = _Header()
+    _preamble(cursor, header)
+    while cursor.token.kind != "end":
+        _top_level(cursor, header)
+    kernels = {name: _located(kernel, header) for name, kernel in header.kernels.items()}
+    return PtxModule(
+        path,
+        header.version,
+        header.target,
+        kernels,
+        header.variables,
+    )
+
+
+def _located(kernel: Kernel, header: _Header) -> Kernel:
+    """A kernel whose calls know where they come from: files are named at the end."""
+    code = list(kernel.code)
+    for at, origin in enumerate(header.bodies[kernel.name].origins):
+        if code[at].parts[0] == "call" and origin is not None and origin[0] in header.files:
+            place = Place(header.files[origin[0]], *origin[1:])
+            code[at] = replace(code[at], origin=place)
+    return replace(kernel, code=code)
+
+
+def _preamble(cursor: Cursor, header: _Header) -> None:
+    cursor.expect(".version", "at the begin of a module")
+    found = _VERSION.match(cursor.token.text)
+    if found is None:
+        cursor.fail(f"expected a version such as 8.0, found {cursor.shown()}")
+    cursor.take()
+    header.version = (int(found[1]), int(found[2]))
+    cursor.expect(".target", "after .version")
+    header.target = cursor.word("a target")
+    while cursor.accept(","):
+        cursor.word("a target option")
+    if cursor.accept(".address_size"):
+        size = cursor.integer("32 or 64")
+        if size != 64:
+            cursor.fail(f"addresses of {size} bits are not supported, only of 64")
+
+
+def _top_level(cursor: Cursor, header: _Header) -> None:
+    token = cursor.token
+    if token.kind != "directive":
+        cursor.fail(f"expected a directive, found {cursor.shown()}")
+    extern = False
+    while cursor.token.text in LINKAGE:
+        extern = cursor.take().text == ".extern" or extern
+    text = cursor.token.text
+    if text == ".entry":
+        cursor.take()
+        kernel = _kernel(cursor, header)
+        header.kernels[kernel.name] = kernel
+    elif text == ".func":
+        _skip_function(cursor)
+    elif text in VARIABLE_SPACES:
+        cursor.take()
+        header.variables += parse_variables(cursor, text[1:], extern=extern)
+    else:
+        _skip_directive(cursor, header)
+
+
+def _skip_directive(cursor: Cursor, header: _Header) -> None:
+    """What says nothing about how a kernel runs."""
+    text = cursor.token.text
+    if text == ".loc":
+        location(cursor)
+    elif text == ".file":
+        cursor.take()
+        number, name = cursor.integer("the number of a file"), cursor.take().text.strip('"')
+        header.files[number] = name
+        while cursor.token.kind in ("int", "string") or cursor.token.text == ",":
+            cursor.take()
+    elif text == ".section":
+        cursor.take()
+        cursor.take()
+        cursor.skip_braces()
+    elif text in (".pragma", ".alias"):
+        while not cursor.accept(";"):
+            if cursor.take().kind == "end":
+                cursor.fail(f"the text ends inside {text}")
+    else:
+        cursor.fail(f"directive {cursor.shown()} is not supported")
+
+
+def _skip_function(cursor: Cursor) -> None:
+    place = cursor.place
+    while cursor.token.text not in ("{", ";"):
+        if cursor.take().kind == "end":
+            raise PtxError("the text ends inside this function", place)
+    if not cursor.accept(";"):
+        cursor.skip_braces()
+
+
+def _kernel(cursor: Cursor, header: _Header) -> Kernel:
+    place = cursor.place
+    name = cursor.word("the name of a kernel")
+    if name in header.kernels:
+        raise PtxError(f"kernel '{name}' is defined twice", place)
+    parameters = _parameters(cursor)
+    tuning = _tuning(cursor)
+    body = header.bodies[name] = BodyParser(cursor).parse()
+    return Kernel(
+        name,
+        parameters,
+        body.code,
+        body.labels,
+        body.variables,
+        {name: targets for name, targets in body.tables.items()},
+        place,
+        **tuning,
+    )
+
+
+def _parameters(cursor: Cursor) -> list[Parameter]:
+    found: list[Parameter] = []
+    if not cursor.accept("(") or cursor.accept(")"):
+        return found
+    while True:
+        parameter = parse_parameter(cursor)
+        if any(other.name == parameter.name for other in found):
+            raise PtxError(f"parameter '{parameter.name}' is declared twice", parameter.place)
+        found.append(parameter)
+        if cursor.accept(")"):
+            return found
+        cursor.expect(",", "or ')' after a parameter")
+
+
+def _tuning(cursor: Cursor) -> dict[str, Any]:
+    """The directives between the parameters and the body."""
+    found: dict[str, Any] = {}
+    readers: Mapping[str, Callable[[str], object]] = {
+        ".maxnreg": cursor.integer,
+        ".minnctapersm": cursor.integer,
+    }
+    while cursor.token.kind == "directive":
+        text = cursor.take().text
+        if text in TUNING:
+            read = readers.get(text, cursor.integers)
+            found[TUNING[text]] = read(f"a number of {text}")
+        else:
+            _skip_values(cursor)
+    if cursor.token.text != "{":
+        cursor.fail(f"expected '{{' at the begin of a kernel, found {cursor.shown()}")
+    return found
+
+
+def _skip_values(cursor: Cursor) -> None:
+    """What follows a directive that only guides the assembler."""
+    while cursor.token.kind in ("int", "word", "string") or cursor.token.text in (",", ";"):
+        cursor.take()

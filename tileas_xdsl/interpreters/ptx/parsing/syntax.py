@@ -1,0 +1,170 @@
+"""What PTX text says: modules, kernels, declarations, instructions and operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tileas_xdsl.interpreters.ptx.errors import Place
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register of a kernel; its name carries the scope it was declared in."""
+
+    name: str
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register such as `%tid.x`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer literal."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A floating-point literal; `bits` where it was written as a bit pattern of `width`."""
+
+    value: float
+    bits: int = 0
+    width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The address of a variable, or a label, and an offset in bytes."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """`_`, a result that nobody wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`{a, b, ...}`."""
+
+    parts: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`a|b`, two results."""
+
+    first: Operand
+    second: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """`!p`, a predicate operand read inverted."""
+
+    predicate: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`[base + offset]`, or `[base, {coordinates}, ...]` of tensors."""
+
+    base: Register | Symbol | Integer
+    offset: int = 0
+    parts: tuple[Operand, ...] = ()
+
+
+Operand: TypeAlias = (
+    Register | Special | Integer | Float | Symbol | Sink | Vector | Pair | Negated | Address
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`@p` or `@!p`."""
+
+    predicate: Register
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction: `parts` are its opcode split at the dots."""
+
+    parts: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Guard | None
+    place: Place
+    text: str
+    origin: Place | None = None
+    """Where `.loc` says that it comes from."""
+
+    @property
+    def opcode(self) -> str:
+        """The opcode with its modifiers."""
+        return ".".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: a scalar, or an array of `size` bytes in all."""
+
+    name: str
+    type: ScalarType
+    size: int
+    align: int
+    is_array: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A declared variable of a state space; `size` is 0 for extern arrays."""
+
+    name: str
+    space: str
+    size: int
+    align: int
+    place: Place
+    data: bytes = b""
+    extern: bool = False
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An entry function."""
+
+    name: str
+    parameters: Sequence[Parameter]
+    code: Sequence[Instruction]
+    labels: Mapping[str, int]
+    variables: Sequence[Variable]
+    branch_targets: Mapping[str, tuple[str, ...]]
+    place: Place
+    max_threads: tuple[int, ...] | None = None
+    required_threads: tuple[int, ...] | None = None
+    required_cluster: tuple[int, ...] | None = None
+    max_registers: int | None = None
+    min_blocks: int | None = None
+
+
+@dataclass(frozen=True)
+class PtxModule:
+    """A parsed file."""
+
+    path: str
+    version: tuple[int, int]
+    target: str
+    kernels: Mapping[str, Kernel]
+    variables: Sequence[Variable]

@@ -1,0 +1,1 @@
+"""mbarriers, named barriers of a CTA, and the barrier of a cluster."""

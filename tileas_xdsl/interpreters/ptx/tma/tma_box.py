@@ -1,0 +1,228 @@
+"""Boxes of tensors: which bytes of global memory a tensor copy moves, and where they go.
+
+Sources: PTX ISA 5.5, tensors; CUDA driver API, cuTensorMapEncodeTiled; tileas_xdsl.target's tables.
+Maps of the im2col kind are in `pixel_boxes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Places
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import ELEMENTS, TensorMap
+from tileas_xdsl.target.tensor_map_bytes import decode
+
+GATHERED_ROWS = 4
+"""Rows that gather4 and scatter4 name."""
+
+FILLING_NAN = 0x7FF7
+"""The 16 bits that NaN consists of, of every type, where a load gives it out of bounds (H200)."""
+
+_UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
+
+
+class Box:
+    """The box of a tensor map, innermost dimension last, counted in bytes along it.
+
+    `rows` of `row_bytes` follow one another in shared memory.
+    """
+
+    def __init__(self, tensor_map: TensorMap, gather: bool) -> None:
+        m = self.map = tensor_map
+        refuse_unsupported(m)
+        bits = ELEMENTS[m.element].bits
+        self.unit = max(bits // 8, 1)
+        pack = 2 if bits == 4 else 1
+        counts = m.counts
+        inner = counts[0] // pack
+        outer = [*counts[:0:-1]]
+        if gather:
+            if m.rank != 2 or m.box[1] != 1:
+                raise Fault("tma", "gather4 and scatter4 need a map of rank 2 with boxes of 1 row")
+            outer = [GATHERED_ROWS]
+        self.gather = gather
+        self.pack = pack
+        self.counts = (*outer, inner)
+        self.row_bytes = inner * self.unit
+        self.rows = prod(outer)
+        self.size = self.rows * self.row_bytes
+        self.mode = m.swizzle
+        self._check_rows()
+        self._places: dict[int, tuple[Array, Places]] = {}
+
+    def _check_rows(self) -> None:
+        swizzle = BYTE_SWIZZLES[self.mode]
+        span = {"none": 0, "32B": 32, "64B": 64}.get(self.mode, 128)
+        if swizzle.bits and self.row_bytes != span and self.rows > 1:
+            raise Fault(
+                "tma",
+                f"rows of {self.row_bytes} bytes are shorter than the {span} that swizzle "
+                f"{self.mode} spans: such boxes are not modelled",
+            )
+        if self.row_bytes % GRANULE:
+            raise Fault("tma", f"rows of {self.row_bytes} bytes are no multiple of 16")
+
+    # Shared memory
+
+    def places(self, offset: int) -> tuple[Array, Places]:
+        """The granules of the box from an offset on: in order (rows, chunks), and as a set."""
+        found = self._places.get(offset)
+        if found is None:
+            start = offset + np.arange(self.rows)[:, None] * self.row_bytes
+            address = BYTE_SWIZZLES[self.mode](start + np.arange(0, self.row_bytes, GRANULE))
+            granules = address // GRANULE
+            low, count = int(granules.min()), granules.size
+            contiguous = int(granules.max()) - low + 1 == count
+            as_set = slice(low, low + count) if contiguous else granules.ravel()
+            found = self._places[offset] = granules, as_set
+        return found
+
+    # Global memory
+
+    def read(self, memory: GlobalMemory, at: Sequence[int]) -> Array:
+        """The bytes of the box at these coordinates (innermost first), filled out of bounds."""
+        if self.gather:
+            parts = [self._read(memory, (at[0], row), (1, self.counts[-1])) for row in at[1:]]
+            return np.concatenate(parts).reshape(-1)
+        return self._read(memory, at, self.counts).reshape(-1)
+
+    def _read(self, memory: GlobalMemory, at: Sequence[int], counts: tuple[int, ...]) -> Array:
+        window = self._window(memory, at, counts)
+        if window is not None and window[1] is None:
+            return _as_element(self.map, window[0]).reshape(-1, self.row_bytes)
+        found = filling(self.map, (*counts, self.unit))
+        if window is not None:
+            inside, ranges = window
+            assert ranges is not None
+            found[ranges] = _as_element(self.map, inside)
+        return found.reshape(-1, self.row_bytes)
+
+    def write(
+        self, memory: GlobalMemory, at: Sequence[int], data: Array, combine: object = None
+    ) -> int:
+        """Put the bytes of the box there; what is out of bounds is dropped.
+
+        Rows are written in whole granules: returns how many bytes behind the end of each row.
+        """
+        if self.gather:
+            behind = 0
+            for i, row in enumerate(at[1:]):
+                part = data[i * self.row_bytes : (i + 1) * self.row_bytes]
+                found = self._write(memory, (at[0], row), (1, self.counts[-1]), part, combine)
+                behind = max(behind, found)
+            return behind
+        return self._write(memory, at, self.counts, data, combine)
+
+    def _write(
+        self,
+        memory: GlobalMemory,
+        at: Sequence[int],
+        counts: tuple[int, ...],
+        data: Array,
+        combine: object,
+    ) -> int:
+        window = self._window(memory, at, counts, write=True)
+        memory.writes += 1
+        if window is None:
+            return 0
+        view, ranges = window
+        box = data.reshape(*counts, self.unit)
+        part = np.ascontiguousarray(box if ranges is None else box[ranges])
+        if callable(combine):
+            old = np.ascontiguousarray(view)
+            new = np.asarray(combine(old.reshape(-1), part.reshape(-1)))
+            part = new.reshape(view.shape)
+        view[...] = part
+        last = at[0] // self.pack + (self.counts[-1] if ranges is None else ranges[-1].stop)
+        return max(0, last - self.map.dims[0] // self.pack) * self.unit
+
+    def _window(
+        self,
+        memory: GlobalMemory,
+        at: Sequence[int],
+        counts: tuple[int, ...],
+        *,
+        write: bool = False,
+    ) -> tuple[Array, tuple[slice, ...] | None] | None:
+        """What lies within bounds, as a view of global memory, and where in the box it is.
+
+        What is written ends with a granule, as on an H200: buffers have room for that.
+        """
+        m = self.map
+        shape: list[int] = []
+        strides: list[int] = []
+        ranges: list[slice] = []
+        low = m.address
+        steps = (1, *m.element_strides[1:]) if self.pack == 2 else m.element_strides
+        row = m.dims[0] // self.pack
+        dims = (self._whole_granules(row) if write else row, *m.dims[1:])
+        for i in range(m.rank - 1, -1, -1):
+            stride = self.unit if i == 0 else m.strides[i - 1]
+            start = at[i] // self.pack if i == 0 else at[i]
+            count = counts[m.rank - 1 - i]
+            first = max(0, -(start // steps[i])) if start < 0 else 0
+            last = min(count, -(-(dims[i] - start) // steps[i]))
+            if first >= last:
+                return None
+            low += (start + first * steps[i]) * stride
+            shape.append(last - first)
+            strides.append(stride * steps[i])
+            ranges.append(slice(first, last))
+        whole = all(r.stop - r.start == c for r, c in zip(ranges, counts, strict=True))
+        extent = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + self.unit
+        extent -= max(0, at[0] // self.pack + ranges[-1].stop - row) * self.unit
+        buffer = memory.writable(low, extent) if write else memory.find(low, extent)
+        view = np.lib.stride_tricks.as_strided(
+            buffer.data[low - buffer.base :], (*shape, self.unit), (*strides, 1)
+        )
+        return view, None if whole else tuple(ranges)
+
+    def _whole_granules(self, elements: int) -> int:
+        """As many elements as fill the granules that these begin."""
+        return -(-elements * self.unit // GRANULE) * GRANULE // self.unit
+
+
+def refuse_unsupported(m: TensorMap) -> None:
+    """Say what of tensor maps is not modelled."""
+    if m.interleave != "none":
+        raise Fault("tma", f"tensor maps with interleave {m.interleave} are not modelled")
+    if m.element in _UNSUPPORTED:
+        raise Fault("tma", f"tensor maps of {m.element} are not modelled")
+    if m.swizzle not in BYTE_SWIZZLES:
+        raise Fault("tma", f"swizzle {m.swizzle} of tensor maps is not modelled")
+
+
+def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
+    """What a load gives where there is no tensor: bytes, the last axis those of an element."""
+    found = np.zeros(shape, np.uint8)
+    if m.nan_fill:
+        found.reshape(-1).view(np.uint16)[:] = FILLING_NAN
+    return found
+
+
+def map_of(data: bytes) -> TensorMap:
+    """The tensor map that 128 bytes are."""
+    try:
+        return decode(data)
+    except TargetError as error:
+        raise Fault("tma", f"these 128 bytes are no tensor map: {error}") from None
+
+
+def _as_element(m: TensorMap, data: Array) -> Array:
+    """What a load makes of bytes within bounds: tf32 is rounded to nearest, as on an H200."""
+    data = np.ascontiguousarray(data)
+    if m.element.removesuffix(".ftz") != "tf32":
+        return data
+    words = data.view(np.uint32)
+    is_nan = (words & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    rounded = np.where(is_nan, words, words + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return rounded.view(np.uint8)

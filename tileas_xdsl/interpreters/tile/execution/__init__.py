@@ -1,0 +1,1 @@
+"""Agents and engines of thread blocks, their scheduler, and structured control flow."""

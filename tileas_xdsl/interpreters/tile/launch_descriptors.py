@@ -1,0 +1,125 @@
+"""Descriptors that a launch passes: tensor maps of array arguments, made by the recipes on them.
+
+A map of a whole array follows from the array.  Where a window of one begins is what host code
+computes: its maps are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, TypeAlias, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, BlockArgument, Operation
+
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe, recipes_of
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
+from tileas_xdsl.interpreters.tile.memory.views import View
+from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element
+from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
+from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import Descriptor, Modes, tensor_map_of
+from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
+
+HostMaps: TypeAlias = Callable[[], Sequence[TensorMap]]
+"""What host code encodes for the descriptor arguments of a launch, in their order; an address
+counts the bytes from the beginning of its array."""
+
+
+def bound_descriptors(
+    kernel: func.FuncOp, values: Mapping[int, Any], host_maps: HostMaps | None
+) -> Mapping[int, Descriptor]:
+    """The descriptors of a launch by the position of their arguments; a fault where one is none.
+
+    `values` are the arrays and the scalars by the position of theirs.
+    """
+    recipes = recipes_of(kernel)
+    maps: Sequence[TensorMap] | None = None
+    if host_maps is not None and any(recipe.is_window for recipe in recipes.values()):
+        maps = host_maps()
+    found: dict[int, Descriptor] = {}
+    for number, (position, recipe) in enumerate(recipes.items()):
+        argument = kernel.body.blocks[0].args[position]
+        at = _first_use(kernel, argument)
+        memory = values.get(recipe.argument)
+        if not isinstance(memory, Memory):
+            raise fault(at, f"{_title(argument)} is of argument {recipe.argument}, no array")
+        element = _element(at, recipe, memory)
+        if recipe.extents is None:
+            view = View.whole(memory, element)
+        else:
+            view = _pointed(at, memory, element, *recipe.extents.of_launch(values))
+        if recipe.is_window:
+            if maps is None:
+                raise fault(at, _unknown(argument, memory))
+            view = _window(view, maps[number])
+        box = tuple(reversed(recipe.box))
+        tensor_map = tensor_map_of(at, view, recipe.box, _modes(recipe))
+        found[position] = Descriptor(view, box, tensor_map, recipe.pixels)
+    return found
+
+
+def _first_use(kernel: func.FuncOp, argument: BlockArgument) -> Operation:
+    """Who moves through a descriptor; the kernel where nobody does."""
+    users = {use.operation for use in argument.uses}
+    return next((op for op in kernel.walk() if op in users), kernel) if users else kernel
+
+
+def _title(argument: BlockArgument) -> str:
+    name = f" (%{argument.name_hint})" if argument.name_hint else ""
+    return f"descriptor argument {argument.index}{name}"
+
+
+def _unknown(argument: BlockArgument, memory: Memory) -> str:
+    text = f"{_title(argument)} describes a part of {memory.name}"
+    return f"{text}; only host code knows where it begins, and there is none"
+
+
+def _element(at: Operation, recipe: TensorMapRecipe, memory: Memory) -> Attribute:
+    """The elements that are moved; signs are of the map, the arithmetic has its own."""
+    element = recipe.element
+    if isinstance(element, IntegerType):
+        element = IntegerType(bits_of_element(cast("Attribute", element)))
+    if dtype_of(element).itemsize != memory.data.dtype.itemsize:
+        raise fault(at, f"moves elements {element}, not as wide as those of {memory.name}")
+    return element
+
+
+def _modes(recipe: TensorMapRecipe) -> Modes:
+    pixels = recipe.pixels
+    box = None if pixels is None else PixelBox(pixels.lower, pixels.upper)
+    return Modes(recipe.swizzle or "none", recipe.nan_fill, box)
+
+
+def _pointed(
+    at: Operation,
+    memory: Memory,
+    element: Attribute,
+    shape: Sequence[int],
+    strides: Sequence[int],
+) -> View:
+    """The array behind a pointer; a fault where its memory has not all of it."""
+    itemsize = memory.data.dtype.itemsize
+    last = sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    if prod(shape) and (last + 1) * itemsize > memory.size:
+        text = f"describes {'x'.join(map(str, shape))} elements, the last of which is element"
+        raise fault(at, f"{text} {last} of {memory.name}, out of bounds")
+    steps = tuple(step * itemsize for step in strides)
+    return View(memory, 0, tuple(shape), steps, element, tuple((0, n) for n in shape))
+
+
+def _window(whole: View, tensor_map: TensorMap) -> View:
+    """The part of an array that a tensor map describes."""
+    itemsize, bits = whole.dtype.itemsize, bits_of_element(whole.element)
+    dims = tuple(reversed(tensor_map.dims))
+    outer = [stride * 8 // bits * itemsize for stride in reversed(tensor_map.strides)]
+    return View(
+        whole.memory,
+        tensor_map.address * 8 // bits * itemsize,
+        dims,
+        (*outer, itemsize),
+        whole.element,
+        tuple((0, extent) for extent in dims),
+    )

@@ -1,0 +1,61 @@
+"""Pointers are addresses: arrays that kernels take are apart from one another in one space.
+
+A pointer is an integer of 64 bits, a tile of pointers an array of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
+from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of, is_array
+from tileas_xdsl.interpreters.tile.numerics.integers import INDEX_BITS, Value, wrap
+
+Meaning: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
+"""An operation and its operands give its results."""
+
+FIRST_ADDRESS = 1 << 32
+
+APART = 1 << 24
+"""Bytes between two arrays, so that a pointer that leaves one does not soon meet another."""
+
+
+def give_addresses(memories: Sequence[Memory]) -> None:
+    """Put memories one behind another, so far apart that none follows another closely."""
+    address = FIRST_ADDRESS
+    for memory in memories:
+        memory.address = address
+        address += (memory.size // APART + 2) * APART
+
+
+def memory_of(address: int, memories: Sequence[Memory]) -> Memory | None:
+    """The memory that an address is in, or else the one before it; None before all of them."""
+    found: Memory | None = None
+    for memory in memories:
+        if memory.address and memory.address <= address:
+            found = memory
+    return found
+
+
+def size_of_pointee(type_: Attribute) -> int:
+    """Bytes of what pointers of a type point to."""
+    pointer = pointer_of(type_)
+    assert pointer is not None
+    return dtype_of(pointer.pointee).itemsize
+
+
+def add_pointer(op: AddPtrOp, operands: Sequence[Value]) -> tuple[Value]:
+    """`nv_tileaa.addptr`."""
+    base, offset = operands
+    size = size_of_pointee(op.base.type)
+    if is_array(base) or is_array(offset):
+        return (np.asarray(base, np.int64) + np.asarray(offset, np.int64) * size,)
+    return (wrap(base + offset * size, INDEX_BITS),)
+
+
+POINTERS: Mapping[type[Operation], Meaning] = {AddPtrOp: add_pointer}

@@ -1,0 +1,44 @@
+"""Windows of scales in atoms: tiles whose elements lie in an order that no strides have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import WEAK, Access, Actor
+from tileas_xdsl.interpreters.tile.memory.views import View, ViewError
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleView(View):
+    """A window of atoms, read as the matrix of their scales, when it is read."""
+
+    numbers: NDArray[np.int64] | None = None
+    """`(rows, scales)`, or the transpose for B: which element of the window is there."""
+
+    @staticmethod
+    def of(window: View, numbers: NDArray[np.int64]) -> ScaleView:
+        """The matrix that a window shows; `ViewError` where the window has gaps."""
+        bytes_of = window.reshaped(numbers.shape)
+        values = {field.name: getattr(bytes_of, field.name) for field in fields(View)}
+        return ScaleView(**values, numbers=numbers)
+
+    def read(self, actor: Actor, access: Access = WEAK) -> Array:
+        """The scales, copied."""
+        assert self.numbers is not None
+        return View.read(self, actor, access).reshape(-1)[self.numbers]
+
+    def part(
+        self, starts: Sequence[int], shape: Sequence[int], steps: Sequence[int] | None = None
+    ) -> NoReturn:
+        """Scales are read as a whole."""
+        raise ViewError("scales in atoms have no parts")
+
+    def write(self, values: Any, actor: Actor, access: Access = WEAK) -> NoReturn:
+        """Whoever fills the atoms writes them as such."""
+        raise ViewError("scales in atoms are only read")

@@ -1,0 +1,288 @@
+"""Memory that knows who touched it, so that a race cannot hide, and windows onto it.
+
+A memory is an array of bytes with a record of accesses.  An access must be ordered, by the vector
+clock of whoever makes it, after the accesses it conflicts with; memory that nobody wrote may not be
+read.  Strong accesses (relaxed and more) do not race with one another, and those that acquire learn
+what those that released knew (PTX ISA, memory consistency model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import note
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.interpreters.tile.faults import RuleBroken
+from tileas_xdsl.interpreters.tile.memory.byte_regions import Region
+from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import Clock
+
+Knowledge: TypeAlias = dict[str, int]
+
+
+class AccessError(RuleBroken):
+    """An access that breaks a rule; the notes say who else took part."""
+
+
+@dataclass(slots=True)
+class Actor:
+    """Who makes an access: an agent, or an engine on behalf of one."""
+
+    name: str
+    """The agent or engine, as stories call it."""
+    holder: str
+    """The agent on whose behalf: what it holds of pipelines counts."""
+    clock: Clock
+    op: Operation | None = None
+    title: str = ""
+    """What a story of its own block calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How strong an access is, and what it hands on."""
+
+    is_strong: bool = False
+    acquires: bool = False
+    releases: bool = False
+    updates: bool = False
+    """A part of an atomic update: what was released before is handed on (PTX ISA, release
+    patterns)."""
+
+
+WEAK = Access()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An access that later ones must be ordered after."""
+
+    region: Region
+    owner: str
+    step: int
+    is_write: bool
+    is_strong: bool
+    op: Operation | None
+
+    def without_op(self) -> Record:
+        """The same, as it can be sent to another process."""
+        return replace(self, op=None)
+
+
+class Guard(Protocol):
+    """Whoever watches over a part of a memory: a stage of a pipeline."""
+
+    @property
+    def low(self) -> int:
+        """The first byte."""
+        ...
+
+    @property
+    def high(self) -> int:
+        """The byte behind the last."""
+        ...
+
+    def check(self, actor: Actor, *, writes: bool) -> None:
+        """Raise `AccessError` if the actor may not touch this part now."""
+        ...
+
+
+@dataclass(eq=False)
+class Memory:
+    """A block of memory; `name` is how stories speak of it."""
+
+    name: str
+    space: Space
+    data: NDArray[Any]
+    """The elements, contiguous; `bytes` are the same memory."""
+    is_initialised: bool = False
+    """Memory that was filled before the kernel began: all of it may be read."""
+    guards: list[Guard] = field(default_factory=list["Guard"])
+    key: tuple[Any, ...] = ()
+    """What names the same memory in the other blocks of a cluster."""
+    address: int = 0
+    """Where pointers find it; 0 where none point to it."""
+
+    def __post_init__(self) -> None:
+        assert self.data.flags.c_contiguous
+        self.bytes = self.data.reshape(-1).view(np.uint8)
+        self._written = None if self.is_initialised else np.zeros(self.bytes.size, dtype=np.bool_)
+        self._writes: list[Record] = []
+        self._reads: list[Record] = []
+        self._released: list[tuple[Region, Knowledge]] = []
+
+    def replace(self, data: NDArray[Any]) -> None:
+        """Keep the elements elsewhere from now on; `data` has the same ones."""
+        self.data = data
+        self.bytes = data.reshape(-1).view(np.uint8)
+
+    def records(self) -> Sequence[Record]:
+        """The accesses that later ones must be ordered after."""
+        return [*self._writes, *self._reads]
+
+    def forget(self) -> None:
+        """Begin anew without any access."""
+        self._writes, self._reads, self._released = [], [], []
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.bytes.size
+
+    def check_read(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
+        """Check and record a read; `AccessError` for one that is unordered or finds nothing."""
+        if access.acquires:
+            self._acquire(region, actor.clock)
+        self._check_order(self._writes, region, actor, access, "reads what", "wrote")
+        self._check_written(region)
+        self._record(self._reads, region, actor, access, is_write=False)
+
+    def check_write(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
+        """Check and record a write; `AccessError` where others may still read or write."""
+        if access.acquires:
+            self._acquire(region, actor.clock)
+        self._check_order(self._writes, region, actor, access, "overwrites what", "wrote")
+        self._check_order(self._reads, region, actor, access, "overwrites what", "read")
+        self._writes = self._left(self._writes, region, actor, access)
+        self._reads = self._left(self._reads, region, actor, access)
+        self._record(self._writes, region, actor, access, is_write=True)
+        self._mark_written(region)
+        self._publish(region, actor.clock, access)
+
+    def check_copy(self, region: Region, actor: Actor) -> NDArray[np.bool_]:
+        """Check a read that keeps unwritten bytes unwritten; which bytes were written, in order."""
+        self._check_order(self._writes, region, actor, WEAK, "reads what", "wrote")
+        self._record(self._reads, region, actor, WEAK, is_write=False)
+        if self._written is None:
+            return np.ones(len(region.starts) * region.run, np.bool_)
+        return self._window(self._written, region).reshape(-1)
+
+    def mark(self, written: NDArray[np.bool_]) -> None:
+        """Say which bytes of a new memory are set, in order."""
+        self._written = written.copy()
+
+    def _check_order(
+        self,
+        records: Sequence[Record],
+        region: Region,
+        actor: Actor,
+        access: Access,
+        verb: str,
+        did: str,
+    ) -> None:
+        known = actor.clock.known
+        for record in records:
+            if known.get(record.owner, 0) >= record.step or record.owner == actor.name:
+                continue
+            if (record.is_strong and access.is_strong) or not region.meets(record.region):
+                continue
+            place = self.place(region.first_common(record.region))
+            raise AccessError(
+                f"race on {self.name}{place}: {actor.name} {verb} {record.owner} {did}, and "
+                f"nothing orders the two",
+                notes=[note(record.op, f"{record.owner} {did} it here")],
+            )
+
+    @staticmethod
+    def _left(
+        records: Sequence[Record], region: Region, actor: Actor, access: Access
+    ) -> list[Record]:
+        """The records that a write does not stand for: whoever is ordered after it is after them.
+
+        A strong write does not stand for weak accesses, since other strong ones may meet it.
+        """
+        if not access.is_strong:
+            return [r for r in records if not region.covers(r.region)]
+        known = actor.clock.known
+        return [
+            r
+            for r in records
+            if not r.is_strong
+            or not (r.owner == actor.name or known.get(r.owner, 0) >= r.step)
+            or not region.covers(r.region)
+        ]
+
+    def _record(
+        self,
+        records: list[Record],
+        region: Region,
+        actor: Actor,
+        access: Access,
+        *,
+        is_write: bool,
+    ) -> None:
+        step = actor.clock.known[actor.name]
+        if access.is_strong:
+            # Those who look again and again, in turns, leave one record each.
+            records[:] = [
+                r
+                for r in records
+                if not (r.is_strong and r.owner == actor.name and r.region.is_like(region))
+            ]
+        elif records and (last := records[-1]).owner == actor.name and last.region.is_like(region):
+            records.pop()
+        records.append(Record(region, actor.name, step, is_write, access.is_strong, actor.op))
+
+    def _check_written(self, region: Region) -> None:
+        if self._written is None:
+            return
+        written = self._window(self._written, region)
+        if not written.all():
+            bytes_of = self._window(np.arange(self.size), region)
+            place = self.place(int(bytes_of[~written].flat[0]))
+            raise AccessError(f"{self.name}{place} is read, and nobody wrote it")
+
+    def _mark_written(self, region: Region) -> None:
+        if self._written is None:
+            return
+        if region.is_contiguous:
+            self._written[region.low : region.high] = True
+        else:
+            self._written[_index(region)] = True
+
+    @staticmethod
+    def _window(of: NDArray[Any], region: Region) -> NDArray[Any]:
+        if region.is_contiguous:
+            return of[region.low : region.high]
+        return of[_index(region)]
+
+    def _acquire(self, region: Region, clock: Clock) -> None:
+        for released, knowledge in self._released:
+            if region.meets(released):
+                clock.learn(knowledge)
+
+    def _publish(self, region: Region, clock: Clock, access: Access) -> None:
+        """A release is what later acquires learn; a write ends what was released before it.
+
+        An update goes on with it, so what it has itself acquired need not be kept twice.
+        """
+        knowledge = clock.snapshot()
+        if self._released:
+            self._released = [
+                (released, known)
+                for released, known in self._released
+                if not region.covers(released)
+                or (access.updates and not (access.releases and _contains(knowledge, known)))
+            ]
+        if access.releases:
+            self._released.append((region, knowledge))
+            clock.tick()
+
+    def place(self, byte: int) -> str:
+        """The coordinates of the element at a byte, as `[i, j]`."""
+        element = min(byte // max(self.data.itemsize, 1), max(self.data.size - 1, 0))
+        coordinates = np.unravel_index(element, self.data.shape) if self.data.shape else ()
+        return f"[{', '.join(str(int(i)) for i in coordinates)}]"
+
+
+def _contains(knowledge: Knowledge, other: Knowledge) -> bool:
+    return all(knowledge.get(name, 0) >= step for name, step in other.items())
+
+
+def _index(region: Region) -> NDArray[np.int64]:
+    return (region.starts[:, None] + np.arange(region.run, dtype=np.int64)).reshape(-1)

@@ -1,0 +1,267 @@
+"""Views: windows onto a memory, as tiles, views and memrefs of a program see it.
+
+The shape of a view is what its type says; how far elements go on beyond it is `valid`, since the
+type of a view onto global memory tells its tile and not its extents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Attribute
+
+from tileas_xdsl.interpreters.tile.faults import RuleBroken
+from tileas_xdsl.interpreters.tile.memory.byte_regions import Region
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import WEAK, Access, Actor, Guard, Memory
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of
+
+Range: TypeAlias = tuple[int, int]
+"""The first index and the one behind the last."""
+
+
+class ViewError(RuleBroken):
+    """A window that a memory does not have; the message is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Elements at `offset + index . strides` bytes of a memory."""
+
+    memory: Memory
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """Bytes, none negative."""
+    element: Attribute
+    valid: tuple[Range, ...]
+    """By dimension, the indices that have an element."""
+    lease: Guard | None = None
+    """The stage of a pipeline that this is a window of, as it was handed out."""
+    stored_as: np.dtype[Any] | None = None
+    """The numpy type of an element, where it is known already."""
+
+    @staticmethod
+    def whole(memory: Memory, element: Attribute, shape: Sequence[int] | None = None) -> View:
+        """All of a memory, row-major."""
+        extents = tuple(memory.data.shape if shape is None else shape)
+        return contiguous(memory, 0, extents, element)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The numpy type of an element."""
+        return dtype_of(self.element) if self.stored_as is None else self.stored_as
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many elements there are from the beginning on, by dimension."""
+        return tuple([high for _, high in self.valid])
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie row-major without gaps."""
+        return self.strides == row_major(self.shape, self.dtype.itemsize)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether every element of the shape exists."""
+        for n, (low, high) in zip(self.shape, self.valid, strict=True):
+            if low > 0 or n > high:
+                return False
+        return True
+
+    def region(self) -> Region:
+        """The bytes of the view, all of which exist."""
+        return Region.of_window(self.offset, self.shape, self.strides, self.dtype.itemsize)
+
+    def part(
+        self, starts: Sequence[int], shape: Sequence[int], steps: Sequence[int] | None = None
+    ) -> View:
+        """The window that begins at `starts`; it may stick out of what is valid."""
+        steps = (1,) * len(shape) if steps is None else steps
+        offset = self.offset + sum([i * s for i, s in zip(starts, self.strides, strict=True)])
+        valid = tuple(
+            [
+                (-((i - low) // step), -((i - high) // step))
+                for i, step, (low, high) in zip(starts, steps, self.valid, strict=True)
+            ]
+        )
+        strides = tuple([s * step for s, step in zip(self.strides, steps, strict=True)])
+        return View(
+            self.memory, offset, tuple(shape), strides, self.element, valid, self.lease, self.dtype
+        )
+
+    def cut(self) -> View:
+        """The same window, beyond whose shape there is nothing."""
+        ranges = zip(self.shape, self.valid, strict=True)
+        return replace(
+            self, valid=tuple([(max(low, 0), min(high, n)) for n, (low, high) in ranges])
+        )
+
+    def leased(self, lease: Guard) -> View:
+        """The same window as a stage of a pipeline hands it out."""
+        return View(
+            self.memory,
+            self.offset,
+            self.shape,
+            self.strides,
+            self.element,
+            self.valid,
+            lease,
+            self.dtype,
+        )
+
+    def clipped(self) -> tuple[View, tuple[slice, ...]] | None:
+        """The part of the view that exists, and where in the view it is; None if nothing is."""
+        lows = [max(low, 0) for low, _ in self.valid]
+        highs = [min(high, n) for n, (_, high) in zip(self.shape, self.valid, strict=True)]
+        if any(high <= low for low, high in zip(lows, highs, strict=True)):
+            return None
+        shape = [high - low for low, high in zip(lows, highs, strict=True)]
+        place = tuple([slice(low, high) for low, high in zip(lows, highs, strict=True)])
+        return self.part(lows, shape), place
+
+    def reshaped(self, shape: Sequence[int], element: Attribute | None = None) -> View:
+        """The same bytes under another shape, perhaps as other elements; `ViewError` if it cannot.
+
+        Views with gaps keep their gaps only where the inner dimensions stay as they are.
+        """
+        element = self.element if element is None else element
+        if tuple(shape) == self.shape and dtype_of(element).itemsize == self.dtype.itemsize:
+            return replace(self, element=element, stored_as=None)
+        size, old = prod(shape) * dtype_of(element).itemsize, prod(self.shape) * self.dtype.itemsize
+        if not (self.is_contiguous and self.is_inside):
+            raise ViewError("a window with gaps has no other shape")
+        if size > old:
+            raise ViewError(f"{size} bytes are asked of a window of {old}")
+        return replace(contiguous(self.memory, self.offset, shape, element), lease=self.lease)
+
+    def array(self) -> NDArray[Any]:
+        """The elements themselves, without any check: only for whoever checked before."""
+        return np.ndarray(self.shape, self.dtype, self.memory.bytes.data, self.offset, self.strides)
+
+    def read(self, actor: Actor, access: Access = WEAK) -> Array:
+        """The elements, copied; every one exists."""
+        self._check_lease(actor, writes=False)
+        self.memory.check_read(self.region(), actor, access)
+        return self.array().copy()
+
+    def write(self, values: Any, actor: Actor, access: Access = WEAK) -> None:
+        """Put values where the elements are; every one exists."""
+        self._check_lease(actor, writes=True)
+        self.memory.check_write(self.region(), actor, access)
+        self.array()[...] = values
+
+    def copied(self, actor: Actor) -> View:
+        """A memory of its own with the same elements, those that nobody wrote left unset."""
+        self._check_lease(actor, writes=False)
+        region = self.region()
+        written = self.memory.check_copy(region, actor)
+        data = self.array().copy()
+        memory = Memory(self.memory.name, self.memory.space, data)
+        memory.mark(written)
+        return View.whole(memory, self.element)
+
+    def read_at(self, index: Sequence[Any], actor: Actor, access: Access = WEAK) -> Array:
+        """The elements at index arrays, one for each dimension; all are valid."""
+        region = self._region_at(index)
+        if region is None:
+            return np.zeros(np.shape(index[0]), self.dtype)
+        self._check_lease(actor, writes=False)
+        self.memory.check_read(region, actor, access)
+        return self.seen_at(index)
+
+    def seen_at(self, index: Sequence[Any]) -> Array:
+        """The elements at index arrays, without any check."""
+        return np.asarray(self._existing()[self._from_lows(index)])
+
+    def write_at(
+        self, index: Sequence[Any], values: Any, actor: Actor, access: Access = WEAK
+    ) -> None:
+        """Put values at index arrays; all are valid."""
+        region = self._region_at(index)
+        if region is None:
+            return
+        self._check_lease(actor, writes=True)
+        self.memory.check_write(region, actor, access)
+        self._existing()[self._from_lows(index)] = values
+
+    def _existing(self) -> NDArray[Any]:
+        """All elements that are valid, those before the beginning too."""
+        lows = [low for low, _ in self.valid]
+        return self.part(lows, [high - low for low, high in self.valid]).array()
+
+    def _from_lows(self, index: Sequence[Any]) -> tuple[Any, ...]:
+        """Positions counted from the first valid ones."""
+        return tuple(
+            [
+                np.asarray(positions) - low
+                for positions, (low, _) in zip(index, self.valid, strict=True)
+            ]
+        )
+
+    def _region_at(self, index: Sequence[Any]) -> Region | None:
+        offsets = np.asarray(self.offset, dtype=np.int64)
+        for positions, stride in zip(index, self.strides, strict=True):
+            offsets = offsets + np.asarray(positions, dtype=np.int64) * stride
+        if not offsets.size:
+            return None
+        return Region.of_elements(offsets.reshape(-1), self.dtype.itemsize)
+
+    def _check_lease(self, actor: Actor, *, writes: bool) -> None:
+        if self.lease is not None:
+            self.lease.check(actor, writes=writes)
+            return
+        if not self.memory.guards:
+            return
+        region = self.region()
+        for guard in self.memory.guards:
+            if region.low < guard.high and guard.low < region.high:
+                guard.check(actor, writes=writes)
+
+
+def row_major(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    """The strides in bytes of contiguous elements."""
+    strides: list[int] = []
+    step = itemsize
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def contiguous(memory: Memory, offset: int, shape: Sequence[int], element: Attribute) -> View:
+    """A row-major window that begins `offset` bytes into a memory, perhaps past its end."""
+    itemsize = dtype_of(element).itemsize
+    extents = tuple(shape)
+    strides = row_major(extents, itemsize)
+    valid = tuple([(0, n) for n in extents])
+    if offset + prod(extents) * itemsize > memory.size:
+        valid = _valid_before(memory.size - offset, extents, itemsize)
+    return View(memory, offset, extents, strides, element, valid, None, dtype_of(element))
+
+
+def _valid_before(room: int, shape: tuple[int, ...], itemsize: int) -> tuple[Range, ...]:
+    """What of a row-major window lies in the first `room` bytes; whole rows of it only."""
+    if not shape:
+        return ()
+    row = prod(shape[1:]) * itemsize
+    return ((0, max(room // row, 0)), *[(0, n) for n in shape[1:]])
+
+
+def as_tile(value: Any, actor: Actor) -> Any:
+    """A value as an array: what a view shows, or the value itself."""
+    if not isinstance(value, View):
+        return value
+    if not value.is_inside:
+        raise ViewError("a part of the tile is outside its memory")
+    return value.read(actor)
+
+
+def stored(values: Array, element: Attribute) -> Array:
+    """Values in the storage type of an element."""
+    return values if values.dtype == dtype_of(element) else cast(values, element)

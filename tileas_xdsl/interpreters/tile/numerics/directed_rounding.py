@@ -1,0 +1,121 @@
+"""Floats that are rounded in a direction, flushed or saturated, element by element and exactly.
+
+Operands are floats, so that sums, products and quotients are fractions; of a square root only the
+square is one, which says on which side of the root a number is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation
+
+from tileas_xdsl.dialects.nv_tileas.float_modes import DIRECTED, FloatMode
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+
+Exact: TypeAlias = Callable[..., Fraction]
+
+
+def exact_fma(a: Fraction, b: Fraction, c: Fraction) -> Fraction:
+    """`a * b + c`."""
+    return a * b + c
+
+
+EXACT: Mapping[type[Operation], Exact] = {
+    arith.AddfOp: Fraction.__add__,
+    arith.SubfOp: Fraction.__sub__,
+    arith.MulfOp: Fraction.__mul__,
+    arith.DivfOp: Fraction.__truediv__,
+    math.FmaOp: exact_fma,
+}
+
+SMALLEST_NORMAL = 2.0**-126
+"""Of f32: what is below is zero where it is flushed."""
+
+
+def each_exactly(exact: Exact, plain: Array, where: Array, *operands: Array) -> Array:
+    """`plain`, but the nearest double to the exact result where the mask holds."""
+    result = np.array(plain)
+    spread = np.broadcast_arrays(plain, where, *operands)
+    for place in zip(*np.nonzero(np.atleast_1d(spread[1])), strict=True):
+        at = place if result.ndim else ()
+        result[at] = float(exact(*(Fraction(float(v[at])) for v in spread[2:])))
+    return result
+
+
+def in_mode(
+    kind: type[Operation], nearest: Callable[..., Any], mode: FloatMode, operands: list[Array]
+) -> Array:
+    """The result of an operation on f32 or f64 as its mode says."""
+    if mode.ftz:
+        operands = [_flushed(operand) for operand in operands]
+    with np.errstate(all="ignore"):
+        found = np.asarray(nearest(*operands)).astype(operands[0].dtype)
+        if mode.rounding in DIRECTED:
+            found = _directed(kind, mode.rounding, found, operands)
+        if mode.sat:
+            found = np.where(found > 0, np.minimum(found, 1), 0).astype(found.dtype)
+    return _flushed(found) if mode.ftz else found
+
+
+def _flushed(values: Array) -> Array:
+    """Subnormal numbers as zeros of their sign."""
+    small = np.abs(values) < SMALLEST_NORMAL
+    return np.where(small, np.copysign(0, values), values).astype(values.dtype)
+
+
+def _directed(kind: type[Operation], rounding: str, nearest: Array, operands: list[Array]) -> Array:
+    """The neighbour of the nearest number that is on the wanted side of the exact result."""
+    result = np.array(nearest)
+    arrays = np.broadcast_arrays(result, *operands)
+    flat = [array.reshape(-1) for array in arrays[1:]]
+    out = result.reshape(-1)
+    for place in range(out.size):
+        values = [float(array[place]) for array in flat]
+        if all(map(np.isfinite, values)):
+            out[place] = _moved(kind, rounding, out[place], values)
+    return result
+
+
+def _moved(kind: type[Operation], rounding: str, nearest: Any, values: list[float]) -> Any:
+    if np.isnan(nearest) or (kind is arith.DivfOp and values[1] == 0):
+        return nearest
+    above = _is_above(kind, float(nearest), [Fraction(value) for value in values])
+    if above is None:
+        return _zero(kind, rounding, nearest, values)
+    down = rounding == "rm" or (rounding == "rz" and not np.signbit(nearest))
+    if above is down:
+        return np.nextafter(nearest, type(nearest)(-np.inf if down else np.inf))
+    return nearest
+
+
+def _is_above(kind: type[Operation], nearest: float, values: list[Fraction]) -> bool | None:
+    """Whether a number is above the exact result; None if it is that."""
+    if np.isinf(nearest):
+        return nearest > 0
+    if kind is math.SqrtOp:
+        difference = Fraction(nearest) ** 2 - values[0]
+    else:
+        difference = Fraction(nearest) - EXACT[kind](*values)
+    return None if difference == 0 else difference > 0
+
+
+def _zero(kind: type[Operation], rounding: str, nearest: Any, values: list[float]) -> Any:
+    """A sum that is exactly zero is -0 when rounded down, unless both parts are +0."""
+    if rounding != "rm" or nearest != 0 or kind not in (arith.AddfOp, arith.SubfOp, math.FmaOp):
+        return nearest
+    negative = type(nearest)(-0.0)
+    parts = _parts(kind, values)
+    both_positive = not any(np.signbit(part) for part in parts)
+    return nearest if both_positive and parts[0] == 0 else negative
+
+
+def _parts(kind: type[Operation], values: list[float]) -> tuple[float, float]:
+    """What a sum adds."""
+    if kind is math.FmaOp:
+        return values[0] * values[1], values[2]
+    return values[0], -values[1] if kind is arith.SubfOp else values[1]

@@ -1,0 +1,1 @@
+"""Tiled, gathered and atomic accesses of global and shared memory."""

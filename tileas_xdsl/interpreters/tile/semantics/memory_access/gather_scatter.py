@@ -1,0 +1,332 @@
+"""Loads and stores through pointers, at coordinates of elements, and at scattered ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileas.access_checks import accessed_element
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory_access import (
+    AsyncLoadOp,
+    AsyncStoreOp,
+    GatherLoadOp,
+    LoadBase,
+    LoadOp,
+    ScatterStoreOp,
+    StoreBase,
+    StoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.memory.pointers import memory_of
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Access, Actor, Memory
+from tileas_xdsl.interpreters.tile.memory.views import View, as_tile
+from tileas_xdsl.interpreters.tile.numerics.element_sizes import bytes_of_tile
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, is_array
+from tileas_xdsl.interpreters.tile.numerics.integers import width_of
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tile_window import (
+    access_of,
+    before_looking,
+    padding_tile,
+)
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
+    COPIES,
+    after,
+    token_of,
+    tokens_of,
+    value_of,
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Elements that are reached one by one: as many as the mask leaves."""
+
+    op: Operation
+    shape: tuple[int, ...]
+    chosen: Array
+    """Which elements are accessed: those that exist and are not masked."""
+    view: View
+    index: Sequence[Any]
+    """By dimension of the view, where each element is."""
+
+    def positions(self) -> tuple[Array, ...]:
+        """By dimension of the view, where the chosen elements are."""
+        return tuple([np.broadcast_to(np.asarray(i), self.shape)[self.chosen] for i in self.index])
+
+    def seen(self) -> Array:
+        """The chosen elements, without any check."""
+        return self.view.seen_at(self.positions()) if self.chosen.any() else np.zeros(0)
+
+    def read(self, actor: Actor, access: Access, rest: Array) -> Array:
+        """The chosen elements, the others from `rest`."""
+        values = rest.copy()
+        if self.chosen.any():
+            values[self.chosen] = self.view.read_at(self.positions(), actor, access)
+        return values
+
+    def write(self, values: Any, actor: Actor, access: Access) -> None:
+        """Put values where the chosen elements are."""
+        if self.chosen.any():
+            chosen = np.broadcast_to(np.asarray(values), self.shape)[self.chosen]
+            self.view.write_at(self.positions(), chosen, actor, access)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Elements that are reached through pointers, which may point into several memories."""
+
+    shape: tuple[int, ...]
+    element: Attribute
+    space: Space
+    parts: Sequence[Place]
+    """By memory, those of its elements that are accessed."""
+
+    @property
+    def name(self) -> str:
+        """The memories, as stories call them."""
+        return ", ".join(part.view.memory.name for part in self.parts) or "nothing"
+
+    def seen(self) -> Array:
+        """The elements that are accessed, without any check."""
+        found = [part.seen() for part in self.parts]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def read(self, actor: Actor, access: Access, rest: Array) -> Array:
+        """The elements that are accessed, the others from `rest`."""
+        values = rest.copy()
+        for part in self.parts:
+            values = part.read(actor, access, values)
+        return values
+
+    def write(self, values: Any, actor: Actor, access: Access) -> None:
+        """Put values where the elements are that are accessed."""
+        for part in self.parts:
+            part.write(values, actor, access)
+
+
+def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Places:
+    """Where a plain load or store goes: through pointers, or to coordinates of a view."""
+    shape = shape_of(value) or ()
+    base = agent.value_of(op.base)
+    mask = value_of(agent, op.mask)
+    wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
+    if pointer_of(op.base.type) is not None:
+        return pointed(agent, op, base, _element(op), wanted)
+    view = agent.view(op, base, _element(op), Space.GMEM)
+    starts = agent.get_values(op.coords)
+    index = _box(starts, shape) if shape else list(starts)
+    return _alone(_checked(op, Place(op, shape, wanted, view, index)))
+
+
+def _alone(place: Place) -> Places:
+    view = place.view
+    return Places(place.shape, view.element, view.memory.space, [place])
+
+
+def _element(op: LoadBase | StoreBase) -> Attribute:
+    element = accessed_element(op.base.type)
+    assert element is not None
+    return element
+
+
+def pointed(
+    agent: TileAgent, op: Operation, base: Any, element: Attribute, wanted: Array
+) -> Places:
+    """Where addresses of elements are, as far as they are `wanted`."""
+    left, parts = wanted.copy(), list[Place]()
+    addresses = np.broadcast_to(np.asarray(base, np.int64), wanted.shape)
+    while left.any():
+        first = int(addresses[left][0])
+        memory = memory_of(first, agent.block.device.memories)
+        if memory is None:
+            raise fault(op, f"accesses address {first:#x}, where there is no array")
+        others = [other.address for other in agent.block.device.memories]
+        end = min([a for a in others if a > memory.address], default=1 << 63)
+        mine = left & (addresses >= memory.address) & (addresses < end)
+        parts.append(_in_memory(op, memory, element, addresses - memory.address, mine))
+        left = left & ~mine
+    return Places(wanted.shape, element, Space.GMEM, parts)
+
+
+def _in_memory(
+    op: Operation, memory: Memory, element: Attribute, offsets: Array, wanted: Array
+) -> Place:
+    """Pointers as positions in all of their memory."""
+    count = memory.size // dtype_of(element).itemsize
+    whole = View.whole(memory, element, (count,))
+    places, rest = np.divmod(offsets, whole.dtype.itemsize)
+    if np.any(rest[wanted]):
+        raise fault(op, f"a pointer to {element} lies between two elements")
+    return _checked(op, Place(op, wanted.shape, wanted, whole, [places]))
+
+
+def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
+    grids = np.indices(shape)
+    return [start + grid for start, grid in zip(starts, grids, strict=True)]
+
+
+def _checked(op: Operation, place: Place) -> Place:
+    """A plain access stays in bounds, but for what is masked."""
+    outside = place.chosen & ~_inside(place)
+    if outside.any():
+        where = [int(np.broadcast_to(i, place.shape)[outside].flat[0]) for i in place.index]
+        raise fault(op, f"accesses element {where} of {place.view.memory.name}, out of bounds")
+    return place
+
+
+def _inside(place: Place) -> Array:
+    found = np.ones(place.shape, np.bool_)
+    for positions, (low, high) in zip(place.index, place.view.valid, strict=True):
+        found = found & (np.asarray(positions) >= low) & (np.asarray(positions) < high)
+    return found
+
+
+def _gathered(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Places:
+    """Where scattered elements are; what is out of bounds is not accessed."""
+    shape = shape_of(tile)
+    assert shape is not None
+    element = accessed_element(op.view.type)
+    assert element is not None
+    view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
+    index = [_coordinate(agent.value_of(c), c.type) for c in op.coords]
+    mask = value_of(agent, op.mask)
+    wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
+    place = Place(op, shape, wanted, view, index)
+    if op.in_bounds is not None:
+        _check_flags(op, place, op.in_bounds.get_values())
+    return _alone(Place(op, shape, wanted & _inside(place), view, index))
+
+
+def _coordinate(value: Any, type_: Attribute) -> Any:
+    if is_array(value) and (width := width_of(type_)) is not None and width < 64:
+        return value.astype(np.int64)
+    return value
+
+
+def _check_flags(op: Operation, place: Place, flags: Sequence[int]) -> None:
+    for axis, flag in enumerate(flags):
+        low, high = place.view.valid[axis]
+        positions = np.broadcast_to(np.asarray(place.index[axis]), place.shape)[place.chosen]
+        wrong = positions[(positions < low) | (positions >= high)]
+        if flag and wrong.size:
+            raise fault(
+                op,
+                f"is in bounds along dimension {axis}, but index {int(wrong.flat[0])} is not in "
+                f"{low} to {high}",
+            )
+
+
+def _rest(op: LoadBase | GatherLoadOp, place: Places) -> Array:
+    return padding_tile(place.shape, place.element, op.padding_value, op.atom)
+
+
+def single_result(values: Array, type_: Attribute) -> Any:
+    """Integers of single elements are plain numbers."""
+    if shape_of(type_) is not None or width_of(type_) is None:
+        return values
+    return values.item()
+
+
+def _cost(agent: TileAgent, place: Places) -> int:
+    size = bytes_of_tile(place.shape, place.element)
+    if place.space is Space.GMEM:
+        return agent.latencies.load(size)
+    return agent.latencies.shared(size)
+
+
+def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
+    """Read through pointers or at coordinates; may acquire."""
+    yield from after(agent, op, op.token)
+    place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+    yield from before_looking(op, access, place.name, place.seen)
+    values = place.read(agent.actor(op), access, _rest(op, place))
+    agent.work(op, _cost(agent, place))
+    return single_result(values, op.loaded_type()), *token_of(agent, op.out_token)
+
+
+def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Begin to read; the token delivers the value."""
+    place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+
+    def land(actor: Actor) -> tuple[Any]:
+        return (single_result(place.read(actor, access, _rest(op, place)), op.loaded_type()),)
+
+    token, _ = agent.issue(
+        agent.block.engine(COPIES),
+        op,
+        "a load",
+        land,
+        latency=_cost(agent, place),
+        after=tokens_of(agent, op.token),
+    )
+    return token, *(() if op.out_token is None else (token,))
+
+
+def store(agent: TileAgent, op: StoreOp, inputs: Sequence[Any]) -> Steps:
+    """Write through pointers or at coordinates; may release."""
+    yield from after(agent, op, op.token)
+    place = _place(agent, op, op.value.type)
+    values = as_tile(agent.value_of(op.value), agent.actor(op))
+    place.write(values, agent.actor(op), access_of(op.mem_semantic))
+    agent.work(op, agent.latencies.scalar)
+    return token_of(agent, op.out_token)
+
+
+def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Begin to write; the token says when it is done."""
+    place, access = _place(agent, op, op.value.type), access_of(op.mem_semantic)
+    values = as_tile(agent.value_of(op.value), agent.actor(op))
+
+    def land(actor: Actor) -> tuple[()]:
+        place.write(values, actor, access)
+        return ()
+
+    token, _ = agent.issue(
+        agent.block.engine(COPIES),
+        op,
+        "a store",
+        land,
+        latency=_cost(agent, place),
+        after=tokens_of(agent, op.token),
+    )
+    return token, *(() if op.out_token is None else (token,))
+
+
+def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> Steps:
+    """Read scattered elements."""
+    yield from after(agent, op, op.token)
+    place, access = _gathered(agent, op, op.result.type), access_of(op.mem_semantic)
+    yield from before_looking(op, access, place.name, place.seen)
+    values = place.read(agent.actor(op), access, _rest(op, place))
+    agent.work(op, _cost(agent, place))
+    return values, *token_of(agent, op.out_token)
+
+
+def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -> Steps:
+    """Write scattered elements; where two meet, the last one is kept."""
+    yield from after(agent, op, op.token)
+    place = _gathered(agent, op, op.value.type)
+    values = as_tile(agent.value_of(op.value), agent.actor(op))
+    place.write(values, agent.actor(op), access_of(op.mem_semantic))
+    agent.work(op, agent.latencies.scalar)
+    return token_of(agent, op.out_token)
+
+
+SCATTERED_MEMORY = Language(
+    effects={AsyncLoadOp: async_load, AsyncStoreOp: async_store},
+    behaviours={
+        GatherLoadOp: gather_load,
+        LoadOp: load,
+        ScatterStoreOp: scatter_store,
+        StoreOp: store,
+    },
+)

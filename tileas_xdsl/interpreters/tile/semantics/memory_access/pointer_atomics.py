@@ -1,0 +1,99 @@
+"""Atomic updates through pointers; updates of one element happen one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
+    AtomicCasOp,
+    AtomicRmwOp,
+    PointedAtomicOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.memory.views import as_tile
+from tileas_xdsl.interpreters.tile.numerics.element_sizes import bytes_of_tile, unspecified
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
+from tileas_xdsl.interpreters.tile.semantics.memory_access.atomic_update import updated
+from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import (
+    Place,
+    pointed,
+    single_result,
+)
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tile_window import (
+    atomic_access,
+    before_looking,
+)
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
+    after,
+    token_of,
+    value_of,
+)
+
+Update = Callable[[Array, Array], Array]
+"""What is there and which elements of the tile these are; what will be there."""
+
+
+def atomic_rmw(agent: TileAgent, op: AtomicRmwOp, inputs: Sequence[Any]) -> Steps:
+    """Update elements by a value."""
+    values = _array(agent, op, op.value)
+    mode, element = op.rmw_mode.data, op.element
+    return (
+        yield from _update(
+            agent, op, lambda old, chosen: updated(mode, old, values[chosen], element)
+        )
+    )
+
+
+def atomic_cas(agent: TileAgent, op: AtomicCasOp, inputs: Sequence[Any]) -> Steps:
+    """Put a value where memory has the bits of another one."""
+    values, compare = _array(agent, op, op.value), _array(agent, op, op.compare)
+
+    def update(old: Array, chosen: Array) -> Array:
+        return np.where(_bits(old) == _bits(compare[chosen]), values[chosen], old)
+
+    return (yield from _update(agent, op, update))
+
+
+def _bits(values: Array) -> Array:
+    return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+
+
+def _array(agent: TileAgent, op: PointedAtomicOp, value: Any) -> Array:
+    """A value as elements in the order of the tile, one for a single one."""
+    found = np.asarray(as_tile(agent.value_of(value), agent.actor(op)), dtype_of(op.element))
+    return found.reshape(-1)
+
+
+def _update(agent: TileAgent, op: PointedAtomicOp, update: Update) -> Steps:
+    yield from after(agent, op, op.token)
+    shape = shape_of(op.value.type) or ()
+    mask = value_of(agent, op.mask)
+    wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
+    places = pointed(agent, op, agent.value_of(op.base), op.element, wanted)
+    access = atomic_access(op.mem_semantic)
+    yield from before_looking(op, access, places.name, places.seen)
+    old, actor = np.array(unspecified(shape, op.element)).reshape(-1), agent.actor(op)
+    for place in places.parts:
+        for chosen, positions in _rounds(place):
+            before = place.view.read_at(positions, actor, access)
+            old[chosen] = before
+            place.view.write_at(positions, update(before, chosen), actor, access)
+    agent.work(op, agent.latencies.load(bytes_of_tile(shape, op.element)))
+    return single_result(old.reshape(shape), op.result.type), *token_of(agent, op.out_token)
+
+
+def _rounds(place: Place) -> Iterator[tuple[Array, tuple[Array, ...]]]:
+    """The chosen elements in rounds in which every place is met once at most."""
+    left, (places,) = np.flatnonzero(place.chosen), place.positions()
+    while left.size:
+        _, first = np.unique(places, return_index=True)
+        yield left[first], (places[first],)
+        left, places = np.delete(left, first), np.delete(places, first)
+
+
+POINTED_ATOMICS = Language(behaviours={AtomicCasOp: atomic_cas, AtomicRmwOp: atomic_rmw})

@@ -1,0 +1,43 @@
+"""What a kernel prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
+from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.numerics.element_types import unsigned
+from tileas_xdsl.interpreters.tile.numerics.integers import width_of
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import after, token_of
+from tileas_xdsl.target.printf import Conversion, formatted
+
+
+def printed(agent: TileAgent, op: PrintOp, inputs: Sequence[Any]) -> Steps:
+    """The text of one block at once, among that of the others."""
+    yield from after(agent, op, op.token)
+    parts = op.parts()
+    formats = [part for part in parts if isinstance(part, Conversion)]
+    given = zip(formats, op.values, strict=True)
+    values = [_passed(agent, conversion, value) for conversion, value in given]
+    agent.block.device.printed.append(formatted(parts, values))
+    return token_of(agent, op.out_token)
+
+
+def _passed(agent: TileAgent, conversion: Conversion, value: SSAValue) -> Any:
+    """The numbers that a format gets: integers as it reads them, truth as 0 and 1."""
+    found = np.asarray(agent.value_of(value))
+    if conversion.is_float:
+        return found.astype(np.float64)
+    width = width_of(element_of(value.type))
+    if width is None or (conversion.is_signed and width > 1):
+        return found
+    return unsigned(found.astype(np.int64), width)
+
+
+MESSAGES = Language(behaviours={PrintOp: printed})

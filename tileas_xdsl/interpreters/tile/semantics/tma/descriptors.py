@@ -1,0 +1,119 @@
+"""TMA descriptors at run time: the tensor they describe, its box, and what fills the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode, Space
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
+from tileas_xdsl.interpreters.tile.execution.agent import Language
+from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.memory.views import View
+from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element, unspecified
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
+from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """A tensor in global memory and the box of it that an instruction moves."""
+
+    view: View
+    box: tuple[int, ...]
+    """Extents in the order of the shape: the innermost last."""
+    tensor_map: TensorMap
+    pixels: Pixels | None = None
+    """Of columns of pixels (im2col)."""
+
+    def outside(self, shape: Sequence[int], element: Attribute) -> Array:
+        """What a load delivers where there is no tensor."""
+        if self.tensor_map.nan_fill:
+            return unspecified(shape, element)
+        return np.zeros(tuple(shape), dtype_of(element))
+
+
+def make_descriptor(
+    agent: TileAgent, op: MakeTiledTmaDescOp, inputs: Sequence[Any]
+) -> tuple[Descriptor]:
+    """Describe a tensor, as the driver would: what it refuses is a fault."""
+    element = op.element_type
+    assert element is not None
+    view = agent.view(op, inputs[0], element, Space.GMEM)
+    if dtype_of(element).itemsize != view.dtype.itemsize:
+        raise fault(op, f"moves elements {element}, not as wide as those of the view")
+    if any(low > 0 for low, _ in view.valid):
+        raise fault(op, "describes a view that begins outside its memory")
+    view = replace(view, element=element, shape=view.extents, stored_as=None)
+    if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
+        raise fault(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
+    box, modes = inputs[1:], _modes(op)
+    tensor_map = tensor_map_of(op, view, box if op.pixels is None else _column(box), modes)
+    return (Descriptor(view, tuple(reversed(box)), tensor_map, op.pixels),)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """What a tensor map says beside the tensor and the box."""
+
+    swizzle: str = "none"
+    nan_fill: bool = False
+    pixels: PixelBox | None = None
+
+
+def _modes(op: MakeTiledTmaDescOp) -> Modes:
+    return Modes(
+        "none" if op.swizzle_mode is None else op.swizzle_mode.data.value,
+        op.oob_mode is not None and op.oob_mode.data is OobMode.NAN,
+        None if op.pixels is None else PixelBox(op.pixels.lower, op.pixels.upper),
+    )
+
+
+def _column(box: Sequence[int]) -> tuple[int, int]:
+    """Channels and pixels, however many dimensions the pixels have."""
+    return box[0], prod(box[1:])
+
+
+def tensor_map_of(op: Operation, view: View, box: Sequence[int], modes: Modes) -> TensorMap:
+    """The tensor map of a view, its box innermost first; a fault of `op` where there is none."""
+    name, bits = _element(op, view.element)
+    itemsize = view.dtype.itemsize
+    strides = [stride // itemsize * bits // 8 for stride in reversed(view.strides)]
+    if view.strides[-1] != itemsize:
+        raise fault(op, f"elements of the last dimension are {view.strides[-1]} bytes apart")
+    tensor_map = TensorMap(
+        name,
+        view.offset // itemsize * bits // 8,
+        tuple(reversed(view.shape)),
+        tuple(strides[1:]),
+        tuple(box),
+        swizzle=modes.swizzle,
+        nan_fill=modes.nan_fill,
+        pixels=modes.pixels,
+    )
+    try:
+        check_tensor_map(tensor_map)
+    except TargetError as error:
+        raise fault(op, str(error)) from error
+    return tensor_map
+
+
+def _element(op: Operation, element: Attribute) -> tuple[str, int]:
+    bits = bits_of_element(element)
+    name = tensor_map_element(element_name(element), bits)
+    if name is None:
+        raise fault(op, f"tensor maps have no elements {element}")
+    return name, bits
+
+
+DESCRIPTORS = Language(effects={MakeTiledTmaDescOp: make_descriptor})

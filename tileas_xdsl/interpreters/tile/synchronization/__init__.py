@@ -1,0 +1,1 @@
+"""Vector clocks, mbarriers, named barriers, pipeline stages and asynchronous tokens."""

@@ -1,0 +1,88 @@
+"""Named barriers: the 16 rendezvous of a block, on which whole warps meet.
+
+`sync` arrives and waits, `arrive` only arrives.  All who meet must agree on the number of threads,
+a multiple of 32.  Source: PTX ISA, bar and barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tileas_xdsl.interpreters.tile.faults import RuleBroken
+from tileas_xdsl.interpreters.tile.synchronization.mbarrier import BarrierError
+from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import joined
+
+BARRIERS = 16
+"""Named barriers of a block."""
+
+WARP = 32
+
+
+class NamedBarrier:
+    """A barrier with a number; it begins anew each time that all have come."""
+
+    def __init__(self, number: int, name: str = "") -> None:
+        if not 0 <= number < BARRIERS:
+            raise BarrierError(f"named barriers have numbers 0 to {BARRIERS - 1}, not {number}")
+        self.name = name or f"barrier {number}"
+        self.round = 0
+        """How often all have come."""
+        self.threads = 0
+        """The threads that meet in the round in progress; 0 before the first of them."""
+        self.arrived = 0
+        self.handed_on: dict[str, int] = {}
+        self.completed_at = 0
+        self._here: dict[str, int] = {}
+        self._gathered: dict[str, int] = {}
+        self._latest = 0
+
+    def arrive(
+        self,
+        who: str,
+        threads: int,
+        expected: int,
+        time: int = 0,
+        knowledge: Mapping[str, int] | None = None,
+    ) -> int:
+        """`threads` threads of `who` come to meet `expected` in all; the round they meet in."""
+        self._check(who, threads, expected)
+        self.threads = expected
+        self.arrived += threads
+        self._here[who] = self._here.get(who, 0) + threads
+        self._latest = max(self._latest, time)
+        self._gathered = joined((self._gathered, knowledge or {}))
+        number = self.round
+        if self.arrived == expected:
+            self._complete()
+        return number
+
+    def passed(self, number: int) -> bool:
+        """Whether all of a round have come."""
+        return self.round > number
+
+    def missing(self) -> str:
+        """What the round in progress waits for."""
+        come = ", ".join(f"{who} ({threads})" for who, threads in self._here.items()) or "nobody"
+        return f"{self.threads - self.arrived} of {self.threads} threads; here: {come}"
+
+    def _check(self, who: str, threads: int, expected: int) -> None:
+        for count in (threads, expected):
+            if count < WARP or count % WARP:
+                raise RuleBroken(f"whole warps meet on {self.name}: {count} threads are none")
+        if self.threads and expected != self.threads:
+            raise RuleBroken(
+                f"{who} meets {expected} threads on {self.name}, others {self.threads}",
+                [f"{self.name} waits for {self.missing()}"],
+            )
+        if self.arrived + threads > expected:
+            raise RuleBroken(
+                f"{who} brings {self.arrived + threads} threads to {self.name}, where {expected} "
+                f"meet"
+            )
+
+    def _complete(self) -> None:
+        self.round += 1
+        self.completed_at = self._latest
+        self.handed_on = joined((self.handed_on, self._gathered))
+        self.threads = self.arrived = 0
+        self._here, self._gathered = {}, {}

@@ -1,0 +1,228 @@
+"""Pipelines at run time: their stages as tiles, the tokens and iterators that speak of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.interpreters.tile.execution.engines import Task
+from tileas_xdsl.interpreters.tile.execution.machine import Block, TileAgent
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor, Guard, Memory
+from tileas_xdsl.interpreters.tile.memory.views import View, contiguous
+from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
+from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
+from tileas_xdsl.interpreters.tile.synchronization.pipeline_stages import (
+    ConsumerLease,
+    ProducerLease,
+    ProtocolError,
+    Slot,
+    State,
+)
+from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import joined
+
+
+@dataclass(eq=False)
+class Pipeline:
+    """The stages that one `create_pipeline` made in one block."""
+
+    name: str
+    key: tuple[Any, ...]
+    block: Block
+    memory: Memory
+    slots: list[Slot]
+    group: int
+    _payloads: dict[Any, Sequence[View]] = field(default_factory=dict[Any, Sequence[View]])
+
+    def payload(self, slot: Slot, types: Sequence[Attribute], lease: Guard) -> list[View]:
+        """The tiles of a stage, one after another; `ProtocolError` where they do not fit."""
+        key = (tuple(types), slot.index)
+        if key not in self._payloads:
+            self._payloads[key] = self._carve(slot, types)
+        return [view.leased(lease) for view in self._payloads[key]]
+
+    def _carve(self, slot: Slot, types: Sequence[Attribute]) -> Sequence[View]:
+        views: list[View] = []
+        offset, room, taken = slot.low, slot.high - slot.low, 0
+        for type_ in types:
+            shape, element = shape_of(type_), element_of(type_)
+            if shape is None or element is None:
+                raise slot.error(f"a stage holds tiles, not {type_}")
+            views.append(contiguous(self.memory, offset, shape, element))
+            size = prod(shape) * dtype_of(element).itemsize
+            offset, taken = offset + size, taken + size
+        if taken > room:
+            raise slot.error(f"{slot.name} has {room} bytes, but its tiles have {taken}")
+        return views
+
+    def peers(self) -> Sequence[Pipeline]:
+        """The same pipeline in the blocks that share loads."""
+        if self.group == 1:
+            return [self]
+        return [block.pipelines[self.key] for block in self.block.peers(self.group)]
+
+
+@dataclass(eq=False)
+class PipelineToken:
+    """A token of a pipeline: what its chain has come to."""
+
+    pipeline: Pipeline
+    slot: Slot | None = None
+    lap: int = 0
+    consumer: int = 0
+    users: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    done_with: Slot | None = None
+    """The stage that an operation has handed on before it gave the token."""
+
+    def use(self, agent: str, what: str, consumer: int = -1) -> None:
+        """Each agent goes on from a token once, as each of its consumers."""
+        if (agent, consumer) in self.users:
+            raise ProtocolError(f"{agent} uses a {what} token of {self.pipeline.name} twice")
+        self.users.add((agent, consumer))
+
+    def at(self, slot: Slot | None, lap: int = 0, consumer: int = 0) -> PipelineToken:
+        """The next token of the chain."""
+        return PipelineToken(self.pipeline, slot, lap, consumer)
+
+    def behind(self, held: PipelineToken) -> PipelineToken:
+        """The next token of the chain, after a stage that is handed on."""
+        return PipelineToken(self.pipeline, None, held.lap, held.consumer, done_with=held.slot)
+
+
+@dataclass(frozen=True, slots=True)
+class StageIterator:
+    """A stage and the lap in which it is."""
+
+    count: int
+    stage: int = 0
+    lap: int = 0
+
+    def next(self) -> StageIterator:
+        """The next stage; behind the last one the first of the next lap."""
+        if self.stage + 1 < self.count:
+            return StageIterator(self.count, self.stage + 1, self.lap)
+        return StageIterator(self.count, 0, self.lap + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Who arrives on a barrier, when, and what is handed on."""
+
+    who: str
+    time: int
+    knowledge: dict[str, int]
+
+
+def arrive_after(agent: TileAgent, tasks: Sequence[Task], then: Callable[[Arrival], None]) -> None:
+    """Arrive as the agent, or as the last of the tasks to land if one is in flight.
+
+    What the agent and all of the tasks have done comes before the arrival.
+    """
+    own = Arrival(agent.name, agent.now, agent.clock.snapshot())
+    agent.clock.tick()
+
+    def arrive(who: str) -> None:
+        known = joined([own.knowledge, *[task.handed_on for task in tasks]])
+        then(Arrival(who, max([own.time, *[task.ended for task in tasks]]), known))
+
+    def landed(actor: Actor) -> None:
+        if all(task.landed for task in tasks):
+            arrive(actor.title)
+
+    flying = [task for task in tasks if not task.landed]
+    for task in flying:
+        task.on_landing.append(landed)
+    if not flying:
+        arrive(own.who)
+
+
+class TaskToken(AsyncToken):
+    """A token of tasks in flight."""
+
+    def __init__(self, what: str, tasks: Sequence[Task]) -> None:
+        super().__init__(what)
+        self.tasks = list(tasks)
+
+    @property
+    def done(self) -> bool:
+        return all(task.landed for task in self.tasks)
+
+    @property
+    def ended_at(self) -> int:
+        return max([task.ended for task in self.tasks], default=0)
+
+    @property
+    def knowledge(self) -> dict[str, int]:
+        return joined([task.handed_on for task in self.tasks])
+
+    def unfinished(self) -> Sequence[str]:
+        return (self.what,)
+
+
+def published(token: PipelineToken) -> AsyncToken:
+    """What a pipeline token stands for as a token of asynchronous work."""
+    slot = token.slot or token.done_with
+    if slot is None:
+        return AsyncToken(f"what {token.pipeline.name} published")
+    return PublishedToken(slot, token.lap)
+
+
+class PublishedToken(AsyncToken):
+    """Done when the phase of `full` that a commit belongs to has completed."""
+
+    def __init__(self, slot: Slot, lap: int) -> None:
+        super().__init__(f"{slot.name} to be filled")
+        self.slot = slot
+        self.lap = lap
+
+    @property
+    def done(self) -> bool:
+        return self.slot.full.phase > self.lap
+
+    @property
+    def ended_at(self) -> int:
+        return self.slot.full.completed_at
+
+    @property
+    def knowledge(self) -> dict[str, int]:
+        return self.slot.full.handed_on
+
+    def unfinished(self) -> Sequence[str]:
+        return (self.what,)
+
+
+def slot_filled(agent: TileAgent, view: View) -> tuple[Slot, int] | None:
+    """The stage that a window belongs to, if the agent is filling it, and the lap."""
+    if isinstance(view.lease, ProducerLease):
+        return view.lease.slot, view.lease.lap
+    for guard in view.memory.guards:
+        if (
+            isinstance(guard, Slot)
+            and guard.producer == agent.who
+            and guard.state is State.FILLING
+            and guard.low <= view.offset < guard.high
+        ):
+            return guard, guard.lap
+    return None
+
+
+def note_reader(agent: TileAgent, value: Any, task: Task) -> None:
+    """An engine reads a window on behalf of the agent: its stage must stay until it has."""
+    if not isinstance(value, View):
+        return
+    if isinstance(value.lease, ConsumerLease):
+        lease = value.lease
+        reader = lease.slot.check_reading(lease.agent, lease.consumer, lease.lap)
+        if task not in reader.tasks:
+            reader.tasks.append(task)
+        return
+    for guard in value.memory.guards:
+        if isinstance(guard, Slot) and guard.low <= value.offset < guard.high:
+            for reader in guard.readers.values():
+                is_reading = reader.agent == agent.who and not reader.released
+                if is_reading and task not in reader.tasks:
+                    reader.tasks.append(task)

@@ -1,0 +1,1 @@
+"""Pure operations on scalars and tiles: element-wise, dot, reduction, reshaping."""

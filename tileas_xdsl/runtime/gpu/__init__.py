@@ -1,0 +1,1 @@
+"""A GPU through the CUDA driver: devices, modules, memory, arrays, graphs and timing."""

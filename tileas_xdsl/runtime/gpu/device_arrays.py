@@ -1,0 +1,128 @@
+"""Arrays in the memory of a GPU, whoever made them: torch, cupy, numba, jax and others.
+
+An array is read by what it offers: `data_ptr` (torch, whose bf16 no protocol has),
+`__cuda_array_interface__`, or DLPack.  numpy arrays are in the memory of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.gpu.driver import INSTALL
+
+_NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
+"""Elements that torch and numpy's extension call alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceArray:
+    """An array that a kernel can touch."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """Bytes."""
+    dtype: np.dtype[Any]
+    device: int | None
+    """The number of its GPU, None where it does not say."""
+    read_only: bool
+    owner: Any
+    """What keeps the memory."""
+
+    @property
+    def shadow(self) -> Array:
+        """An array of numpy's of the same shape, strides and elements; nobody may read it."""
+        one = np.empty(1, self.dtype)
+        return np.lib.stride_tricks.as_strided(one, self.shape, self.strides)
+
+    @property
+    def is_row_major(self) -> bool:
+        """Whether it lies row by row without gaps."""
+        return self.strides == row_major_strides(self.shape, self.dtype.itemsize)
+
+
+def row_major_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """The strides in bytes of an array without gaps, of elements of `size` bytes."""
+    return tuple(prod(shape[axis + 1 :]) * size for axis in range(len(shape)))
+
+
+def device_array(value: Any, name: str) -> DeviceArray | None:
+    """The array that a value is, None if it is none in the memory of a GPU.
+
+    Raises `ArgumentError`, which names the argument, for arrays that cannot be used.
+    """
+    if isinstance(value, DeviceArray):
+        return value
+    if hasattr(value, "data_ptr") and hasattr(value, "stride"):
+        return _of_torch(value, name)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _of_interface(value, name)
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray | np.generic):
+        return _of_dlpack(value, name)
+    return None
+
+
+def _of_torch(tensor: Any, name: str) -> DeviceArray:
+    if tensor.device.type != "cuda":
+        raise ArgumentError(
+            f"'{name}' is a tensor on '{tensor.device}': move it with .cuda(), or give an array of "
+            "numpy's, which is copied"
+        )
+    if tensor.requires_grad:
+        raise ArgumentError(f"'{name}' records gradients, which a kernel knows nothing of: detach")
+    word = str(tensor.dtype).removeprefix("torch.")
+    dtype = _named(word, name)
+    strides = tuple(stride * dtype.itemsize for stride in tensor.stride())
+    shape, number = tuple(tensor.shape), tensor.device.index or 0
+    return DeviceArray(tensor.data_ptr(), shape, strides, dtype, number, False, tensor)
+
+
+def _named(word: str, name: str) -> np.dtype[Any]:
+    if word in _NARROW:
+        return np.dtype(getattr(ml_dtypes, word))
+    try:
+        return np.dtype(word)
+    except TypeError:
+        raise ArgumentError(f"'{name}' has elements of type {word}, which no kernel has") from None
+
+
+def _of_interface(value: Any, name: str) -> DeviceArray:
+    found = value.__cuda_array_interface__
+    try:
+        dtype, shape = np.dtype(found["typestr"]), tuple(found["shape"])
+        pointer, read_only = found["data"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArgumentError(f"'{name}' has no proper __cuda_array_interface__: {error}") from error
+    strides = found.get("strides") or row_major_strides(shape, dtype.itemsize)
+    number = getattr(getattr(value, "device", None), "id", None)
+    return DeviceArray(int(pointer), shape, tuple(strides), dtype, number, bool(read_only), value)
+
+
+def _of_dlpack(value: Any, name: str) -> DeviceArray | None:
+    try:
+        memory_view: Any = import_module("cuda.core.utils").StridedMemoryView
+    except ImportError:
+        text = f"'{name}' is given by DLPack, which the package cuda-core reads: {INSTALL}"
+        raise ArgumentError(text) from None
+    try:
+        found: Any = memory_view.from_dlpack(value, stream_ptr=-1)
+    except BufferError as error:
+        raise ArgumentError(f"'{name}' cannot be read by DLPack: {error}") from error
+    if not found.is_device_accessible:
+        raise ArgumentError(
+            f"'{name}' is an array in the memory of the host: give one of numpy's, which is copied"
+        )
+    dtype, shape = np.dtype(found.dtype), tuple(found.shape)
+    strides = tuple(stride * dtype.itemsize for stride in found.strides or ())
+    strides = strides or row_major_strides(shape, dtype.itemsize)
+    number, read_only = int(found.device_id), bool(found.readonly)
+    return DeviceArray(int(found.ptr), shape, strides, dtype, number, read_only, found)

@@ -1,0 +1,45 @@
+"""Launches that are told to the driver once and run many times: CUDA graphs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from tileas_xdsl.runtime.gpu.device import Device, quietly
+
+
+class Stream:
+    """An order of work of its own."""
+
+    def __init__(self, device: Device) -> None:
+        api = device.driver.api
+        with device.current():
+            flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            made = device.driver("cuStreamCreate", flags)
+        self.device, self.handle = device, int(made)
+        weakref.finalize(self, quietly, api.cuStreamDestroy, made)
+
+
+class Graph:
+    """Launches that run together; arrays, grids and scalars are those of the recording."""
+
+    def __init__(self, device: Device, record: Callable[[Stream], None]) -> None:
+        """What `record` launches on the stream it is given; numpy's arrays cannot be recorded."""
+        driver, api = device.driver, device.driver.api
+        self.device, self._stream = device, Stream(device)
+        mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        with device.current():
+            driver("cuStreamBeginCapture", self._stream.handle, mode)
+            try:
+                record(self._stream)
+            finally:
+                graph: Any = driver("cuStreamEndCapture", self._stream.handle)
+            weakref.finalize(self, quietly, api.cuGraphDestroy, graph)
+            self._run = driver("cuGraphInstantiate", graph, 0)
+        weakref.finalize(self, quietly, api.cuGraphExecDestroy, self._run)
+
+    def launch(self, stream: int = 0) -> None:
+        """Run it all, in the order of a stream."""
+        with self.device.current():
+            self.device.driver("cuGraphLaunch", self._run, stream)

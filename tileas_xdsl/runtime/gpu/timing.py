@@ -1,0 +1,44 @@
+"""How long launches take, by the clock of the GPU."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tileas_xdsl.runtime.gpu.device import Device
+
+CACHE_BYTES = 256 << 20
+"""Written between launches: more than the level-2 cache of any GPU keeps."""
+
+WARM_UP = 3
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of launches."""
+
+    median: float
+    least: float
+    launches: int
+
+    def __str__(self) -> str:
+        return f"median {self.median:.4f} ms, least {self.least:.4f} ms of {self.launches} launches"
+
+
+def timed(
+    launch: Callable[[], None], device: Device, *, launches: int = 30, stream: int = 0
+) -> Timing:
+    """Time single launches on a stream, each with nothing of its arrays in the cache."""
+    for _ in range(WARM_UP):
+        launch()
+    flood = device.memory(CACHE_BYTES)
+    marks = [(device.event(), device.event()) for _ in range(launches)]
+    for start, end in marks:
+        flood.clear(stream)
+        start.record(stream)
+        launch()
+        end.record(stream)
+    device.synchronize(stream)
+    found = [end.milliseconds_since(start) for start, end in marks]
+    return Timing(statistics.median(found), min(found), launches)

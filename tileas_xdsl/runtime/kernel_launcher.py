@@ -1,0 +1,415 @@
+"""A compiled kernel on a GPU: its code is loaded once, its parameters are laid out as PTX says.
+
+Everything that can be wrong with arguments is said before anything is launched.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from tileas_xdsl.backend.nvidia_tools import find_tool
+from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.frontend.signature import ArrayParameter
+from tileas_xdsl.interpreters.ptx import LaunchError, load
+from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
+from tileas_xdsl.interpreters.tile.launch import grid_of
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.cutile_arguments import in_memory
+from tileas_xdsl.runtime.gpu.device import Device, Memory
+from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
+from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
+from tileas_xdsl.runtime.host_code import HostCode, scalar_word
+from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
+from tileas_xdsl.runtime.view_arguments import check_views
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+
+if TYPE_CHECKING:
+    from tileas_xdsl.compiler import CompiledKernel
+
+CAPABILITIES: Mapping[str, tuple[int, int]] = {"sm_90a": (9, 0), "sm_100a": (10, 0)}
+"""By target, the compute capability of the GPUs that run it, and of no others."""
+
+POINTER_ALIGNMENT = 16
+"""Bytes of which the address of an array is a multiple unless a signature says otherwise."""
+
+PROMOTION = "256B"
+"""What the level-2 cache fetches around a piece of a box."""
+
+MOST_PREPARED = 64
+"""Launches with the same arguments that are kept."""
+
+
+class CopiedArrayWarning(UserWarning):
+    """Arrays of numpy's are copied to the GPU and back, which takes longer than most kernels."""
+
+
+class SlowCodeWarning(UserWarning):
+    """`ptxas` made something of the code that costs it its speed."""
+
+
+@dataclass
+class _Prepared:
+    """The parameters of a launch, ready for the driver."""
+
+    block: ctypes.Array[ctypes.c_void_p]
+    """Where each parameter is."""
+    keep: Sequence[object]
+    """What the places and the arguments are in."""
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self.block)
+
+
+@dataclass
+class _Staged:
+    """An array of numpy's and its copy on the GPU."""
+
+    name: str
+    array: Array
+    place: DeviceArray
+
+    def read_back(self) -> None:
+        """Put what the kernel left into the array."""
+        if self.array.flags.writeable:
+            self.array[...] = from_device(self.place)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What the kernel of tiles takes, and where its arrays are."""
+
+    flat: Sequence[Any]
+    places: Mapping[int, DeviceArray]
+    """By the identity of the stand-in of an array in `flat`."""
+
+    def pointer(self, value: Any) -> int | None:
+        """Where an array of the arguments is."""
+        found = self.places.get(id(value))
+        return None if found is None else found.pointer
+
+
+class Launcher:
+    """One kernel on one GPU; raises `DriverError` where they do not fit."""
+
+    def __init__(self, kernel: CompiledKernel, device: Device) -> None:
+        self.kernel, self.device, self.abi = kernel, device, kernel.abi
+        wanted = CAPABILITIES[kernel.target]
+        if device.capability != wanted:
+            raise DriverError(
+                f"the kernel is compiled for {kernel.target}, compute capability "
+                f"{wanted[0]}.{wanted[1]}; GPU {device.number} ({device.name}) has "
+                f"{device.capability[0]}.{device.capability[1]}"
+            )
+        self._module = device.load(_image(kernel))
+        self._function = self._module.function(
+            self.abi.name, self.abi.shared_bytes, self.abi.cluster
+        )
+        self._parameters = (
+            load(kernel.ptx, f"{self.abi.name}.ptx").kernels[self.abi.name].parameters
+        )
+        self._names = argument_names(kernel)
+        self._host = None
+        if kernel.host_code is not None:
+            self._host = HostCode(kernel.host_code, self.abi.name)
+        self._prepared: OrderedDict[object, _Prepared] = OrderedDict()
+        self._arenas: dict[int, Memory] = {}
+
+    def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
+        """Launch on a stream (default: torch's for its tensors, else the driver's default).
+
+        Arrays of numpy's are copied, waited for and copied back; others are only told to the
+        stream.  Raises `ArgumentError`, `LaunchError` and `DriverError`.
+        """
+        extents = grid_of(grid)
+        handle = stream_handle(stream, args)
+        staged = self._staged(args, handle)
+        arrays = [self._array(number, value, staged) for number, value in enumerate(args)]
+        prepared = self._parameters_of(args, arrays, extents, handle)
+        self._start(extents, handle, prepared)
+        if staged:
+            self.device.synchronize(handle)
+            for one in staged.values():
+                one.read_back()
+
+    def _start(self, grid: Sequence[int], stream: int, prepared: _Prepared) -> None:
+        config = self.device.driver.api.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = self.abi.threads, 1, 1
+        config.sharedMemBytes = self.abi.shared_bytes
+        config.hStream = stream
+        with self.device.current():
+            self.device.driver("cuLaunchKernelEx", config, self._function, prepared.address, 0)
+
+    def _check_grid(self, grid: Sequence[int]) -> None:
+        for extent, blocks, axis in zip(grid, self.abi.cluster, "xyz", strict=True):
+            if extent % blocks:
+                raise LaunchError(
+                    f"the grid has {extent} blocks along {axis}; clusters of the kernel have "
+                    f"{blocks}"
+                )
+
+    # Arguments.
+
+    def _staged(self, args: Sequence[Any], stream: int) -> Mapping[int, _Staged]:
+        """By the number of the argument, copies of arrays of numpy's; says that there are some."""
+        found: dict[int, _Staged] = {}
+        for number, value in enumerate(args):
+            if not isinstance(value, np.ndarray) or not value.ndim:
+                continue
+            array = cast("Array", value)
+            name = self._name(number)
+            found[number] = _Staged(name, array, to_device(array, self.device, name, stream))
+        if found:
+            names = ", ".join(f"'{one.name}'" for one in found.values())
+            text = f"{names}: arrays of numpy's are copied to the GPU and back"
+            warnings.warn(text, CopiedArrayWarning, stacklevel=4)
+        return found
+
+    def _name(self, number: int) -> str:
+        return self._names[number] if number < len(self._names) else f"argument {number}"
+
+    def _array(self, number: int, value: Any, staged: Mapping[int, _Staged]) -> DeviceArray | None:
+        return staged[number].place if number in staged else device_array(value, self._name(number))
+
+    def _checked(self, args: Sequence[Any], arrays: Sequence[DeviceArray | None]) -> _Given:
+        """The arguments as the function of tiles takes them, if they fit."""
+        places: dict[int, DeviceArray] = {}
+        stand_ins: list[Any] = []
+        for number, (value, found) in enumerate(zip(args, arrays, strict=True)):
+            if found is not None:
+                self._check_array(found, number)
+            stand_ins.append(value if found is None else found.shadow)
+            if found is not None:
+                places[id(stand_ins[-1])] = found
+        flat = self.kernel.flattened(stand_ins)
+        if self.kernel.is_for_threads:
+            check_views(self.kernel.function, flat)
+        else:
+            check(self.kernel.function, self._as_checked(flat))
+        self._check_row_major(flat, places)
+        return _Given(flat, places)
+
+    def _as_checked(self, flat: Sequence[Any]) -> Sequence[Any]:
+        """What has to be of the types of the function: of cuTile, memory with what lies between."""
+        is_plain = self.kernel.parameters is None
+        return flat if is_plain else [in_memory(value) for value in flat]
+
+    def _check_array(self, found: DeviceArray, number: int) -> None:
+        name, alignment = self._name(number), self._alignment(number)
+        if found.device not in (None, self.device.number):
+            raise ArgumentError(
+                f"'{name}' is on GPU {found.device}; the launch is on GPU {self.device.number}"
+            )
+        if found.pointer % alignment:
+            raise ArgumentError(
+                f"'{name}' begins at {found.pointer:#x}, which is no multiple of {alignment} bytes"
+            )
+
+    def _alignment(self, number: int) -> int:
+        """What the code relies on for the address of an argument, in bytes."""
+        parameters = self.kernel.parameters
+        if parameters is None or number >= len(parameters):
+            return POINTER_ALIGNMENT
+        parameter = parameters[number]
+        return parameter.alignment if isinstance(parameter, ArrayParameter) else POINTER_ALIGNMENT
+
+    def _check_row_major(self, flat: Sequence[Any], places: Mapping[int, DeviceArray]) -> None:
+        """A kernel of tiles is told no strides but those of its types: rows without gaps."""
+        if self.kernel.parameters is not None:
+            return
+        for name, value in zip(self._names, flat, strict=False):
+            found = places.get(id(value))
+            if found is not None and not found.is_row_major:
+                raise ArgumentError(
+                    f"'{name}' has strides of {found.strides} bytes; the kernel takes rows without "
+                    f"gaps, {row_major_strides(found.shape, found.dtype.itemsize)}"
+                )
+
+    # Parameters.
+
+    def _parameters_of(
+        self,
+        args: Sequence[Any],
+        arrays: Sequence[DeviceArray | None],
+        grid: Sequence[int],
+        stream: int,
+    ) -> _Prepared:
+        """The parameters for these arguments; those of the last launches are kept."""
+        pairs = zip(args, arrays, strict=True)
+        key = (stream, tuple(grid), *(_key(value, found) for value, found in pairs))
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            self._check_grid(grid)
+            prepared = self._prepare(self._checked(args, arrays), grid, stream)
+            self._prepared[key] = prepared
+            while len(self._prepared) > MOST_PREPARED:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(key)
+        return prepared
+
+    def _prepare(self, given: _Given, grid: Sequence[int], stream: int) -> _Prepared:
+        maps = self._maps_of_host(given)
+        keep: list[object] = []
+        places = (ctypes.c_void_p * len(self.abi.parameters))()
+        pairs = zip(self.abi.parameters, self._parameters, strict=True)
+        for number, (name, parameter) in enumerate(pairs):
+            if maps and name.startswith(TENSOR_MAP):
+                one: Any = TensorMapMemory(maps[int(name.split()[-1])])
+            elif name == ARENA:
+                one = _word(self._arena(grid, stream))
+            else:
+                one = self._one(name, parameter, given)
+            keep.append(one)
+            is_map = isinstance(one, TensorMapMemory)
+            places[number] = one.address if is_map else ctypes.addressof(one)
+        return _Prepared(places, keep)
+
+    def _one(self, name: str, parameter: Any, given: _Given) -> Any:
+        """Where the value of a parameter is."""
+        value = self.abi.value(name, given.flat)
+        if isinstance(value, BoundTensorMap):
+            pointer = given.pointer(given.flat[value.argument])
+            assert pointer is not None
+            found = replace(
+                value.tensor_map,
+                address=pointer + value.tensor_map.address,
+                l2_promotion=PROMOTION,
+            )
+            try:
+                check_tensor_map(found)
+            except TargetError as error:
+                raise LaunchError(f"{self._title(value.argument)}: {error}") from error
+            return self.device.encode(found)
+        pointer = given.pointer(value)
+        if pointer is not None:
+            return _word(pointer)
+        data = scalar_bytes(parameter, value, f"'{parameter.name}'")
+        return ctypes.create_string_buffer(data, len(data))
+
+    def _title(self, argument: int) -> str:
+        is_plain = self.kernel.parameters is None and argument < len(self._names)
+        return f"'{self._names[argument]}'" if is_plain else f"argument {argument}"
+
+    def _maps_of_host(self, given: _Given) -> Sequence[bytes]:
+        """The tensor maps that host code makes of the arguments."""
+        if self._host is None:
+            return ()
+        names = [name for name in self.abi.parameters if not name.startswith(TENSOR_MAP)]
+        values = [self.abi.value(name, given.flat) for name in names if name != ARENA]
+        pointers = [given.pointer(value) for value in values]
+        pairs = zip(values, pointers, strict=True)
+        words = [scalar_word(value) if at is None else at for value, at in pairs]
+        return self._host.encode(words)
+
+    def _arena(self, grid: Sequence[int], stream: int) -> int:
+        """Memory for the maps that blocks make; launches of one stream share it."""
+        size = prod(grid) * self.abi.device_maps * SIZE
+        found = self._arenas.get(stream)
+        if found is None or found.size < size:
+            found = self._arenas[stream] = self.device.memory(size)
+        return found.pointer
+
+
+def target_of(device: Device) -> str:
+    """The target whose code a GPU runs; raises `DriverError` if there is none."""
+    for name, capability in CAPABILITIES.items():
+        if capability == device.capability:
+            return name
+    major, minor = device.capability
+    text = f"GPU {device.number} ({device.name}) has compute capability {major}.{minor}"
+    raise DriverError(f"{text}; kernels are compiled for {', '.join(CAPABILITIES)}")
+
+
+def to_device(array: Array, device: Device, name: str = "an array", stream: int = 0) -> DeviceArray:
+    """A copy of an array, row by row, on a GPU; `LaunchError` names it where it cannot be."""
+    data = np.ascontiguousarray(packed(array, f"'{name}'"))
+    memory = device.memory(data.nbytes)
+    memory.write(data, stream)
+    device.synchronize(stream)
+    strides = row_major_strides(array.shape, array.dtype.itemsize)
+    place = memory.pointer, array.shape, strides, array.dtype
+    return DeviceArray(*place, device.number, False, memory)
+
+
+def from_device(array: DeviceArray) -> Array:
+    """The elements of an array that `to_device` made, when the GPU has done everything."""
+    memory = array.owner
+    assert isinstance(memory, Memory)
+    is_packed = memory.size * 2 == prod(array.shape) * array.dtype.itemsize
+    shape = (*array.shape[:-1], array.shape[-1] // 2) if is_packed else array.shape
+    found = np.empty(shape, np.uint8 if is_packed else array.dtype)
+    memory.read(found)
+    memory.device.synchronize()
+    return unpacked(found) if is_packed else found
+
+
+def _image(kernel: CompiledKernel) -> bytes:
+    """Machine code where ptxas is installed, else PTX for the driver to translate.
+
+    What ptxas makes slow, by spills say, runs too: that is said, and the driver translates.
+    """
+    if find_tool("ptxas") is not None:
+        try:
+            return kernel.cubin()
+        except DiagnosticError as error:
+            warnings.warn(f"the driver translates the PTX: {error}", SlowCodeWarning, stacklevel=5)
+    return kernel.ptx.encode() + b"\0"
+
+
+def _word(number: int) -> ctypes.c_uint64:
+    return ctypes.c_uint64(number)
+
+
+def _key(value: object, found: DeviceArray | None) -> object:
+    """What of an argument the parameters depend on."""
+    if found is not None:
+        return found.pointer, found.shape, found.strides, found.dtype, found.device
+    return type(value).__name__, np.asarray(value).tobytes()
+
+
+def argument_names(kernel: CompiledKernel) -> Sequence[str]:
+    """What the arguments of a launch are called in the source."""
+    if kernel.parameters is not None:
+        return [parameter.name for parameter in kernel.parameters]
+    arguments = kernel.function.body.blocks[0].args
+    return [argument.name_hint or f"argument {n}" for n, argument in enumerate(arguments)]
+
+
+def stream_handle(stream: Any, args: Sequence[Any] = ()) -> int:
+    """The driver's handle of a stream of torch, cupy or cuda-core; None is the current one.
+
+    Raises `ArgumentError` for what is no stream.
+    """
+    if stream is None:
+        return _torch_stream(args)
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    if isinstance(stream, int):
+        return stream
+    raise ArgumentError(f"a stream is one of torch, cupy, cuda-core or a number, not {stream!r}")
+
+
+def _torch_stream(args: Sequence[Any]) -> int:
+    """The current stream of torch if an argument is its tensor, else the default stream."""
+    torch = sys.modules.get("torch")
+    tensors = [value for value in args if hasattr(value, "data_ptr")]
+    if torch is None or not tensors:
+        return 0
+    return int(torch.cuda.current_stream(tensors[0].device).cuda_stream)

@@ -1,0 +1,137 @@
+"""Kernels of PTX text on a GPU, with the arguments that the emulator of PTX takes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from tileas_xdsl.interpreters.ptx import PtxModule
+from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
+from tileas_xdsl.interpreters.ptx.launch import Shape, Three, launch_sizes, pick_kernel
+from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.gpu.device import Device, Memory
+from tileas_xdsl.runtime.gpu.driver import AlignedMemory
+from tileas_xdsl.target.tensor_map import TensorMap
+
+
+class TextLauncher:
+    """One kernel of a PTX text on one GPU; raises `DriverError` with what the driver's log says.
+
+    `module` is the text as the emulator reads it, which tells the parameters.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        module: PtxModule,
+        device: Device,
+        kernel: str | None = None,
+        dynamic_shared: int = 0,
+    ) -> None:
+        """The kernel of this name (the only one, if None), with bytes of dynamic shared memory."""
+        self.entry: Kernel = pick_kernel(module, kernel)
+        self.device, self.dynamic_shared = device, dynamic_shared
+        self._module = device.load(text.encode() + b"\0")
+
+    def prepare(
+        self,
+        args: Sequence[Any],
+        grid: Shape,
+        block: Shape | None = None,
+        cluster: Shape | None = None,
+    ) -> PreparedText:
+        """A launch with copies of its arrays on the GPU; the arguments are those of `run`.
+
+        Raises `LaunchError` for what does not fit, `DriverError` for what the driver refuses.
+        """
+        sizes = launch_sizes(self.entry, grid, block, cluster)
+        places = _Places(self.device)
+        arguments = bind(self.entry, args, places)
+        return PreparedText(self, sizes, places, arguments)
+
+    def launch(
+        self,
+        args: Sequence[Any],
+        grid: Shape,
+        block: Shape | None = None,
+        cluster: Shape | None = None,
+    ) -> list[Array | None]:
+        """Launch once and wait: what the arrays hold afterwards, None for scalars."""
+        prepared = self.prepare(args, grid, block, cluster)
+        prepared.start()
+        return prepared.results()
+
+    def start(self, sizes: tuple[Three, Three, Three], parameters: int, stream: int) -> None:
+        """Tell a stream to launch with grid, block, cluster and the places of the parameters."""
+        api, (grid, block, cluster) = self.device.driver.api, sizes
+        function = self._module.function(self.entry.name, self.dynamic_shared, cluster)
+        config = api.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = block
+        config.sharedMemBytes = self.dynamic_shared
+        config.hStream = stream
+        if self.entry.required_cluster is None and cluster != (1, 1, 1):
+            attribute = api.CUlaunchAttribute()
+            attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            extents = attribute.value.clusterDim
+            extents.x, extents.y, extents.z = cluster
+            config.attrs, config.numAttrs = [attribute], 1
+        with self.device.current():
+            self.device.driver("cuLaunchKernelEx", config, function, parameters, 0)
+
+
+class PreparedText:
+    """A launch of a text whose arrays are on the GPU; it may be started many times."""
+
+    def __init__(
+        self,
+        launcher: TextLauncher,
+        sizes: tuple[Three, Three, Three],
+        places: _Places,
+        arguments: Arguments,
+    ) -> None:
+        self._launcher, self._sizes = launcher, sizes
+        self._places, self._arguments = places, arguments
+        self._cells = [AlignedMemory(data, len(data)) for data in arguments.parameters.values()]
+        self._block = (ctypes.c_void_p * len(self._cells))(*(cell.address for cell in self._cells))
+
+    def start(self, stream: int = 0) -> None:
+        """Launch it in the order of a stream."""
+        self._launcher.start(self._sizes, ctypes.addressof(self._block), stream)
+
+    def results(self) -> list[Array | None]:
+        """Wait: what the arrays hold, None for scalars; raises `DriverError` if a kernel failed."""
+        self._launcher.device.synchronize()
+        self._places.read_back()
+        return self._arguments.results()
+
+
+class _Places:
+    """Arrays on a GPU, and what the emulator's `bind` sees of them."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._pairs: list[tuple[Buffer, Memory]] = []
+
+    def add(self, name: str, data: Array) -> Buffer:
+        """A copy of these bytes on the GPU."""
+        buffer = Buffer(name, 0, data)
+        memory = self._device.memory(buffer.data.nbytes)
+        buffer.base, buffer.end = memory.pointer, memory.pointer + data.size
+        memory.write(buffer.data)
+        self._device.synchronize()
+        self._pairs.append((buffer, memory))
+        return buffer
+
+    def encode(self, tensor_map: TensorMap) -> bytes:
+        """The bytes that the driver makes of a tensor map."""
+        return self._device.encode(tensor_map).data
+
+    def read_back(self) -> None:
+        """Copy what the GPU holds into the buffers."""
+        for buffer, memory in self._pairs:
+            memory.read(buffer.data)
+        self._device.synchronize()
