@@ -29,7 +29,8 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
     GlobalView,
@@ -47,7 +48,7 @@ PARAMETERS = "tileas.parameters"
 """What each argument is: `ptr N`, `size N AXIS`, `stride N AXIS`, `scalar N`, `tensor map K`."""
 
 
-def add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
+def add_arguments(e: ThreadBuilder, kernel: func.FuncOp, block: Block) -> list[str]:
     """A memref becomes a pointer, its dynamic sizes, its dynamic strides; scalars stay."""
     names: list[str] = []
     for position, argument in enumerate(kernel.body.block.args):
@@ -66,7 +67,9 @@ def add_arguments(e: Emitter, kernel: func.FuncOp, block: Block) -> list[str]:
     return names
 
 
-def _descriptor(e: Emitter, kernel: func.FuncOp, position: int, names: list[str]) -> Descriptor:
+def _descriptor(
+    e: ThreadBuilder, kernel: func.FuncOp, position: int, names: list[str]
+) -> Descriptor:
     """A tensor map that was attached, with its recipe."""
     attributes = kernel.arg_attrs
     recipe = None if attributes is None else recipe_from(attributes.data[position].data)
@@ -86,8 +89,15 @@ def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValu
     return argument
 
 
+def add_hidden_argument(e: ThreadBuilder, name: str, type_: Attribute) -> SSAValue:
+    """Add an argument that a launch gives behind those of the program."""
+    assert e.arguments is not None
+    e.plan.hidden.append(name)
+    return e.arguments.insert_arg(type_, len(e.arguments.args))
+
+
 def _array(
-    e: Emitter,
+    e: ThreadBuilder,
     block: Block,
     position: int,
     type_: MemRefType[Attribute],
@@ -106,7 +116,7 @@ def _array(
 
 
 def _strides(
-    e: Emitter,
+    e: ThreadBuilder,
     block: Block,
     position: int,
     type_: MemRefType[Attribute],
@@ -125,10 +135,10 @@ def _strides(
     return tuple(strides)
 
 
-def _product(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+def _product(e: ThreadBuilder, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
     if isinstance(a, int):
-        return a * b if isinstance(b, int) else e.multiply(b, a)
-    return e.multiply(a, b)
+        return a * b if isinstance(b, int) else multiply(e, b, a)
+    return multiply(e, a, b)
 
 
 def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:

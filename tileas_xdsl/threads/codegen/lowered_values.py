@@ -317,3 +317,27 @@ Lowered: TypeAlias = (
     | Unset
 )
 """What the value of a tile program becomes."""
+
+
+def flatten(values: Sequence[Lowered]) -> list[SSAValue]:
+    """Return the SSA values that lowered values consist of, in order."""
+    return [part for value in values for part in _carried(value).parts]
+
+
+def unflatten(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowered]:
+    """Return lowered values of the same kinds that consist of other SSA values."""
+    result: list[Lowered] = []
+    position = 0
+    for value in like:
+        carried = _carried(value)
+        count = len(carried.parts)
+        result.append(carried.of(parts[position : position + count]))
+        position += count
+    return result
+
+
+def _carried(value: Lowered) -> Carried:
+    assert isinstance(
+        value, Scalar | RegisterTile | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+    ), value
+    return value

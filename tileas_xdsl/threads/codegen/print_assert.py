@@ -21,8 +21,11 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.printf import MOST_VALUES, Conversion, Part, format_text
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, bit_width, index_constant, multiply
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.gmem.pointer_access import first_thread, token_of
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -52,7 +55,7 @@ Offset: TypeAlias = SSAValue | int
 class Text:
     """What one thread prints; parts wait until a call is full."""
 
-    e: Emitter
+    e: ThreadBuilder
     parts: list[Part] = field(default_factory=list[Part])
     values: list[SSAValue] = field(default_factory=list[SSAValue])
 
@@ -103,12 +106,12 @@ class Text:
         e = self.e
         body = Block(arg_types=[IndexType()])
         with e.within(body):
-            place = e.add(e.multiply(body.args[0], prod(shape[1:])), offset)
+            place = add(e, multiply(e, body.args[0], prod(shape[1:])), offset)
             self._row(conversion, shown, shape[1:], place)
             self.say(", ")
             self.flush()
             e.insert(scf.YieldOp())
-        bounds = (e.index(0), e.index(shape[0] - 1), e.index(1))
+        bounds = (index_constant(e, 0), index_constant(e, shape[0] - 1), index_constant(e, 1))
         e.insert(scf.ForOp(*bounds, [], Region(body)))
 
     def flush(self) -> None:
@@ -118,47 +121,49 @@ class Text:
         self.parts, self.values = [], []
 
 
-def _moved(e: Emitter, offset: Offset, distance: int) -> Offset:
-    return offset + distance if isinstance(offset, int) else e.add(offset, distance)
+def _moved(e: ThreadBuilder, offset: Offset, distance: int) -> Offset:
+    return offset + distance if isinstance(offset, int) else add(e, offset, distance)
 
 
-def _taken(e: Emitter, shown: Shown, offset: Offset) -> SSAValue:
+def _taken(e: ThreadBuilder, shown: Shown, offset: Offset) -> SSAValue:
     """An element as its type, or as what it travels as."""
     if shown.room is None:
         return e.scalar(shown.value)
-    pointer = e.advance(shown.room.pointer, offset)
+    pointer = advance(e, shown.room.pointer, offset)
     return e.insert(LoadOp(pointer, shown.room.element)).result
 
 
-def _passed(e: Emitter, conversion: Conversion, source: SSAValue, value: SSAValue) -> SSAValue:
+def _passed(
+    e: ThreadBuilder, conversion: Conversion, source: SSAValue, value: SSAValue
+) -> SSAValue:
     """A number in as many bits as its format reads."""
     if conversion.is_float:
         is_wide = isinstance(value.type, Float64Type)
         return value if is_wide else e.insert(arith.ExtFOp(value, Float64Type())).result
     if isinstance(value.type, IndexType):
         return e.insert(arith.IndexCastOp(value, IntegerType(conversion.bits))).result
-    bits, type_ = width_of(value.type), IntegerType(conversion.bits)
+    bits, type_ = bit_width(value.type), IntegerType(conversion.bits)
     if bits == conversion.bits:
         return value
     if bits > conversion.bits:
         return e.insert(arith.TruncIOp(value, type_)).result
     # Truth is 0 or 1, also where it travels as a byte.
-    is_signed = conversion.is_signed and width_of(element_of(source.type)) > 1
+    is_signed = conversion.is_signed and bit_width(element_of(source.type)) > 1
     return e.insert((arith.ExtSIOp if is_signed else arith.ExtUIOp)(value, type_)).result
 
 
-def _shown(e: Emitter, op: Operation, value: SSAValue) -> Shown:
+def _shown(e: ThreadBuilder, op: Operation, value: SSAValue) -> Shown:
     shape = shape_of(value.type)
     if shape is None:
         return Shown(value)
     return Shown(value, spilled(e, op, carried(e, in_registers(e, op, value))), tuple(shape))
 
 
-def print_(e: Emitter, op: PrintOp) -> Sequence[Lowered]:
+def print_(e: ThreadBuilder, op: PrintOp) -> Sequence[Lowered]:
     """One thread prints for all of the agent."""
     parts = op.parts()
     shown = iter([_shown(e, op, value) for value in op.values])
-    with e.only(first_thread(e)):
+    with predicated(e, first_thread(e)):
         text = Text(e)
         for part in parts:
             if isinstance(part, str):
@@ -169,7 +174,7 @@ def print_(e: Emitter, op: PrintOp) -> Sequence[Lowered]:
     return token_of(op)
 
 
-def assert_(e: Emitter, op: cf.AssertOp) -> Sequence[Lowered]:
+def assert_(e: ThreadBuilder, op: cf.AssertOp) -> Sequence[Lowered]:
     """All threads of the agent look, so that none goes on."""
     e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
     return []

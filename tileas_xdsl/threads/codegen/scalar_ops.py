@@ -28,12 +28,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import (
-    Emitter,
-    Handler,
-    parts_of,
-    rebuilt,
-)
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, index_constant
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
@@ -42,7 +38,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Scalar,
     SharedTile,
     Splat,
+    flatten,
     held_as,
+    unflatten,
 )
 from tileas_xdsl.threads.dot.dot_tcgen05 import products_only
 from tileas_xdsl.threads.dot.mma_issuer_warp import only_multiplies
@@ -79,7 +77,7 @@ MOST_UNROLLED = 16
 """Rounds of a loop that is written out because it slices registers."""
 
 
-def constant(e: Emitter, op: arith.ConstantOp) -> Sequence[Lowered]:
+def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
     """A number, or a tile of one number that waits for its registers."""
     type_ = op.result.type
     if not isa(type_, TensorType[Attribute]):
@@ -95,7 +93,7 @@ def constant(e: Emitter, op: arith.ConstantOp) -> Sequence[Lowered]:
     return [Splat(tuple(type_.get_shape()), element, attribute)]
 
 
-def elementwise(e: Emitter, op: Operation) -> Sequence[Lowered]:
+def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     """An operation of `arith` or `math`: on scalars as it is, on tiles register by register."""
     if not is_on_tiles(op):
         return [Scalar(v) for v in _on_scalars(e, op, [e.scalar(v) for v in op.operands])]
@@ -128,7 +126,7 @@ def is_on_tiles(op: Operation) -> bool:
 
 
 def on_vectors(
-    e: Emitter, op: Operation, operands: Sequence[SSAValue], result: VectorType[Attribute]
+    e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue], result: VectorType[Attribute]
 ) -> SSAValue:
     """The operation on vectors of registers; floats of 8 bits are computed with as f32.
 
@@ -153,7 +151,9 @@ def _held(op: Operation) -> Sequence[Attribute]:
     return [held_as(value.type) for value in op.results]
 
 
-def _on_scalars(e: Emitter, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
+def _on_scalars(
+    e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
     """The operation on scalars, with floats of 8 bits as f32 too."""
     narrow = bool(operands) and all(_is_byte(v.type) for v in operands)
     if not narrow or isinstance(op, (*KEEP_BYTES, arith.ExtFOp)):
@@ -177,7 +177,7 @@ def _is_byte(type_: Attribute) -> bool:
 
 
 def _again(
-    e: Emitter, op: Operation, operands: Sequence[SSAValue], types: Sequence[Attribute]
+    e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue], types: Sequence[Attribute]
 ) -> Sequence[SSAValue]:
     made = type(op).create(
         operands=operands,
@@ -188,34 +188,34 @@ def _again(
     return e.insert(made).results
 
 
-def rounded_up(e: Emitter, op: arith.CeilDivUIOp) -> Sequence[Lowered]:
+def rounded_up(e: ThreadBuilder, op: arith.CeilDivUIOp) -> Sequence[Lowered]:
     """A quotient rounded up; an index does not come near the end of its range."""
     if not isinstance(op.result.type, IndexType):
         return elementwise(e, op)
     a, b = e.scalar(op.lhs), e.scalar(op.rhs)
-    above = e.insert(arith.SubiOp(b, e.index(1))).result
-    return [Scalar(e.insert(arith.DivUIOp(e.add(a, above), b)).result)]
+    above = e.insert(arith.SubiOp(b, index_constant(e, 1))).result
+    return [Scalar(e.insert(arith.DivUIOp(add(e, a, above), b)).result)]
 
 
-def block_id(e: Emitter, op: gpu.BlockIdOp) -> Sequence[Lowered]:
+def block_id(e: ThreadBuilder, op: gpu.BlockIdOp) -> Sequence[Lowered]:
     """Where in the grid the block is."""
     value = e.insert(BlockIdxOp(str(op.dimension.data))).result
-    return [Scalar(e.as_type(value, IndexType()))]
+    return [Scalar(cast_index(e, value, IndexType()))]
 
 
-def grid_dim(e: Emitter, op: gpu.GridDimOp) -> Sequence[Lowered]:
+def grid_dim(e: ThreadBuilder, op: gpu.GridDimOp) -> Sequence[Lowered]:
     """How many blocks there are."""
     value = e.insert(GridDimOp(str(op.dimension.data))).result
-    return [Scalar(e.as_type(value, IndexType()))]
+    return [Scalar(cast_index(e, value, IndexType()))]
 
 
-def dim(e: Emitter, op: memref.DimOp) -> Sequence[Lowered]:
+def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
     """An extent of an argument."""
     source, axis = e.get(op.source), _number(op.index)
     if not isinstance(source, GlobalView) or axis is None or axis >= len(source.extents):
         raise op_error(op, "asks for a constant dimension of an argument of the kernel")
     extent = source.extents[axis]
-    return [Scalar(e.index(extent) if isinstance(extent, int) else extent)]
+    return [Scalar(index_constant(e, extent) if isinstance(extent, int) else extent)]
 
 
 def _number(value: SSAValue) -> int | None:
@@ -225,7 +225,7 @@ def _number(value: SSAValue) -> int | None:
     return None
 
 
-def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
+def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
     """A loop that carries what its values have become; a short one of slices is written out."""
     if (rounds := _rounds_to_unroll(op)) is not None:
         return _unrolled(e, op, rounds)
@@ -235,34 +235,36 @@ def loop(e: Emitter, op: scf.ForOp) -> Sequence[Lowered]:
     return _loop(e, op, begin)
 
 
-def _loop(e: Emitter, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lowered]:
+def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lowered]:
     """The loop with what its values begin with, and the parities that change in it."""
     loads, mine, count = carried_loads(e, op), changing(e, op), len(begin)
     begin = [*begin, *hidden(e, loads, mine)]
-    flat = parts_of(begin)
+    flat = flatten(begin)
     bounds = [e.scalar(v) for v in (op.lb, op.ub, op.step)]
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
     made = scf.ForOp(bounds[0], bounds[1], bounds[2], flat, Region(body))
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
-    carried = rebuilt(begin, body.args[1:])
+    carried = unflatten(begin, body.args[1:])
     e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
     set_hidden(e, loads, mine, carried[count:])
     with e.within(body):
         ended = [*like_models(e, op, e.run(op.body.block), begin[:count]), *hidden(e, loads, mine)]
-        e.insert(scf.YieldOp(*parts_of(ended)))
+        e.insert(scf.YieldOp(*flatten(ended)))
     e.insert(made)
-    left = rebuilt(begin, made.results)
+    left = unflatten(begin, made.results)
     set_hidden(e, loads, mine, left[count:])
     return left[:count]
 
 
-def hidden(e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns]) -> Sequence[Lowered]:
+def hidden(
+    e: ThreadBuilder, loads: Sequence[Operation], turns: Sequence[Turns]
+) -> Sequence[Lowered]:
     """The state of barriers that a loop carries beside its values."""
     return [*parities(e, loads), *(e.turns[one] for one in turns)]
 
 
 def set_hidden(
-    e: Emitter, loads: Sequence[Operation], turns: Sequence[Turns], found: Sequence[Lowered]
+    e: ThreadBuilder, loads: Sequence[Operation], turns: Sequence[Turns], found: Sequence[Lowered]
 ) -> None:
     """The state of barriers after something has carried it."""
     count = len(found) - len(turns)
@@ -270,7 +272,7 @@ def set_hidden(
     take_turns(e, turns, found[count:])
 
 
-def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
+def _initial(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
     """What a loop begins with: a constant tile needs the registers that the loop keeps it in."""
     value = op.iter_args[position]
     found = e.get(value)
@@ -289,7 +291,7 @@ def _initial(e: Emitter, op: scf.ForOp, position: int) -> Lowered:
 
 
 def like_models(
-    e: Emitter, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
+    e: ThreadBuilder, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
 ) -> Sequence[Lowered]:
     """Values in the registers of their models."""
     return [alike(e, op, value, model) for value, model in zip(found, models, strict=True)]
@@ -343,7 +345,7 @@ def _inputs(value: SSAValue, loop: scf.ForOp) -> Sequence[SSAValue]:
     return [operand for op in parent.walk() for operand in op.operands]
 
 
-def _unrolled(e: Emitter, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
+def _unrolled(e: ThreadBuilder, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
     first, step = _number(op.lb) or 0, _number(op.step) or 1
     values = [_initial(e, op, k) for k in range(len(op.iter_args))]
     for round_ in range(rounds):
@@ -354,7 +356,7 @@ def _unrolled(e: Emitter, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
     return values
 
 
-def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
+def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
     """An `scf.if` whose arms give the same kinds of values."""
     blocks = (Block(), Block())
     given: list[Sequence[Lowered]] = []
@@ -372,15 +374,15 @@ def branch(e: Emitter, op: scf.IfOp) -> Sequence[Lowered]:
     for values, flips, block in zip(given, after, blocks, strict=True):
         with e.within(block):
             ended.append([*like_models(e, op, values, models), *flips])
-            e.insert(scf.YieldOp(*parts_of(ended[-1])))
-    types = [part.type for part in parts_of(ended[0])]
+            e.insert(scf.YieldOp(*flatten(ended[-1])))
+    types = [part.type for part in flatten(ended[0])]
     made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
-    left = rebuilt(ended[0], made.results)
+    left = unflatten(ended[0], made.results)
     set_hidden(e, loads, turns, left[count:])
     return left[:count]
 
 
-def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) -> Lowered:
+def _model(e: ThreadBuilder, op: scf.IfOp, position: int, given: Sequence[Lowered]) -> Lowered:
     """The kind of value that both arms give; for tiles only their registers count."""
     type_ = op.results[position].type
     if not isa(type_, TensorType[Attribute]):
@@ -389,7 +391,7 @@ def _model(e: Emitter, op: scf.IfOp, position: int, given: Sequence[Lowered]) ->
     return RegisterTile(layout, held_as(type_.element_type), ())
 
 
-def truncate_index(e: Emitter, op: arith.IndexCastOp) -> Sequence[Lowered]:
+def truncate_index(e: ThreadBuilder, op: arith.IndexCastOp) -> Sequence[Lowered]:
     """An index as an integer, or back."""
     if is_on_tiles(op):
         return elementwise(e, op)

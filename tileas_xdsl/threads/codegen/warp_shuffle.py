@@ -10,27 +10,28 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import cast_index, i64_constant
 
 WORD = 32
 
 
-def across(e: Emitter, value: SSAValue, distance: int) -> SSAValue:
+def across(e: ThreadBuilder, value: SSAValue, distance: int) -> SSAValue:
     """The value of the lane whose number differs in the bits of `distance`."""
     return _as_words(e, value, lambda word: e.insert(ShuffleOp(word, distance)).result)
 
 
-def of_lane(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+def of_lane(e: ThreadBuilder, value: SSAValue, lane: SSAValue) -> SSAValue:
     """The value of the lane with a number, `i32`."""
     return _as_words(e, value, lambda word: e.insert(ShuffleOp(word, lane, "idx")).result)
 
 
-def _as_words(e: Emitter, value: SSAValue, move: Callable[[SSAValue], SSAValue]) -> SSAValue:
+def _as_words(e: ThreadBuilder, value: SSAValue, move: Callable[[SSAValue], SSAValue]) -> SSAValue:
     type_ = value.type
     if type_ == i32 or isinstance(type_, Float32Type):
         return move(value)
     if isinstance(type_, IndexType):
-        return e.as_type(move(e.as_type(value, i32)), type_)
+        return cast_index(e, move(cast_index(e, value, i32)), type_)
     if isinstance(type_, AnyFloat):
         bits = IntegerType(bits_of(type_))
         moved = _as_words(e, e.insert(arith.BitcastOp(value, bits)).result, move)
@@ -41,8 +42,8 @@ def _as_words(e: Emitter, value: SSAValue, move: Callable[[SSAValue], SSAValue])
     return e.insert(arith.TruncIOp(move(wide), IntegerType(bits_of(type_)))).result
 
 
-def _halves(e: Emitter, value: SSAValue, move: Callable[[SSAValue], SSAValue]) -> SSAValue:
-    shift = e.int64(WORD)
+def _halves(e: ThreadBuilder, value: SSAValue, move: Callable[[SSAValue], SSAValue]) -> SSAValue:
+    shift = i64_constant(e, WORD)
     upper = e.insert(arith.ShRUIOp(value, shift)).result
     words = [move(e.insert(arith.TruncIOp(half, i32)).result) for half in (value, upper)]
     low, high = (e.insert(arith.ExtUIOp(word, i64)).result for word in words)

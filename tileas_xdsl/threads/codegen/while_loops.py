@@ -14,17 +14,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.threads.codegen.builder import (
-    Emitter,
-    Handler,
-    parts_of,
-    rebuilt,
-)
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
     SharedTile,
     Splat,
+    flatten,
+    unflatten,
 )
 from tileas_xdsl.threads.codegen.scalar_ops import (
     hidden,
@@ -36,37 +33,37 @@ from tileas_xdsl.threads.tma.bulk_load import carried_loads
 from tileas_xdsl.threads.tmem.accumulator_barriers import changing
 
 
-def while_loop(e: Emitter, op: scf.WhileOp) -> Sequence[Lowered]:
+def while_loop(e: ThreadBuilder, op: scf.WhileOp) -> Sequence[Lowered]:
     """The first region decides, and hands values to the second or out."""
     begin = [_carriable(e, op, value) for value in op.arguments]
     loads, turns = carried_loads(e, op), changing(e, op)
     entered = [*begin, *hidden(e, loads, turns)]
-    before = Block(arg_types=[part.type for part in parts_of(entered)])
-    _set(e, op.before_region.block.args, rebuilt(entered, before.args))
-    set_hidden(e, loads, turns, rebuilt(entered, before.args)[len(begin) :])
+    before = Block(arg_types=[part.type for part in flatten(entered)])
+    _set(e, op.before_region.block.args, unflatten(entered, before.args))
+    set_hidden(e, loads, turns, unflatten(entered, before.args)[len(begin) :])
     with e.within(before):
         condition, given = _decided(e, op)
         passed = [*given, *hidden(e, loads, turns)]
-        e.insert(scf.ConditionOp(condition, *parts_of(passed)))
-    after = Block(arg_types=[part.type for part in parts_of(passed)])
-    inside = rebuilt(passed, after.args)
+        e.insert(scf.ConditionOp(condition, *flatten(passed)))
+    after = Block(arg_types=[part.type for part in flatten(passed)])
+    inside = unflatten(passed, after.args)
     _set(e, op.after_region.block.args, inside)
     set_hidden(e, loads, turns, inside[len(given) :])
     with e.within(after):
         ended = like_models(e, op, e.run(op.after_region.block), begin)
-        e.insert(scf.YieldOp(*parts_of([*ended, *hidden(e, loads, turns)])))
-    types = [part.type for part in parts_of(passed)]
-    made = e.insert(scf.WhileOp(parts_of(entered), types, Region(before), Region(after)))
-    left = rebuilt(passed, made.results)
+        e.insert(scf.YieldOp(*flatten([*ended, *hidden(e, loads, turns)])))
+    types = [part.type for part in flatten(passed)]
+    made = e.insert(scf.WhileOp(flatten(entered), types, Region(before), Region(after)))
+    left = unflatten(passed, made.results)
     set_hidden(e, loads, turns, left[len(given) :])
     return left[: len(given)]
 
 
-def _set(e: Emitter, names: Sequence[SSAValue], values: Sequence[Lowered]) -> None:
+def _set(e: ThreadBuilder, names: Sequence[SSAValue], values: Sequence[Lowered]) -> None:
     e.values.update(zip(names, values, strict=False))
 
 
-def _decided(e: Emitter, op: scf.WhileOp) -> tuple[SSAValue, list[Lowered]]:
+def _decided(e: ThreadBuilder, op: scf.WhileOp) -> tuple[SSAValue, list[Lowered]]:
     """The condition, and what is handed on."""
     block = op.before_region.block
     last = block.last_op
@@ -78,7 +75,7 @@ def _decided(e: Emitter, op: scf.WhileOp) -> tuple[SSAValue, list[Lowered]]:
     return e.scalar(last.condition), [_carriable(e, op, value) for value in last.args]
 
 
-def _carriable(e: Emitter, op: Operation, value: SSAValue) -> Lowered:
+def _carriable(e: ThreadBuilder, op: Operation, value: SSAValue) -> Lowered:
     """What a loop can carry of a value: tiles in registers."""
     found = e.get(value)
     if space_of(value.type) is Space.SMEM:

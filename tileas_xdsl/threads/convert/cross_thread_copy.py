@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -26,13 +26,14 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.gmem.coalesced_access import put_shared
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
 from tileas_xdsl.threads.tmem.tmem_copy import store
 
 BYTE = 8
 
 
-def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
+def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
     """A tile put into memory, where all threads of the agent see it afterwards, or into registers.
 
     Who fills a stage of a pipeline says when it is full.
@@ -55,12 +56,12 @@ def copy(e: Emitter, op: CopyOp) -> Sequence[Lowered]:
     return []
 
 
-def _put_shared(e: Emitter, op: CopyOp) -> None:
+def _put_shared(e: ThreadBuilder, op: CopyOp) -> None:
     if bits_of(element_of(op.source.type)) % BYTE:
         raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
     tile = in_registers(e, op, op.source)
     if _fills_a_stage(op):
-        write_shared(e, tile, e.shared_tile(op.destination))
+        write_shared(e, tile, shared_tile(e, op.destination))
     else:
         put_shared(e, op, tile, op.destination)
 
@@ -72,7 +73,7 @@ def _fills_a_stage(op: Operation) -> bool:
     return parent is not None and "produce" in parent.name
 
 
-def barrier(e: Emitter, op: gpu.BarrierOp) -> Sequence[Lowered]:
+def barrier(e: ThreadBuilder, op: gpu.BarrierOp) -> Sequence[Lowered]:
     """All threads of the block meet."""
     if e.by_one_thread:
         raise op_error(op, "waits for all threads of the block, but only one of its agent is here")

@@ -26,7 +26,8 @@ from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP, Agent
@@ -64,7 +65,11 @@ def plan_of(
 
 
 def converted(
-    e: Emitter, op: Operation, tile: RegisterTile, layout: RegisterLayout, kind: Kind | None = None
+    e: ThreadBuilder,
+    op: Operation,
+    tile: RegisterTile,
+    layout: RegisterLayout,
+    kind: Kind | None = None,
 ) -> RegisterTile:
     """A tile in the registers of another layout, by a plan of a kind if one is asked for."""
     if tile.layout == layout:
@@ -80,7 +85,11 @@ def converted(
 
 
 def places_by(
-    e: Emitter, op: Operation, tile: RegisterTile, plan: Plan, digits: Sequence[ThreadDigit] = ()
+    e: ThreadBuilder,
+    op: Operation,
+    tile: RegisterTile,
+    plan: Plan,
+    digits: Sequence[ThreadDigit] = (),
 ) -> list[Place | None]:
     """Where the registers of the target of a plan are, once it is carried out."""
     match plan:
@@ -93,7 +102,7 @@ def places_by(
             return _through_buffer(e, op, tile, plan, digits)
 
 
-def _renamed(e: Emitter, tile: RegisterTile, plan: RegisterPlan) -> list[Place | None]:
+def _renamed(e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan) -> list[Place | None]:
     """Registers of the same thread in another order."""
     file = RegisterFile.of(e, tile)
     registers = plan.registers
@@ -103,7 +112,7 @@ def _renamed(e: Emitter, tile: RegisterTile, plan: RegisterPlan) -> list[Place |
     return file.assembled(registers)
 
 
-def _shuffled(e: Emitter, tile: RegisterTile, plan: ShufflePlan) -> list[Place | None]:
+def _shuffled(e: ThreadBuilder, tile: RegisterTile, plan: ShufflePlan) -> list[Place | None]:
     """Words of other lanes, one a round."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
@@ -131,7 +140,7 @@ def _offered_to_anybody(
     return np.where(read[:, None], offered, -1)
 
 
-def _exchanged(e: Emitter, word: SSAValue, lane: SSAValue) -> SSAValue:
+def _exchanged(e: ThreadBuilder, word: SSAValue, lane: SSAValue) -> SSAValue:
     """The word of another lane: elements of 32 bits together, or one of 64 in two halves."""
     kind = element_type(word)
     if bits_of(kind) > WORD_BITS:
@@ -144,11 +153,11 @@ def _exchanged(e: Emitter, word: SSAValue, lane: SSAValue) -> SSAValue:
     return e.insert(vector.BitcastOp(e.insert(MakeFragmentOp([moved])).result, whole)).result
 
 
-def _of_lane(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+def _of_lane(e: ThreadBuilder, value: SSAValue, lane: SSAValue) -> SSAValue:
     return e.insert(ShuffleOp(value, lane, "idx")).result
 
 
-def _of_lane_wide(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
+def _of_lane_wide(e: ThreadBuilder, value: SSAValue, lane: SSAValue) -> SSAValue:
     bits = value if value.type == i64 else e.insert(arith.BitcastOp(value, i64)).result
     shift = e.insert(arith.ConstantOp.from_int_and_width(WORD_BITS, i64)).result
     halves = (bits, e.insert(arith.ShRUIOp(bits, shift)).result)
@@ -163,7 +172,11 @@ def _of_lane_wide(e: Emitter, value: SSAValue, lane: SSAValue) -> SSAValue:
 
 
 def _through_buffer(
-    e: Emitter, op: Operation, tile: RegisterTile, plan: SharedPlan, digits: Sequence[ThreadDigit]
+    e: ThreadBuilder,
+    op: Operation,
+    tile: RegisterTile,
+    plan: SharedPlan,
+    digits: Sequence[ThreadDigit],
 ) -> list[Place | None]:
     """All registers stored and loaded again; warps that only read their own need not meet."""
     by_warp = not plan.cost.barriers
@@ -171,9 +184,9 @@ def _through_buffer(
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
     store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
     if by_warp:
-        e.meet_of_warp()
+        synchronize_warp(e)
     else:
-        e.meet()
+        synchronize_agent(e)
     moves = Moves(plan.load, plan.alias.tolist())
     return load_places(e, pointer, moves, tile.element, digits)
 
@@ -194,7 +207,7 @@ CARRIERS: Mapping[Attribute, Carrier] = {
 """Elements that memory does not hold."""
 
 
-def carried(e: Emitter, tile: RegisterTile) -> RegisterTile:
+def carried(e: ThreadBuilder, tile: RegisterTile) -> RegisterTile:
     """A tile as elements that memory holds."""
     if tile.element not in CARRIERS:
         return tile
@@ -202,13 +215,13 @@ def carried(e: Emitter, tile: RegisterTile) -> RegisterTile:
     return cast(e, tile, carrier.there, carrier.type)
 
 
-def cast(e: Emitter, tile: RegisterTile, kind: Any, type_: Attribute) -> RegisterTile:
+def cast(e: ThreadBuilder, tile: RegisterTile, kind: Any, type_: Attribute) -> RegisterTile:
     """A tile element by element as another type."""
     parts = tuple(cast_vector(e, part, kind, type_) for part in tile.parts)
     return RegisterTile(tile.layout, type_, parts)
 
 
-def cast_vector(e: Emitter, part: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
+def cast_vector(e: ThreadBuilder, part: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
     """A vector element by element as another type."""
     return joined(
         e, [e.insert(kind(element(e, part, k), type_)).result for k in range(length(part))]

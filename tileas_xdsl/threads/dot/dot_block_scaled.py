@@ -18,13 +18,17 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.block_scales import ATOM_SCALES, SCALE_FORMATS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, SharedTile
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer
 from tileas_xdsl.threads.dot.dot_tcgen05 import (
     operand_descriptor,
     start_of,
     sums_of_product,
 )
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import await_own
 from tileas_xdsl.threads.tmem.tmem_copy import address
 from tileas_xdsl.threads.tmem.tmem_scales import (
@@ -34,10 +38,10 @@ from tileas_xdsl.threads.tmem.tmem_scales import (
 )
 
 
-def block_scaled_mma(e: Emitter, op: BlockScaledMmaOp) -> Sequence[Lowered]:
+def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered]:
     """Copies of the scales, then an instruction for each 32 bytes of K."""
     configuration = op.configuration
-    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+    a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     sums = sums_of_product(e, op)
     _check(e, op, configuration, a, b)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
@@ -46,7 +50,7 @@ def block_scaled_mma(e: Emitter, op: BlockScaledMmaOp) -> Sequence[Lowered]:
     of_a, of_b = scales = place_scales(e, op)
     place, (rows, columns) = address(e, sums), sums.shape
     count = configuration.atom_k // configuration.vector_size
-    with e.only(e.issuer()):
+    with predicated(e, is_mma_issuer(e)):
         for one in scales:
             copy_scales(e, one)
         for k in range(a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS):
@@ -57,7 +61,7 @@ def block_scaled_mma(e: Emitter, op: BlockScaledMmaOp) -> Sequence[Lowered]:
                 e.insert(SmemDescAddOp(other, start_of(right, k))).result,
                 column_address(e, of_a.column_of(k_atom)),
                 column_address(e, of_b.column_of(k_atom)),
-                e.boolean(True) if k else sums.full,
+                i1_constant(e, True) if k else sums.full,
                 shape=(rows, columns, configuration.atom_k),
                 kind=configuration.kind,
                 scale_vec=configuration.scale_vector,
@@ -68,11 +72,11 @@ def block_scaled_mma(e: Emitter, op: BlockScaledMmaOp) -> Sequence[Lowered]:
             )
             e.insert(product)
     await_own(e, op)
-    return [sums.of([e.boolean(True)])]
+    return [sums.of([i1_constant(e, True)])]
 
 
 def _check(
-    e: Emitter,
+    e: ThreadBuilder,
     op: BlockScaledMmaOp,
     configuration: BlockScaledConfiguration,
     a: SharedTile,

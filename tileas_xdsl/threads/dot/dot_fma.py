@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.analysis.dot_layouts import Tiling
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.dot.register_operands import (
     Operand,
@@ -33,7 +33,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 )
 
 
-def thread_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
+def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """A product by `fma`."""
     start = in_registers(e, op, op.c, tiling.sums)
     wide = _wide(start.element)
@@ -59,7 +59,7 @@ def _wide(element_: Attribute) -> Attribute:
 
 
 def _widened(
-    e: Emitter, part: SSAValue, wide: Attribute, signedness: SignednessAttr | None
+    e: ThreadBuilder, part: SSAValue, wide: Attribute, signedness: SignednessAttr | None
 ) -> SSAValue:
     if element_type(part) == wide:
         return part
@@ -70,12 +70,12 @@ def _widened(
     return e.insert(kind(part, VectorType(wide, [length(part)]))).result
 
 
-def _slice(e: Emitter, operand: Operand, k: int) -> SSAValue:
+def _slice(e: ThreadBuilder, operand: Operand, k: int) -> SSAValue:
     return RegisterFile(e, operand.element).joined(operand.slice(k))
 
 
 def _spread(
-    e: Emitter, left: SSAValue, right: SSAValue, tiling: Tiling
+    e: ThreadBuilder, left: SSAValue, right: SSAValue, tiling: Tiling
 ) -> Iterator[tuple[SSAValue, SSAValue]]:
     """For each element of K, the factors of all sums of a thread: batches, rows, columns.
 
@@ -94,7 +94,7 @@ def _spread(
         )
 
 
-def _added(e: Emitter, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+def _added(e: ThreadBuilder, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
     if element_type(c) != i32:
         return e.insert(vector.FMAOp(a, b, c)).res
     return e.insert(arith.AddiOp(e.insert(arith.MuliOp(a, b)).result, c)).result

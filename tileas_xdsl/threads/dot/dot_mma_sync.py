@@ -29,7 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import cast
 from tileas_xdsl.threads.dot.register_operands import (
@@ -49,7 +49,7 @@ Cell = tuple[int, int, int]
 """An instruction's part of C: batch, rows, columns, counted within a warp."""
 
 
-def warp_product(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
+def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """A product by `mma.sync`."""
     types = _types(op)
     _check(op, tiling, types)
@@ -152,7 +152,7 @@ class _Cells:
 
 
 def _multiplied(
-    e: Emitter,
+    e: ThreadBuilder,
     cells: _Cells,
     start: RegisterTile,
     operands: tuple[Operand, Operand],
@@ -190,14 +190,14 @@ def _multiplied(
 
 
 def _taken(
-    e: Emitter, element: Attribute, places: Slice, registers: Sequence[int | None]
+    e: ThreadBuilder, element: Attribute, places: Slice, registers: Sequence[int | None]
 ) -> SSAValue:
     """The registers of an operand of an instruction."""
     return RegisterFile(e, element).joined([None if r is None else places[r] for r in registers])
 
 
 def _together(
-    e: Emitter, cells: _Cells, like: RegisterTile, sums: Mapping[Cell, SSAValue]
+    e: ThreadBuilder, cells: _Cells, like: RegisterTile, sums: Mapping[Cell, SSAValue]
 ) -> RegisterTile:
     """The sums of all instructions in the registers of C."""
     places: dict[int, Place] = {}

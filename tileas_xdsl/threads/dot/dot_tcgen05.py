@@ -14,15 +14,22 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProd
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
-from tileas_xdsl.threads.codegen.builder import Emitter, parts_of, rebuilt
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_less
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     SharedTile,
     Splat,
     StageIndex,
     TensorTile,
+    flatten,
+    unflatten,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer, is_mma_warp
 from tileas_xdsl.threads.dot.cta_pair_checks import check_pair
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     await_own,
     begin_sums,
@@ -35,10 +42,10 @@ BLACKWELL = TARGETS["sm_100a"]
 Product = AsyncDotOp | DotOp
 
 
-def issue(e: Emitter, op: Product) -> TensorTile:
+def issue(e: ThreadBuilder, op: Product) -> TensorTile:
     """The instructions of a product, one for each 32 bytes of K."""
     check_target(e, op)
-    a, b = e.shared_tile(op.a), e.shared_tile(op.b)
+    a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     sums = sums_of_product(e, op)
     is_mn_major = not is_transposed(op.b.type)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
@@ -48,13 +55,13 @@ def issue(e: Emitter, op: Product) -> TensorTile:
     first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
     place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
     rows, columns = sums.shape
-    with e.only(e.issuer()):
+    with predicated(e, is_mma_issuer(e)):
         for k in range(steps):
             product = UmmaOp(
                 place,
                 e.insert(SmemDescAddOp(first, start_of(left, k))).result,
                 e.insert(SmemDescAddOp(other, start_of(right, k))).result,
-                e.boolean(True) if k else sums.full,
+                i1_constant(e, True) if k else sums.full,
                 shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
                 a_type=a.element,
                 b_type=b.element,
@@ -65,10 +72,10 @@ def issue(e: Emitter, op: Product) -> TensorTile:
             )
             e.insert(product)
     await_own(e, op)
-    return sums.of([e.boolean(True)])
+    return sums.of([i1_constant(e, True)])
 
 
-def check_target(e: Emitter, op: MatrixProduct) -> None:
+def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
     """Refuse products of tcgen05 on a target that has none."""
     assert op.atom is not None
     if e.plan.target.name != BLACKWELL.name:
@@ -79,7 +86,7 @@ def check_target(e: Emitter, op: MatrixProduct) -> None:
         )
 
 
-def sums_of_product(e: Emitter, op: MatrixProduct) -> TensorTile:
+def sums_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
     """Where a product adds to."""
     found = e.get(op.c)
     if isinstance(found, Splat):
@@ -94,9 +101,9 @@ def start_of(canonical: CanonicalLayout, k: int) -> int:
     return int(canonical.starts(k))
 
 
-def operand_descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
+def operand_descriptor(e: ThreadBuilder, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
     """The descriptor of the first instruction's part of an operand in shared memory."""
-    pointer = e.advance(e.tile_pointer(tile), tile.first_row * tile.layout.row_bytes)
+    pointer = advance(e, tile.pointer, tile.first_row * tile.layout.row_bytes)
     return e.insert(
         MakeUmmaSmemDescOp(
             pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
@@ -107,16 +114,16 @@ def operand_descriptor(e: Emitter, tile: SharedTile, canonical: CanonicalLayout)
 # Loops
 
 
-Loop: TypeAlias = Callable[[Emitter, scf.ForOp, Sequence[Lowered]], Sequence[Lowered]]
+Loop: TypeAlias = Callable[[ThreadBuilder, scf.ForOp, Sequence[Lowered]], Sequence[Lowered]]
 """Writes a loop that begins with some values."""
 
 
 def products_only(
-    e: Emitter, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
+    e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
 ) -> Sequence[Lowered]:
     """The warp that issues products runs the loop; the others know what becomes of its values."""
     results = list(begin) if not e.issues else _by_issuing_warp(e, op, begin, loop)
-    runs = e.is_less(e.scalar(op.lb), e.scalar(op.ub))
+    runs = is_less(e, e.scalar(op.lb), e.scalar(op.ub))
     return [
         value.of([e.insert(arith.OrIOp(start.full, runs)).result])
         if isinstance(value, TensorTile) and isinstance(start, TensorTile)
@@ -126,7 +133,7 @@ def products_only(
 
 
 def _by_issuing_warp(
-    e: Emitter, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
+    e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
 ) -> Sequence[Lowered]:
     carried = [value for value in begin if isinstance(value, StageIndex)]
     then, other = Block(), Block()
@@ -134,13 +141,13 @@ def _by_issuing_warp(
     with e.within(then):
         ended = loop(e, op, begin)
         kept = [value for value in ended if isinstance(value, StageIndex)]
-        e.insert(scf.YieldOp(*parts_of(kept)))
+        e.insert(scf.YieldOp(*flatten(kept)))
     e.by_one_warp = outer
     with e.within(other):
-        e.insert(scf.YieldOp(*parts_of(carried)))
-    condition = e.issuing_warp()
+        e.insert(scf.YieldOp(*flatten(carried)))
+    condition = is_mma_warp(e)
     assert condition is not None
-    types = [part.type for part in parts_of(carried)]
+    types = [part.type for part in flatten(carried)]
     made = e.insert(scf.IfOp(condition, types, Region(then), Region(other)))
-    given = iter(rebuilt(carried, made.results))
+    given = iter(unflatten(carried, made.results))
     return [next(given) if isinstance(value, StageIndex) else value for value in begin]

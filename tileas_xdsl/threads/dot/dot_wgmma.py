@@ -40,7 +40,8 @@ from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import CanonicalLayout
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     DotToken,
@@ -53,6 +54,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     StoreToken,
     TensorTile,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.dot.dot_block_scaled import block_scaled_mma
 from tileas_xdsl.threads.dot.dot_fma import thread_product
 from tileas_xdsl.threads.dot.dot_mma_sync import warp_product
@@ -65,6 +67,7 @@ from tileas_xdsl.threads.dot.wgmma_operand_a import (
 )
 from tileas_xdsl.threads.gmem.view_access import view
 from tileas_xdsl.threads.registers.register_tile import in_registers, laid_out
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
 from tileas_xdsl.threads.tma.descriptor_args import wait_for_store
 from tileas_xdsl.threads.tmem.tmem_scales import view_of_scales
@@ -80,7 +83,7 @@ TRANSPOSED_BITS = 16
 """Only operands of such elements may be MN-major."""
 
 
-def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
+def async_dot(e: ThreadBuilder, op: AsyncDotOp) -> Sequence[Lowered]:
     """Begin a product; its registers are read after a wait."""
     if is_tensor_product(op):
         return [DotToken(issue(e, op))]
@@ -89,7 +92,7 @@ def async_dot(e: Emitter, op: AsyncDotOp) -> Sequence[Lowered]:
     return [DotToken(_issue(e, op)[0])]
 
 
-def operand(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
+def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     """A tile whose rows are the columns of B, scales in atoms, or a view of any other kind.
 
     The tile stays as it is: its type tells the product, and nothing else may use it.
@@ -98,7 +101,7 @@ def operand(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
         return [view_of_scales(e, op)]
     if not is_transposed(op.result.type):
         return view(e, op)
-    source = e.shared_tile(op.source)
+    source = shared_tile(e, op.source)
     if not op.is_whole or shape_of(op.result.type) != source.shape[::-1]:
         raise op_error(op, f"transposes a tile of {'x'.join(map(str, source.shape))} as a whole")
     if is_transposed(op.source.type) or not all(_is_b(use) for use in op.result.uses):
@@ -110,7 +113,7 @@ def _is_b(use: Use) -> bool:
     return isinstance(use.operation, MatrixProduct) and use.index == 1
 
 
-def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
+def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
     """A product, waited for."""
     if is_tensor_product(op):
         return [issue(e, op)]
@@ -119,7 +122,7 @@ def dot(e: Emitter, op: DotOp) -> Sequence[Lowered]:
     return [_waited(e, *_issue(e, op))]
 
 
-def _by_threads(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
+def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """A product in the registers of all threads, which is done when they go on."""
     atom = atom_of(op.atom)
     assert isinstance(atom, MmaAtom)
@@ -127,7 +130,7 @@ def _by_threads(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterT
     return make(e, op, tiling)
 
 
-def wait(e: Emitter, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
+def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
     """Wait until what a token stands for is done."""
     token = e.get(op.token)
     match token:
@@ -155,7 +158,7 @@ def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
 
 
 def _waited(
-    e: Emitter, fragment: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
+    e: ThreadBuilder, fragment: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
 ) -> RegisterTile | TensorTile:
     """What a product has left, with registers kept; those who read tensor memory wait for it."""
     if isinstance(fragment, TensorTile):
@@ -164,13 +167,13 @@ def _waited(
     return fragment.of(done[: len(fragment.parts)])
 
 
-def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> tuple[RegisterTile, Sequence[SSAValue]]:
+def _issue(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> tuple[RegisterTile, Sequence[SSAValue]]:
     """The instructions of a product, as one group, and the registers of A that they read."""
     _check_atom(e, op)
     rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
     layout = AccumulatorLayout(rows, columns, e.agent.groups)
     _check_shape(e, op, layout)
-    a, b = left_factor(e, op, layout.groups), e.shared_tile(op.b)
+    a, b = left_factor(e, op, layout.groups), shared_tile(e, op.b)
     is_mn_major = not is_transposed(op.b.type)
     zeros = _zeros(e, op)
     start = in_registers(e, op, op.c, layout) if zeros is None else _unset(e, zeros, layout)
@@ -195,7 +198,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> tuple[RegisterTile, Sequence[S
                     a.operand(e, block, k),
                     step_b,
                     registers[block],
-                    e.boolean(False) if zeros and k == 0 else None,
+                    i1_constant(e, False) if zeros and k == 0 else None,
                     shape=(INSTRUCTION_ROWS, layout.n, depth),
                     a_type=a.element,
                     b_type=b.element,
@@ -207,7 +210,7 @@ def _issue(e: Emitter, op: DotOp | AsyncDotOp) -> tuple[RegisterTile, Sequence[S
     return start.of(registers), a.kept
 
 
-def _zeros(e: Emitter, op: DotOp | AsyncDotOp) -> Splat | None:
+def _zeros(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:
     """The sums, where nothing is in them: their registers then need no numbers before."""
     found = e.get(op.c)
     if not isinstance(found, Splat):
@@ -217,14 +220,14 @@ def _zeros(e: Emitter, op: DotOp | AsyncDotOp) -> Splat | None:
     return found if is_zero else None
 
 
-def _unset(e: Emitter, sums: Splat, layout: AccumulatorLayout) -> RegisterTile:
+def _unset(e: ThreadBuilder, sums: Splat, layout: AccumulatorLayout) -> RegisterTile:
     """Registers of sums that hold nothing yet."""
     type_ = VectorType(sums.element, [layout.registers])
     parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(layout.blocks)]
     return RegisterTile(layout, sums.element, tuple(parts))
 
 
-def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
+def _check_atom(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> None:
     atom = atom_of(op.atom)
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
@@ -236,7 +239,7 @@ def _check_atom(e: Emitter, op: DotOp | AsyncDotOp) -> None:
         )
 
 
-def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
+def _check_shape(e: ThreadBuilder, op: Operation, layout: AccumulatorLayout) -> None:
     if not e.agent.groups:
         raise op_error(
             op, f"wgmma takes whole warpgroups; {e.agent.name} has {e.agent.warps} warps"
@@ -250,7 +253,7 @@ def _check_shape(e: Emitter, op: Operation, layout: AccumulatorLayout) -> None:
         raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {layout.n}")
 
 
-def _check_registers(e: Emitter, op: Operation, sums: RegisterTile) -> None:
+def _check_registers(e: ThreadBuilder, op: Operation, sums: RegisterTile) -> None:
     """A thread keeps its accumulators in registers, and needs some more."""
     count = sums.layout.blocks * sums.layout.registers
     needed = count * bits_of(sums.element) // REGISTER_BITS
@@ -263,9 +266,9 @@ def _check_registers(e: Emitter, op: Operation, sums: RegisterTile) -> None:
         )
 
 
-def _descriptor_of_b(e: Emitter, b: SharedTile, canonical: CanonicalLayout) -> Any:
+def _descriptor_of_b(e: ThreadBuilder, b: SharedTile, canonical: CanonicalLayout) -> Any:
     start = b.first_row * b.layout.row_bytes
-    return e.insert(descriptor(e.advance(e.tile_pointer(b), start), canonical)).result
+    return e.insert(descriptor(advance(e, b.pointer, start), canonical)).result
 
 
 _TABLE: Any = {

@@ -23,7 +23,8 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.shared import SharedPlan
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     PendingTile,
     RegisterTile,
@@ -35,6 +36,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.smem.table_driven_copy import (
     Moves,
@@ -102,7 +104,9 @@ class Exchange:
         return -(-self.plan.buffer.bytes // ROOM) * ROOM
 
 
-def operands_of(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> tuple[Operand, Operand]:
+def operands_of(
+    e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling
+) -> tuple[Operand, Operand]:
     """A and B of a product, which all threads may read when this returns."""
     found = [_operand(e, op, Side(tiling, of_b)) for of_b in (False, True)]
     exchanges = [one for one in found if isinstance(one, Exchange)]
@@ -114,12 +118,12 @@ def operands_of(e: Emitter, op: DotOp | AsyncDotOp, tiling: Tiling) -> tuple[Ope
     for one in found:
         operands.append(_exchanged(e, one, offset) if isinstance(one, Exchange) else one)
         offset += one.bytes if isinstance(one, Exchange) else 0
-    e.meet()
+    synchronize_agent(e)
     left, right = operands
     return left, right
 
 
-def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchange:
+def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchange:
     value = op.b if side.of_b else op.a
     found = e.get(value)
     if isinstance(found, PendingTile | SharedTile):
@@ -134,7 +138,7 @@ def _operand(e: Emitter, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchan
     return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
 
 
-def _in_registers(tile: RegisterTile, e: Emitter, steps: int) -> Operand:
+def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
     """A tile that threads have already, step after step."""
     file, count = RegisterFile.of(e, tile), tile.layout.registers // steps
     return Operand(
@@ -142,18 +146,18 @@ def _in_registers(tile: RegisterTile, e: Emitter, steps: int) -> Operand:
     )
 
 
-def _in_memory(e: Emitter, value: SSAValue, side: Side) -> Operand:
+def _in_memory(e: ThreadBuilder, value: SSAValue, side: Side) -> Operand:
     """A tile in shared memory; other threads may have written one that is in no stage."""
     found = e.get(value)
     if isinstance(found, PendingTile) and found.seen_by != e.agent.number:
-        e.meet()
-    tile = e.shared_tile(value)
+        synchronize_agent(e)
+    tile = shared_tile(e, value)
     rows, turned = (tile.layout, tile.first_row, tile.height), is_transposed(value.type)
     moves = partial(_moves_of_tile, rows, turned, side, e.agent)
-    return _read(e, e.tile_pointer(tile), moves, side, tile.element)
+    return _read(e, tile.pointer, moves, side, tile.element)
 
 
-def _exchanged(e: Emitter, one: Exchange, offset: int) -> Operand:
+def _exchanged(e: ThreadBuilder, one: Exchange, offset: int) -> Operand:
     """An operand that is put into shared memory, so that it can be read without conflicts.
 
     A small one is read all at once, as the plan has it.
@@ -176,7 +180,11 @@ def _exchanged(e: Emitter, one: Exchange, offset: int) -> Operand:
 
 
 def _read(
-    e: Emitter, pointer: SSAValue, moves: Callable[[int], Moves], side: Side, element: Attribute
+    e: ThreadBuilder,
+    pointer: SSAValue,
+    moves: Callable[[int], Moves],
+    side: Side,
+    element: Attribute,
 ) -> Operand:
     digits = digits_of(side.step)
     return Operand(element, lambda k: load_places(e, pointer, moves(k), element, digits))

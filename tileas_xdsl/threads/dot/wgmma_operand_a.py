@@ -19,11 +19,15 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.canonical import CanonicalLayout
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import divide, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import strip
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 INSTRUCTION_ROWS = 64
@@ -58,19 +62,21 @@ class SharedFactor:
         """Registers that nobody may change before the product is done."""
         return ()
 
-    def begin(self, e: Emitter, layout: AccumulatorLayout) -> None:
+    def begin(self, e: ThreadBuilder, layout: AccumulatorLayout) -> None:
         """What is made before the instructions."""
         rows = self.tile.layout.row_bytes
         block_bytes = INSTRUCTION_ROWS * rows
-        pointer = e.advance(e.tile_pointer(self.tile), self.tile.first_row * rows)
+        pointer = advance(e, self.tile.pointer, self.tile.first_row * rows)
         if layout.groups > 1:
-            group = e.divide(e.warp, GROUP)
-            pointer = e.advance(pointer, e.multiply(group, layout.blocks * block_bytes), ALIGNMENT)
+            group = divide(e, warp_id(e), GROUP)
+            pointer = advance(
+                e, pointer, multiply(e, group, layout.blocks * block_bytes), ALIGNMENT
+            )
         for block in range(layout.blocks):
-            start = e.advance(pointer, block * block_bytes)
+            start = advance(e, pointer, block * block_bytes)
             self.descriptors.append(e.insert(descriptor(start, self.canonical)).result)
 
-    def operand(self, e: Emitter, block: int, k: int) -> SSAValue:
+    def operand(self, e: ThreadBuilder, block: int, k: int) -> SSAValue:
         """A of one instruction."""
         return e.insert(SmemDescAddOp(self.descriptors[block], start_of(self.canonical, k))).result
 
@@ -94,14 +100,14 @@ class RegisterFactor:
         """Registers that nobody may change before the product is done."""
         return self.parts
 
-    def begin(self, e: Emitter, layout: AccumulatorLayout) -> None:
+    def begin(self, e: ThreadBuilder, layout: AccumulatorLayout) -> None:
         """Registers are written before the fence."""
         for block, part in enumerate(self.parts):
             for k in range(self.layout.registers // INSTRUCTION_REGISTERS):
                 first = k * INSTRUCTION_REGISTERS
                 self.strips[block, k] = strip(e, part, first, INSTRUCTION_REGISTERS)
 
-    def operand(self, e: Emitter, block: int, k: int) -> SSAValue:
+    def operand(self, e: ThreadBuilder, block: int, k: int) -> SSAValue:
         """A of one instruction."""
         return self.strips[block, k]
 
@@ -109,10 +115,10 @@ class RegisterFactor:
 LeftFactor: TypeAlias = RegisterFactor | SharedFactor
 
 
-def left_factor(e: Emitter, op: AsyncDotOp | DotOp, groups: int) -> LeftFactor:
+def left_factor(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> LeftFactor:
     """A of a product that so many warpgroups make, where it is."""
     if not isinstance(e.get(op.a), RegisterTile | Splat):
-        tile = e.shared_tile(op.a)
+        tile = shared_tile(e, op.a)
         layout = tile.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
         return SharedFactor(tile, layout)
     rows, columns = shape_of(op.a.type) or (0, 0)

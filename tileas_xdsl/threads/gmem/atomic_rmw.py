@@ -22,7 +22,9 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     RmwMode,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.pointer_ops import recast
 from tileas_xdsl.threads.registers.vector_values import zero
 
 SCOPES: Mapping[MemScope, str] = {
@@ -60,22 +62,22 @@ class Order:
         """PTX's name; None for the usual one."""
         return None if self.semantic is MemSemantic.WEAK else self.semantic.value
 
-    def begin(self, e: Emitter) -> None:
+    def begin(self, e: ThreadBuilder) -> None:
         """What all threads of the agent did before is released with the update."""
         if self.semantic in RELEASES:
-            e.meet()
+            synchronize_agent(e)
 
-    def end(self, e: Emitter) -> None:
+    def end(self, e: ThreadBuilder) -> None:
         """What the update acquires is known to all threads of the agent."""
         if self.semantic in ACQUIRES:
-            e.meet()
+            synchronize_agent(e)
 
 
 @dataclass(frozen=True)
 class Updater:
     """Updates of elements of one type."""
 
-    e: Emitter
+    e: ThreadBuilder
     op: Operation
     mode: RmwMode
     element: Attribute
@@ -89,7 +91,7 @@ class Updater:
         """Update an element where `exists` holds; what was there, else zero."""
         kind = "exch" if self.mode is RmwMode.XCHG else self.mode.value
         if isinstance(self.element, AnyFloat) and kind == "exch":
-            here = self.e.recast(pointer, self._bits)
+            here = recast(self.e, pointer, self._bits)
             return self._as_element(self._rmw(kind, self._as_bits(value), here, exists))
         if has_update(kind, self.element):
             return self._rmw(kind, value, pointer, exists)
@@ -101,7 +103,7 @@ class Updater:
         self, compare: SSAValue, value: SSAValue, pointer: SSAValue, exists: SSAValue | None
     ) -> SSAValue:
         """Put a value where memory has the bits of another; what was there, else zero."""
-        here = self.e.recast(pointer, self._bits)
+        here = recast(self.e, pointer, self._bits)
         return self._as_element(
             self._cas(self._as_bits(compare), self._as_bits(value), here, exists)
         )
@@ -147,7 +149,7 @@ class Updater:
 
     def _tries(self, value: SSAValue, pointer: SSAValue) -> SSAValue:
         e, bits = self.e, self._bits
-        here = e.recast(pointer, bits)
+        here = recast(e, pointer, bits)
         first = e.insert(LoadOp(here, bits, cache="none")).result
         before, after = Block(arg_types=[bits]), Block(arg_types=[bits])
         with e.within(before):

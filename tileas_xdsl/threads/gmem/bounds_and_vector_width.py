@@ -15,7 +15,18 @@ from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    extend_to_i64,
+    i32_constant,
+    is_equal,
+    logical_and,
+    modulo,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 
 TiledOp = TiledAtomicRmwOp | TiledLoadBase | TiledStoreOp
@@ -50,7 +61,7 @@ class Window:
     """By dimension the extent, `i32`; None where no element is out of bounds."""
 
     @staticmethod
-    def of(e: Emitter, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
+    def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
         """The tile that an operation names; an error where it cannot be addressed."""
         _check_semantic(op)
         check_whole_bytes(op, view)
@@ -63,14 +74,14 @@ class Window:
             view,
             shape,
             tuple(_as_int64(e, stride) for stride in view.strides),
-            tuple(e.as_type(start, i32) for start in starts),
-            tuple(e.factor(start) for start in starts),
+            tuple(cast_index(e, start, i32) for start in starts),
+            tuple(divisor_of(e, start) for start in starts),
             _limits(e, op, view),
         )
 
     @staticmethod
     def at(
-        e: Emitter,
+        e: ThreadBuilder,
         op: Operation,
         view: GlobalView,
         shape: tuple[int, ...],
@@ -82,28 +93,28 @@ class Window:
                 op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
             )
         starts = [
-            e.add(index, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
+            add(e, index, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))
             for index, begin in zip(coords, view.starts, strict=True)
         ]
         return Window(
             view,
             shape,
             tuple(_as_int64(e, stride) for stride in view.strides),
-            tuple(e.as_type(start, i32) for start in starts),
-            tuple(e.factor(start) for start in starts),
+            tuple(cast_index(e, start, i32) for start in starts),
+            tuple(divisor_of(e, start) for start in starts),
             (None,) * len(shape),
         )
 
-    def has(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue | None:
+    def has(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue | None:
         """Whether an index is in bounds; None if it always is.  Negative ones are not."""
         limit = self.limits[axis]
         return None if limit is None else e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
 
-    def scaled(self, e: Emitter, axis: int, coordinate: SSAValue) -> SSAValue:
+    def scaled(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue:
         """The elements that an index is away from the beginning of the array, `i64`."""
-        return e.multiply(e.widen(coordinate), self.strides[axis])
+        return multiply(e, extend_to_i64(e, coordinate), self.strides[axis])
 
-    def is_aligned(self, e: Emitter, count: int) -> bool | SSAValue:
+    def is_aligned(self, e: ThreadBuilder, count: int) -> bool | SSAValue:
         """Whether aligned groups of so many elements of a row are in bounds or out as a whole,
         and adjacent at aligned addresses: always, never, or where a value says so.
         """
@@ -116,12 +127,12 @@ class Window:
             if isinstance(stride, int):
                 if stride % count:
                     return False
-            elif e.factor(stride) % count:
-                condition = e.both(condition, _is_multiple(e, as_int32(e, stride), count))
-        condition = e.both(condition, self._ends_between_groups(e, count))
+            elif divisor_of(e, stride) % count:
+                condition = logical_and(e, condition, _is_multiple(e, as_int32(e, stride), count))
+        condition = logical_and(e, condition, self._ends_between_groups(e, count))
         return True if condition is None else condition
 
-    def _begins_aligned(self, e: Emitter, count: int) -> SSAValue | None:
+    def _begins_aligned(self, e: ThreadBuilder, count: int) -> SSAValue | None:
         """Whether the array begins where a group may; None if it always does."""
         size = count * bits_of(self.view.element) // 8
         if size == 0 or self.view.alignment % size == 0:
@@ -129,18 +140,18 @@ class Window:
         address = e.insert(PtrToIntOp(self.view.pointer)).result
         return _is_multiple(e, address, size)
 
-    def _ends_between_groups(self, e: Emitter, count: int) -> SSAValue | None:
+    def _ends_between_groups(self, e: ThreadBuilder, count: int) -> SSAValue | None:
         """Whether no group of a row is in bounds in part; None if none ever is."""
         extent, limit = self.view.extents[-1], self.limits[-1]
         if limit is None or extent in self.view.strides[:-1]:
             return None
-        divisor = extent if isinstance(extent, int) else e.factor(limit)
+        divisor = extent if isinstance(extent, int) else divisor_of(e, limit)
         if divisor % count == 0:
             return None
         start = self.starts[-1]
-        end = e.add(start, self.shape[-1])
+        end = add(e, start, self.shape[-1])
         below = e.insert(arith.CmpiOp(end, limit, "sle")).result
-        above = e.insert(arith.CmpiOp(start, e.int32(0), "sge")).result
+        above = e.insert(arith.CmpiOp(start, i32_constant(e, 0), "sge")).result
         whole = e.insert(arith.AndIOp(above, below)).result
         if isinstance(extent, int):
             return whole
@@ -154,20 +165,22 @@ def _check_semantic(op: TiledOp) -> None:
         raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
 
 
-def _is_multiple(e: Emitter, value: SSAValue, count: int) -> SSAValue:
-    return e.is_equal(e.remainder(value, count), 0)
+def _is_multiple(e: ThreadBuilder, value: SSAValue, count: int) -> SSAValue:
+    return is_equal(e, modulo(e, value, count), 0)
 
 
-def _start(e: Emitter, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int) -> SSAValue:
+def _start(
+    e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int
+) -> SSAValue:
     """Coordinates count tiles from where the view begins, offsets count elements."""
-    start = e.multiply(e.scalar(op.coords[axis]), shape[axis])
+    start = multiply(e, e.scalar(op.coords[axis]), shape[axis])
     if not isinstance(op, TiledAtomicRmwOp) and op.offsets:
-        start = e.add(start, e.scalar(op.offsets[axis]))
+        start = add(e, start, e.scalar(op.offsets[axis]))
     begin = view.starts[axis]
-    return e.add(start, begin if isinstance(begin, int) else e.as_type(begin, IndexType()))
+    return add(e, start, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))
 
 
-def _limits(e: Emitter, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None, ...]:
+def _limits(e: ThreadBuilder, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None, ...]:
     inside = (False,) * len(view.extents) if op.in_bounds is None else op.in_bounds.get_values()
     return tuple(
         None if flag else as_int32(e, extent)
@@ -175,10 +188,10 @@ def _limits(e: Emitter, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None,
     )
 
 
-def as_int32(e: Emitter, number: Number) -> SSAValue:
+def as_int32(e: ThreadBuilder, number: Number) -> SSAValue:
     """An extent or a stride as a value."""
-    return e.int32(number) if isinstance(number, int) else e.as_type(number, i32)
+    return i32_constant(e, number) if isinstance(number, int) else cast_index(e, number, i32)
 
 
-def _as_int64(e: Emitter, number: Number) -> Number:
-    return number if isinstance(number, int) else e.widen(as_int32(e, number))
+def _as_int64(e: ThreadBuilder, number: Number) -> Number:
+    return number if isinstance(number, int) else extend_to_i64(e, as_int32(e, number))

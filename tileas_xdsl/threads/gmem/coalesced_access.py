@@ -33,12 +33,23 @@ from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    divide,
+    logical_and,
+    modulo,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     PendingTile,
     RegisterTile,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
@@ -64,6 +75,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     vector_type,
 )
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
 
 SPECIAL: Mapping[SpecialPadding, float] = {
@@ -94,7 +106,7 @@ class Row:
 class Accesses:
     """The accesses of a thread to its part of a tile in global memory."""
 
-    e: Emitter
+    e: ThreadBuilder
     window: Window
     layout: RegisterLayout
     rows: Mapping[int, Row]
@@ -103,7 +115,7 @@ class Accesses:
 
     @staticmethod
     def of(
-        e: Emitter,
+        e: ThreadBuilder,
         op: Operation,
         window: Window,
         layout: RegisterLayout,
@@ -119,7 +131,7 @@ class Accesses:
             if piece.line in rows:
                 continue
             if piece.column not in columns:
-                column = e.add(window.starts[-1], piece.column)
+                column = add(e, window.starts[-1], piece.column)
                 columns[piece.column] = (column, window.scaled(e, -1, column))
             rows[piece.line] = _row(e, window, piece, columns[piece.column], guard)
         return Accesses(e, window, layout, rows, mask)
@@ -140,28 +152,28 @@ class Accesses:
         """The pointer to a whole piece without its shift, and whether it is accessed."""
         e, row, view = self.e, self.rows[piece.line], self.window.view
         size = bits_of(view.element) // 8
-        first = e.advance(view.pointer, row.offset, piece.count * size)
-        exists = e.both(self._has(row, piece.shift), piece.exists)
-        return first, e.both(row.exists, exists)
+        first = advance(e, view.pointer, row.offset, piece.count * size)
+        exists = logical_and(e, self._has(row, piece.shift), piece.exists)
+        return first, logical_and(e, row.exists, exists)
 
     def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to one element of a piece, and whether it is accessed."""
         e, row, view = self.e, self.rows[piece.line], self.window.view
         offset, stride = piece.shift + position, view.strides[-1]
-        first = e.advance(view.pointer, row.offset)
+        first = advance(e, view.pointer, row.offset)
         if isinstance(stride, int):
-            pointer = e.advance(first, offset * stride)
+            pointer = advance(e, first, offset * stride)
         else:
-            pointer = e.advance(first, e.multiply(e.as_type(stride, i32), offset))
-        exists = e.both(row.exists, self._has(row, offset))
-        exists = e.both(exists, piece.exists)
+            pointer = advance(e, first, multiply(e, cast_index(e, stride, i32), offset))
+        exists = logical_and(e, row.exists, self._has(row, offset))
+        exists = logical_and(e, exists, piece.exists)
         if self.mask is not None:
             chosen = element(e, self.mask.parts[piece.block], piece.register + position)
-            exists = e.both(exists, chosen)
+            exists = logical_and(e, exists, chosen)
         return pointer, exists
 
     def _has(self, row: Row, offset: int) -> SSAValue | None:
-        return self.window.has(self.e, -1, self.e.add(row.column, offset))
+        return self.window.has(self.e, -1, add(self.e, row.column, offset))
 
     def chosen(
         self,
@@ -185,7 +197,7 @@ class Accesses:
 
 
 def _row(
-    e: Emitter,
+    e: ThreadBuilder,
     window: Window,
     piece: Piece,
     begin: tuple[SSAValue, SSAValue],
@@ -196,15 +208,15 @@ def _row(
     exists, left = guard, piece.row
     for axis in reversed(range(len(window.shape) - 1)):
         assert left is not None
-        position = left if axis == 0 else e.remainder(left, window.shape[axis])
-        left = e.divide(left, window.shape[axis]) if axis else None
-        coordinate = e.add(window.starts[axis], position)
-        exists = e.both(exists, window.has(e, axis, coordinate))
-        offset = e.add(offset, window.scaled(e, axis, coordinate))
+        position = left if axis == 0 else modulo(e, left, window.shape[axis])
+        left = divide(e, left, window.shape[axis]) if axis else None
+        coordinate = add(e, window.starts[axis], position)
+        exists = logical_and(e, exists, window.has(e, axis, coordinate))
+        offset = add(e, offset, window.scaled(e, axis, coordinate))
     return Row(offset, column, exists)
 
 
-def load_tile(e: Emitter, op: TiledLoadBase) -> RegisterTile:
+def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
     """The tile that a load names, in registers."""
     source, shape = e.get(op.view), shape_of(op.loaded_type())
     assert shape is not None
@@ -217,14 +229,14 @@ def load_tile(e: Emitter, op: TiledLoadBase) -> RegisterTile:
     return load_window(e, op, Window.of(e, op, source, shape), layout)
 
 
-def in_rows(e: Emitter, layout: RegisterLayout) -> RegisterLayout:
+def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:
     """A layout of rows for the values of rows that are a tile of several dimensions."""
     is_column = isinstance(layout, ColumnLayout) and len(layout.shape) > 1
     return e.tiles.rows(layout.shape, e.agent) if is_column else layout
 
 
 def load_window(
-    e: Emitter, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
+    e: ThreadBuilder, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
 ) -> RegisterTile:
     """A tile of an array in global memory, in the registers of a layout."""
     source = window.view
@@ -256,7 +268,7 @@ def load_window(
     return RegisterTile(layout, source.element, tuple(accesses.chosen(wide, single)))
 
 
-def store_tile(e: Emitter, op: TiledStoreOp) -> None:
+def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
     """A plain tile to memory."""
     target = e.get(op.view)
     tile = in_registers(e, op, op.value)
@@ -271,7 +283,7 @@ def store_tile(e: Emitter, op: TiledStoreOp) -> None:
 
 
 def store_window(
-    e: Emitter,
+    e: ThreadBuilder,
     op: TiledStoreOp | StoreBase,
     window: Window,
     tile: RegisterTile,
@@ -300,7 +312,7 @@ def store_window(
     accesses.chosen(wide, single)
 
 
-def put_shared(e: Emitter, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
+def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
     """A tile in registers, put into shared memory where all threads of the agent see it.
 
     Nobody reads a new tile before.  Where the program has the block meet next, the agent need not.
@@ -308,12 +320,12 @@ def put_shared(e: Emitter, op: Operation, tile: RegisterTile, target: SSAValue) 
     found = e.get(target)
     is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
     if not is_new:
-        e.meet()
-    write_shared(e, tile, e.shared_tile(target))
+        synchronize_agent(e)
+    write_shared(e, tile, shared_tile(e, target))
     if not _is_read_by_threads_only(target):
         e.insert(FenceProxyAsyncOp("shared::cta"))
     if not isinstance(op.next_op, gpu.BarrierOp):
-        e.meet()
+        synchronize_agent(e)
     if isinstance(found, PendingTile):
         found.seen_by = e.agent.number
 
@@ -332,7 +344,7 @@ def _is_read_by_threads_only(tile: SSAValue) -> bool:
     return True
 
 
-def order(e: Emitter, op: Operation) -> None:
+def order(e: ThreadBuilder, op: Operation) -> None:
     """Other threads may have written what this one reads, or read what it writes."""
     place = place_of_access(op)
     assert place is not None
@@ -340,12 +352,12 @@ def order(e: Emitter, op: Operation) -> None:
     if not arrays:
         return
     if arrays & e.touched or runs_again(op):
-        e.meet()
+        synchronize_agent(e)
     e.touched |= arrays
 
 
-def _check_whole(e: Emitter, op: TiledLoadBase | TiledStoreOp) -> None:
-    numbers_ = [e.known(e.scalar(value)) for value in (*op.coords, *op.offsets)]
+def _check_whole(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
+    numbers_ = [constant_value(e.scalar(value)) for value in (*op.coords, *op.offsets)]
     if any(numbers_):
         raise op_error(op, "accesses a place in shared memory that is not its beginning")
 
@@ -362,7 +374,7 @@ def padding_of(attribute: Attribute | None, element_: Attribute) -> FloatAttr | 
 
 
 def padded(
-    e: Emitter,
+    e: ThreadBuilder,
     value: SSAValue,
     exists: SSAValue | None,
     padding: FloatAttr | IntegerAttr | None,

@@ -18,7 +18,8 @@ from tileas_xdsl.analysis.row_strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.gmem.coalesced_access import padded
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
@@ -38,7 +39,7 @@ MOST_BITS = 128
 class Runs:
     """The pointers of a tile, in pieces of neighbours."""
 
-    e: Emitter
+    e: ThreadBuilder
     base: RegisterTile
     mask: RegisterTile | None
     type: MemoryPointer
@@ -48,7 +49,7 @@ class Runs:
 
     @staticmethod
     def of(
-        e: Emitter,
+        e: ThreadBuilder,
         pointers: SSAValue,
         base: RegisterTile,
         mask: RegisterTile | None,
@@ -71,23 +72,23 @@ class Runs:
         """Whether neighbours of each piece lie side by side, aligned, and are masked alike."""
         whole: SSAValue | None = None
         for piece in self.pieces:
-            whole = self.e.both(whole, self._is_whole(piece))
+            whole = logical_and(self.e, whole, self._is_whole(piece))
         assert whole is not None
         return whole
 
     def _is_whole(self, piece: Piece) -> SSAValue | None:
         e, size = self.e, self.type.element_bytes
         first, last = (self._pointer(piece, k) for k in (0, piece.count - 1))
-        distance = e.int64((piece.count - 1) * size)
-        is_run = e.insert(arith.CmpiOp(e.subtract(last, first), distance, "eq")).result
-        rest = e.insert(arith.AndIOp(first, e.int64(piece.count * size - 1))).result
-        is_aligned = e.insert(arith.CmpiOp(rest, e.int64(0), "eq")).result
-        found = e.both(is_run, is_aligned)
+        distance = i64_constant(e, (piece.count - 1) * size)
+        is_run = e.insert(arith.CmpiOp(subtract(e, last, first), distance, "eq")).result
+        rest = e.insert(arith.AndIOp(first, i64_constant(e, piece.count * size - 1))).result
+        is_aligned = e.insert(arith.CmpiOp(rest, i64_constant(e, 0), "eq")).result
+        found = logical_and(e, is_run, is_aligned)
         if self.mask is None:
             return found
         flags = [element(e, self.mask.parts[piece.block], k) for k in _registers(piece)]
         for flag in flags[1:]:
-            found = e.both(found, e.insert(arith.CmpiOp(flag, flags[0], "eq")).result)
+            found = logical_and(e, found, e.insert(arith.CmpiOp(flag, flags[0], "eq")).result)
         return found
 
     def _pointer(self, piece: Piece, k: int) -> SSAValue:
@@ -98,9 +99,11 @@ class Runs:
         e = self.e
         align = piece.count * self.type.element_bytes
         wide = MemoryPointer(self.type.element_type, "gmem", align)
-        exists = e.both(self.mine, piece.exists)
+        exists = logical_and(e, self.mine, piece.exists)
         if self.mask is not None:
-            exists = e.both(exists, element(e, self.mask.parts[piece.block], piece.register))
+            exists = logical_and(
+                e, exists, element(e, self.mask.parts[piece.block], piece.register)
+            )
         return followed(e, self._pointer(piece, 0), wide), exists
 
     def load(self, padding: FloatAttr | IntegerAttr | None) -> RegisterTile:
@@ -127,7 +130,7 @@ def _registers(piece: Piece) -> range:
 
 
 def either_loaded(
-    e: Emitter,
+    e: ThreadBuilder,
     runs: Runs,
     padding: FloatAttr | IntegerAttr | None,
     one_by_one: Callable[[], RegisterTile],
@@ -145,7 +148,7 @@ def either_loaded(
 
 
 def either_stored(
-    e: Emitter, runs: Runs, value: RegisterTile, one_by_one: Callable[[], None]
+    e: ThreadBuilder, runs: Runs, value: RegisterTile, one_by_one: Callable[[], None]
 ) -> Operation:
     """Whole pieces where all of them are, else elements."""
     blocks = (Block(), Block())

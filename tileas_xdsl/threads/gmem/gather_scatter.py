@@ -14,13 +14,21 @@ from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    bit_width,
+    i64_constant,
+    logical_and,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
     RegisterTile,
     Scalar,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import order, padded, padding_of
 from tileas_xdsl.threads.gmem.pointer_access import (
@@ -46,7 +54,7 @@ ScatteringOp = GatherLoadOp | ScatterStoreOp
 class Scatter:
     """Where the elements of a tile are in an array: an index for all, or one for each."""
 
-    e: Emitter
+    e: ThreadBuilder
     view: GlobalView
     layout: RegisterLayout
     indices: Sequence[SSAValue | RegisterTile]
@@ -56,7 +64,9 @@ class Scatter:
     mask: RegisterTile | None
 
     @staticmethod
-    def of(e: Emitter, op: ScatteringOp, tile: Attribute, values: Sequence[SSAValue]) -> Scatter:
+    def of(
+        e: ThreadBuilder, op: ScatteringOp, tile: Attribute, values: Sequence[SSAValue]
+    ) -> Scatter:
         """The places that an operation names, in the registers of its tiles."""
         check_weak(op, op.mem_semantic)
         view = e.get(op.view)
@@ -78,16 +88,16 @@ class Scatter:
     def place(self, cell: Cell) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to an element, and whether it is accessed."""
         e, view = self.e, self.view
-        exists = e.both(cell.exists, chosen(e, self.mask, cell))
+        exists = logical_and(e, cell.exists, chosen(e, self.mask, cell))
         offset: SSAValue | None = None
         for axis, index in enumerate(self.indices):
             coordinate = self._coordinate(axis, index, cell)
             if self.checked[axis]:
-                exists = e.both(exists, self._is_inside(axis, coordinate))
+                exists = logical_and(e, exists, self._is_inside(axis, coordinate))
             term = _scaled(e, coordinate, view.strides[axis])
-            offset = term if offset is None else e.add(offset, term)
+            offset = term if offset is None else add(e, offset, term)
         assert offset is not None
-        return e.advance(view.pointer, offset), exists
+        return advance(e, view.pointer, offset), exists
 
     def _coordinate(self, axis: int, index: SSAValue | RegisterTile, cell: Cell) -> SSAValue:
         """An index of the array, `i64`."""
@@ -95,31 +105,31 @@ class Scatter:
         if isinstance(index, RegisterTile):
             index = element(e, index.parts[cell.block], cell.register)
         wide = _wide(e, index)
-        return e.add(wide, start if isinstance(start, int) else _wide(e, start))
+        return add(e, wide, start if isinstance(start, int) else _wide(e, start))
 
     def _is_inside(self, axis: int, coordinate: SSAValue) -> SSAValue:
         """Whether an index has an element; as an unsigned number a negative one is too large."""
         e, extent = self.e, self.view.extents[axis]
-        limit = e.int64(extent) if isinstance(extent, int) else _wide(e, extent)
+        limit = i64_constant(e, extent) if isinstance(extent, int) else _wide(e, extent)
         return e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
 
 
-def _wide(e: Emitter, value: SSAValue) -> SSAValue:
+def _wide(e: ThreadBuilder, value: SSAValue) -> SSAValue:
     """A signed integer as `i64`."""
     if value.type == i64:
         return value
     if isinstance(value.type, IndexType):
         return e.insert(arith.IndexCastOp(value, i64)).result
-    if width_of(value.type) < width_of(i32):
+    if bit_width(value.type) < bit_width(i32):
         value = e.insert(arith.ExtSIOp(value, i32)).result
     return e.insert(arith.ExtSIOp(value, i64)).result
 
 
-def _scaled(e: Emitter, coordinate: SSAValue, stride: SSAValue | int) -> SSAValue:
-    return e.multiply(coordinate, stride if isinstance(stride, int) else _wide(e, stride))
+def _scaled(e: ThreadBuilder, coordinate: SSAValue, stride: SSAValue | int) -> SSAValue:
+    return multiply(e, coordinate, stride if isinstance(stride, int) else _wide(e, stride))
 
 
-def gather(e: Emitter, op: GatherLoadOp) -> Sequence[Lowered]:
+def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     """A tile of elements from anywhere; what is masked or out of bounds is padded."""
     work = Scatter.of(e, op, op.result.type, [])
     type_, layout = work.view.element, work.layout
@@ -133,7 +143,7 @@ def gather(e: Emitter, op: GatherLoadOp) -> Sequence[Lowered]:
     return [RegisterTile(layout, type_, parts), *token_of(op)]
 
 
-def scatter(e: Emitter, op: ScatterStoreOp) -> Sequence[Lowered]:
+def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
     """Elements to anywhere; nothing is stored out of bounds."""
     work = Scatter.of(e, op, op.value.type, [op.value])
     value = in_registers(e, op, op.value, work.layout)

@@ -22,7 +22,16 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    extend_to_i64,
+    is_equal,
+    logical_and,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.lowered_values import (
     Ghost,
     GlobalView,
@@ -31,6 +40,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     Scalar,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.atomic_rmw import Order
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window, check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import (
@@ -63,12 +74,12 @@ from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import read_back, scratch, spilled
 
 
-def load(e: Emitter, op: LoadOp) -> Sequence[Lowered]:
+def load(e: ThreadBuilder, op: LoadOp) -> Sequence[Lowered]:
     """What pointers point to; what is masked is padded."""
     return [loaded(e, op), *token_of(op)]
 
 
-def async_load(e: Emitter, op: AsyncLoadOp) -> Sequence[Lowered]:
+def async_load(e: ThreadBuilder, op: AsyncLoadOp) -> Sequence[Lowered]:
     """The same: the hardware waits where registers are used."""
     found = loaded(e, op)
     if not isinstance(found, RegisterTile):
@@ -76,7 +87,7 @@ def async_load(e: Emitter, op: AsyncLoadOp) -> Sequence[Lowered]:
     return [LoadToken(found), *token_of(op)]
 
 
-def loaded(e: Emitter, op: LoadBase) -> Scalar | RegisterTile:
+def loaded(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
     """The value of a load, in registers; what it acquires is known to all threads."""
     order(e, op)
     if pointer_of(op.base.type) is None:
@@ -87,7 +98,7 @@ def loaded(e: Emitter, op: LoadBase) -> Scalar | RegisterTile:
     return found
 
 
-def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | RegisterTile:
+def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: Order) -> Scalar | RegisterTile:
     type_ = _pointer(op, op.base)
     if shape_of(op.base.type) is None:
         pointer = followed(e, e.scalar(op.base), type_)
@@ -102,7 +113,7 @@ def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Regis
     def one_by_one() -> RegisterTile:
         rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
         for cell in cells(e, layout, bits_of(i64)):
-            exists = e.both(cell.exists, chosen(e, mask, cell))
+            exists = logical_and(e, cell.exists, chosen(e, mask, cell))
             pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
             made = LoadElementOp(
                 pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
@@ -119,7 +130,7 @@ def _loaded_through(e: Emitter, op: LoadBase, ordering: Order) -> Scalar | Regis
 
 
 def _loaded_alone(
-    e: Emitter, op: Operation, pointer: SSAValue, type_: MemoryPointer, ordering: Order
+    e: ThreadBuilder, op: Operation, pointer: SSAValue, type_: MemoryPointer, ordering: Order
 ) -> SSAValue:
     """One element; where others may change it, all threads get what the first one has seen."""
     element_ = type_.element_type
@@ -131,17 +142,17 @@ def _loaded_alone(
     return to_all_threads(e, op, e.insert(made).result)
 
 
-def to_all_threads(e: Emitter, op: Operation, value: SSAValue) -> SSAValue:
+def to_all_threads(e: ThreadBuilder, op: Operation, value: SSAValue) -> SSAValue:
     """What the first thread of the agent has."""
     if e.by_one_thread:
         return value
     room = scratch(e, op, 1, value.type)
     e.insert(StoreElementOp(value, room.pointer, first_thread(e)))
-    e.meet()
+    synchronize_agent(e)
     return e.insert(LoadElementOp(room.pointer, value.type)).result
 
 
-def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
+def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
     """Each element to where its pointer points; a single one by one thread."""
     order(e, op)
     if pointer_of(op.base.type) is None:
@@ -167,7 +178,7 @@ def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
 
     def one_by_one() -> None:
         for cell in cells_to_store(e, layout, bits_of(i64)):
-            exists = e.both(cell.exists, chosen(e, mask, cell))
+            exists = logical_and(e, cell.exists, chosen(e, mask, cell))
             pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
             single = element(e, value.parts[cell.block], cell.register)
             order_, scope = ordering.word, ordering.scope
@@ -183,7 +194,7 @@ def store(e: Emitter, op: StoreOp) -> Sequence[Lowered]:
     return token_of(op)
 
 
-def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | RegisterTile:
+def _loaded_at(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
     """The element at coordinates, or the tile that begins there."""
     check_weak(op, op.mem_semantic)
     view, shape = _view(e, op), shape_of(op.loaded_type())
@@ -195,7 +206,7 @@ def _loaded_at(e: Emitter, op: LoadBase) -> Scalar | RegisterTile:
     return load_window(e, op, window, in_rows(e, layout_of(e, op, shape)))
 
 
-def _store_at(e: Emitter, op: StoreOp) -> None:
+def _store_at(e: ThreadBuilder, op: StoreOp) -> None:
     check_weak(op, op.mem_semantic)
     view, shape = _view(e, op), shape_of(op.value.type)
     coords = [e.scalar(value) for value in op.coords]
@@ -209,7 +220,7 @@ def _store_at(e: Emitter, op: StoreOp) -> None:
     store_window(e, op, Window.at(e, op, view, shape, coords), tile, mask)
 
 
-def _view(e: Emitter, op: LoadBase | StoreOp) -> GlobalView:
+def _view(e: ThreadBuilder, op: LoadBase | StoreOp) -> GlobalView:
     view = e.get(op.base)
     if not isinstance(view, GlobalView):
         raise op_error(
@@ -221,13 +232,13 @@ def _view(e: Emitter, op: LoadBase | StoreOp) -> GlobalView:
     return view
 
 
-def _element_at(e: Emitter, view: GlobalView, coords: Sequence[SSAValue]) -> SSAValue:
+def _element_at(e: ThreadBuilder, view: GlobalView, coords: Sequence[SSAValue]) -> SSAValue:
     pointer = view.pointer
     for index, start, stride in zip(coords, view.starts, view.strides, strict=True):
-        begin = start if isinstance(start, int) else e.as_type(start, IndexType())
-        here = e.widen(e.as_type(e.add(index, begin), i32))
-        factor = stride if isinstance(stride, int) else e.widen(e.as_type(stride, i32))
-        pointer = e.advance(pointer, e.multiply(here, factor))
+        begin = start if isinstance(start, int) else cast_index(e, start, IndexType())
+        here = extend_to_i64(e, cast_index(e, add(e, index, begin), i32))
+        factor = stride if isinstance(stride, int) else extend_to_i64(e, cast_index(e, stride, i32))
+        pointer = advance(e, pointer, multiply(e, here, factor))
     return pointer
 
 
@@ -237,17 +248,17 @@ def _pointer(op: Operation, base: SSAValue) -> MemoryPointer:
     return memory_pointer(op, pointer)
 
 
-def chosen(e: Emitter, mask: RegisterTile | None, cell: Cell) -> SSAValue | None:
+def chosen(e: ThreadBuilder, mask: RegisterTile | None, cell: Cell) -> SSAValue | None:
     """Whether a mask leaves an element; None where there is no mask."""
     return None if mask is None else element(e, mask.parts[cell.block], cell.register)
 
 
-def first_thread(e: Emitter) -> SSAValue | None:
+def first_thread(e: ThreadBuilder) -> SSAValue | None:
     """Whether this is the first thread of the agent; None if only one is here."""
     if e.by_one_thread:
         return None
-    first = e.is_equal(e.lane, 0)
-    return first if e.agent.warps == 1 else e.both(first, e.is_equal(e.warp, 0))
+    first = is_equal(e, lane_id(e), 0)
+    return first if e.agent.warps == 1 else logical_and(e, first, is_equal(e, warp_id(e), 0))
 
 
 def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:

@@ -21,7 +21,8 @@ from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
     PointedAtomicOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
@@ -52,13 +53,13 @@ ALONE = 128
 """Bits of elements of which no access moves two."""
 
 
-def atomic_rmw(e: Emitter, op: AtomicRmwOp) -> Sequence[Lowered]:
+def atomic_rmw(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered]:
     """Elements updated by a value."""
     work = Updater(e, op, op.rmw_mode.data, op.element, _order(op))
     return _updated(e, op, [op.value], lambda given, p, x: work.update(given[0], p, x))
 
 
-def atomic_cas(e: Emitter, op: AtomicCasOp) -> Sequence[Lowered]:
+def atomic_cas(e: ThreadBuilder, op: AtomicCasOp) -> Sequence[Lowered]:
     """A value put where memory has the bits of another one."""
     work = Updater(e, op, RmwMode.CMPXCHG, op.element, _order(op))
     return _updated(
@@ -78,7 +79,7 @@ Act = Callable[[Sequence[SSAValue], SSAValue, "SSAValue | None"], SSAValue]
 
 
 def _updated(
-    e: Emitter, op: PointedAtomicOp, operands: Sequence[SSAValue], act: Act
+    e: ThreadBuilder, op: PointedAtomicOp, operands: Sequence[SSAValue], act: Act
 ) -> Sequence[Lowered]:
     pointer = pointer_of(op.base.type)
     assert pointer is not None
@@ -96,7 +97,7 @@ def _updated(
         mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
         rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
         for cell in cells_to_store(e, layout, ALONE):
-            exists = e.both(cell.exists, chosen(e, mask, cell))
+            exists = logical_and(e, cell.exists, chosen(e, mask, cell))
             place = followed(e, element(e, base.parts[cell.block], cell.register), type_)
             given = [element(e, tile.parts[cell.block], cell.register) for tile in given_tiles]
             rows[cell.block][cell.register] = act(given, place, exists)
@@ -106,7 +107,7 @@ def _updated(
 
 
 def _result(
-    e: Emitter,
+    e: ThreadBuilder,
     op: PointedAtomicOp | TiledAtomicRmwOp,
     layout: RegisterLayout,
     rows: Sequence[Mapping[int, SSAValue]],
@@ -121,7 +122,7 @@ def _result(
     return read_back(e, spilled(e, op, old), layout)
 
 
-def tiled_atomic_rmw(e: Emitter, op: TiledAtomicRmwOp) -> Sequence[Lowered]:
+def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered]:
     """A tile of an array updated; what is out of bounds is not."""
     view, ordering = e.get(op.view), _order(op)
     if not isinstance(view, GlobalView):

@@ -16,7 +16,8 @@ from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, i64_constant, multiply
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_values import (
@@ -41,36 +42,36 @@ def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None
     return MemoryPointer(pointer.pointee, "gmem", alignment)
 
 
-def followed(e: Emitter, address: SSAValue, type_: MemoryPointer) -> SSAValue:
+def followed(e: ThreadBuilder, address: SSAValue, type_: MemoryPointer) -> SSAValue:
     """The pointer with an address."""
     return e.insert(IntToPtrOp(address, type_)).result
 
 
-def add_pointer(e: Emitter, op: AddPtrOp) -> Sequence[Lowered]:
+def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
     """Each address moved by whole elements."""
     pointer = pointer_of(op.base.type)
     assert pointer is not None
     size = (element_bits(pointer.pointee) or 8) // 8
     found = e.get(op.base)
     if isinstance(found, Scalar):
-        return [Scalar(e.add(found.value, distance(e, e.scalar(op.offset), size)))]
+        return [Scalar(add(e, found.value, distance(e, e.scalar(op.offset), size)))]
     layout = common_layout(e, op, op.result.type, [found, e.get(op.offset)])
     base, offset = (in_registers(e, op, value, layout) for value in op.operands)
-    parts = [e.add(a, distance(e, b, size)) for a, b in zip(base.parts, offset.parts, strict=True)]
+    parts = [add(e, a, distance(e, b, size)) for a, b in zip(base.parts, offset.parts, strict=True)]
     return [RegisterTile(layout, i64, tuple(parts))]
 
 
-def distance(e: Emitter, offset: SSAValue, size: int) -> SSAValue:
+def distance(e: ThreadBuilder, offset: SSAValue, size: int) -> SSAValue:
     """Signed numbers of elements as bytes, `i64`, of a scalar or a vector."""
     wide = _widened(e, offset)
     if size == 1:
         return wide
-    factor = e.int64(size)
+    factor = i64_constant(e, size)
     count = length(wide) if isinstance(wide.type, VectorType) else 0
-    return e.multiply(wide, repeated(e, factor, count) if count else factor)
+    return multiply(e, wide, repeated(e, factor, count) if count else factor)
 
 
-def _widened(e: Emitter, offset: SSAValue) -> SSAValue:
+def _widened(e: ThreadBuilder, offset: SSAValue) -> SSAValue:
     if element_type(offset) == i64:
         return offset
     if not isinstance(offset.type, VectorType):
@@ -78,12 +79,12 @@ def _widened(e: Emitter, offset: SSAValue) -> SSAValue:
     return joined(e, [_single(e, element(e, offset, k)) for k in range(length(offset))])
 
 
-def _single(e: Emitter, offset: SSAValue) -> SSAValue:
+def _single(e: ThreadBuilder, offset: SSAValue) -> SSAValue:
     kind: Any = arith.IndexCastOp if isinstance(offset.type, IndexType) else arith.ExtSIOp
     return e.insert(kind(offset, i64)).result
 
 
-def get_global(e: Emitter, op: GetGlobalOp) -> Sequence[Lowered]:
+def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
     """The address of the first element of a global."""
     type_ = memory_pointer(op, op.result.type)
     name, module = op.global_name.data, e.plan.kernel.parent_op()

@@ -21,7 +21,9 @@ from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, cast_index
+from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     ARRAY_ALIGNMENT,
     Ghost,
@@ -36,7 +38,7 @@ from tileas_xdsl.threads.gmem.pointer_tiles import (
 )
 
 
-def make_memref(e: Emitter, op: MakeMemrefOp) -> Sequence[Lowered]:
+def make_memref(e: ThreadBuilder, op: MakeMemrefOp) -> Sequence[Lowered]:
     """A window of all elements."""
     pointer, element = op.pointer.type, op.array.element_type
     assert isinstance(pointer, PtrType)
@@ -45,8 +47,8 @@ def make_memref(e: Emitter, op: MakeMemrefOp) -> Sequence[Lowered]:
         raise op_error(op, f"shows elements of {element}, and those of whole bytes are reached")
     address = e.scalar(op.pointer)
     if op.offset is not None:
-        address = e.add(address, distance(e, e.scalar(op.offset), size))
-    alignment = max(gcd(e.factor(address), ARRAY_ALIGNMENT), size)
+        address = add(e, address, distance(e, e.scalar(op.offset), size))
+    alignment = max(gcd(divisor_of(e, address), ARRAY_ALIGNMENT), size)
     rank = len(op.array.get_shape())
     view = GlobalView(
         followed(e, address, memory_pointer(op, pointer, alignment)),
@@ -59,7 +61,7 @@ def make_memref(e: Emitter, op: MakeMemrefOp) -> Sequence[Lowered]:
     return [view]
 
 
-def _count(e: Emitter, number: SSAValue | int) -> SSAValue | int:
+def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
     """A number of elements as `i32` or `index`; narrow integers are read as unsigned."""
     if isinstance(number, int):
         return number
@@ -69,10 +71,10 @@ def _count(e: Emitter, number: SSAValue | int) -> SSAValue | int:
         return value
     if type_.bitwidth < i32.bitwidth:
         return e.insert(arith.ExtUIOp(value, i32)).result
-    return e.as_type(value, IndexType())
+    return cast_index(e, value, IndexType())
 
 
-def assume(e: Emitter, op: AssumeOp) -> Sequence[Lowered]:
+def assume(e: ThreadBuilder, op: AssumeOp) -> Sequence[Lowered]:
     """The same value; what divides it wherever the kernel goes is remembered."""
     found, fact = e.get(op.source), op.fact
     always = isinstance(op.parent_op(), func.FuncOp)
@@ -87,12 +89,12 @@ def assume(e: Emitter, op: AssumeOp) -> Sequence[Lowered]:
     return [found]
 
 
-def same(e: Emitter, op: BitcastOp | IntToPtrOp | PtrToIntOp) -> Sequence[Lowered]:
+def same(e: ThreadBuilder, op: BitcastOp | IntToPtrOp | PtrToIntOp) -> Sequence[Lowered]:
     """Addresses are integers."""
     return [e.get(op.source)]
 
 
-def join(e: Emitter, op: JoinMemTokenOp) -> Sequence[Lowered]:
+def join(e: ThreadBuilder, op: JoinMemTokenOp) -> Sequence[Lowered]:
     """Nothing: threads access memory in the order of the program."""
     return [Ghost()]
 

@@ -25,7 +25,17 @@ from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp,
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    extend_to_i64,
+    i32_constant,
+    is_less,
+    multiply,
+    subtract,
+)
+from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     Ghost,
     GlobalView,
@@ -40,6 +50,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     TensorTile,
     Unset,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
@@ -50,6 +62,7 @@ from tileas_xdsl.threads.registers.slice import (
     reshaped,
 )
 from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
@@ -60,7 +73,7 @@ MATRIX = 8
 """Rows and columns of the matrices that stmatrix stores."""
 
 
-def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
+def alloc_tensor(e: ThreadBuilder, op: AllocTensorOp) -> Sequence[Lowered]:
     """A tile in shared memory, whose place is found when it is used."""
     type_ = op.result.type
     if space_of(type_) is Space.TMEM:
@@ -74,7 +87,7 @@ def alloc_tensor(e: Emitter, op: AllocTensorOp) -> Sequence[Lowered]:
     return [PendingTile(layout, type_.element_type, name)]
 
 
-def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
+def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     """The same memory; of an array in global memory, a window that begins somewhere."""
     source = e.get(op.source)
     if isinstance(source, RegisterTile | Splat):
@@ -93,19 +106,19 @@ def view(e: Emitter, op: ViewOp) -> Sequence[Lowered]:
 
 
 def _moved(
-    e: Emitter, source: GlobalView, starts: Sequence[SSAValue | int]
+    e: ThreadBuilder, source: GlobalView, starts: Sequence[SSAValue | int]
 ) -> tuple[SSAValue | int, ...]:
     """The sums of two beginnings."""
     return tuple(_sum(e, a, b) for a, b in zip(source.starts, starts, strict=True))
 
 
-def _sum(e: Emitter, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+def _sum(e: ThreadBuilder, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
     if isinstance(a, int):
-        return a + b if isinstance(b, int) else e.add(b, a)
-    return e.add(a, b)
+        return a + b if isinstance(b, int) else add(e, b, a)
+    return add(e, a, b)
 
 
-def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
+def extract_slice(e: ThreadBuilder, op: ExtractSliceOp) -> Sequence[Lowered]:
     """Rows of a tile in shared memory, or any part of one in registers."""
     source = e.get(op.source)
     if isinstance(source, SharedTile) and op.offsets:
@@ -123,7 +136,7 @@ def extract_slice(e: Emitter, op: ExtractSliceOp) -> Sequence[Lowered]:
     raise op_error(op, "takes a part of a tile in a way that is not lowered to threads yet")
 
 
-def _numbers(e: Emitter, op: ExtractSliceOp) -> tuple[Sequence[int], Sequence[int]]:
+def _numbers(e: ThreadBuilder, op: ExtractSliceOp) -> tuple[Sequence[int], Sequence[int]]:
     if any(stride != 1 for stride in op.static_strides.get_values()):
         raise op_error(op, "takes elements that are not next to one another")
     dynamic = iter(op.offsets)
@@ -138,10 +151,10 @@ def _numbers(e: Emitter, op: ExtractSliceOp) -> tuple[Sequence[int], Sequence[in
     return offsets, op.static_sizes.get_values()
 
 
-def _constant(e: Emitter, value: SSAValue) -> int | None:
+def _constant(e: ThreadBuilder, value: SSAValue) -> int | None:
     """The number that a value always has, after the loops around were written out."""
     found = e.get(value)
-    return e.known(found.value) if isinstance(found, Scalar) else constant_of(value)
+    return constant_value(found.value) if isinstance(found, Scalar) else constant_of(value)
 
 
 def _rows(
@@ -154,7 +167,7 @@ def _rows(
     return replace(source, first_row=source.first_row + offsets[0], rows=sizes[0])
 
 
-def _rows_somewhere(e: Emitter, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
+def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
     """Rows that begin where a value says, a multiple of the rows after which swizzles repeat."""
     static, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
     strides = op.static_strides.get_values()
@@ -163,14 +176,14 @@ def _rows_somewhere(e: Emitter, op: ExtractSliceOp, source: SharedTile) -> Share
         raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
     first = e.scalar(op.offsets[0])
     step = source.layout.row_bytes
-    if e.factor(first) * step % ALIGNMENT:
+    if divisor_of(e, first) * step % ALIGNMENT:
         raise op_error(op, f"begins at a row that is not known to be a multiple of {MATRIX}")
-    offset = e.as_type(e.multiply(first, step), i32)
-    pointer = e.advance(e.tile_pointer(source), offset, ALIGNMENT)
+    offset = cast_index(e, multiply(e, first, step), i32)
+    pointer = advance(e, source.pointer, offset, ALIGNMENT)
     return replace(source, pointer=pointer, rows=sizes[0])
 
 
-def _columns(e: Emitter, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:
+def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:
     """Whole columns of accumulators, which stay where they are; None for any other part."""
     layout, sizes = source.layout, op.static_sizes.get_values()
     if not isinstance(layout, AccumulatorLayout) or any(n != 1 for n in _strides(op)):
@@ -190,7 +203,7 @@ def _strides(op: ExtractSliceOp) -> Sequence[int]:
     return op.static_strides.get_values()
 
 
-def _known_offset(e: Emitter, offset: SSAValue | int) -> int | None:
+def _known_offset(e: ThreadBuilder, offset: SSAValue | int) -> int | None:
     return offset if isinstance(offset, int) else _constant(e, offset)
 
 
@@ -199,7 +212,7 @@ def mixed_offsets(op: ExtractSliceOp) -> Sequence[SSAValue | int]:
     return part_of(op).offsets
 
 
-def _tensor_columns(e: Emitter, op: ExtractSliceOp, source: TensorTile) -> TensorTile:
+def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TensorTile) -> TensorTile:
     """Columns of sums in tensor memory, from any one on."""
     offsets, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
     whole = len(offsets) == 2 and offsets[0] == 0 and sizes[0] == source.shape[0]
@@ -207,24 +220,24 @@ def _tensor_columns(e: Emitter, op: ExtractSliceOp, source: TensorTile) -> Tenso
         raise op_error(op, "takes whole columns of sums in tensor memory, one after the other")
     first: SSAValue | int = offsets[1]
     if offsets[1] == DYNAMIC_INDEX:
-        first = e.as_type(e.scalar(op.offsets[0]), i32)
+        first = cast_index(e, e.scalar(op.offsets[0]), i32)
     column = _sum(e, first, source.column)
     return replace(source, column=column, shape=tuple(sizes))
 
 
-def tiled_load(e: Emitter, op: TiledLoadOp) -> Sequence[Lowered]:
+def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
     """A tile from memory into registers."""
     _await(e, op)
     return [load_tile(e, op), *_token(op)]
 
 
-def async_tiled_load(e: Emitter, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
+def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
     """The same: the hardware waits where registers are used."""
     _await(e, op)
     return [LoadToken(load_tile(e, op)), *_token(op)]
 
 
-def _await(e: Emitter, op: TiledLoadBase | TiledStoreOp) -> None:
+def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
     """What comes after a bulk store waits for it; all else is in order as it is written."""
     token = None if op.token is None else e.get(op.token)
     if isinstance(token, StoreToken):
@@ -235,7 +248,7 @@ def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
     return [Ghost()] if op.out_token is not None else []
 
 
-def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
+def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
     """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
     _await(e, op)
     fragment = e.get(op.value)
@@ -247,7 +260,7 @@ def tiled_store(e: Emitter, op: TiledStoreOp) -> Sequence[Lowered]:
         order(e, op)
         _store_global(e, op, fragment, target)
     else:
-        _store_shared(e, op, fragment, e.shared_tile(op.view))
+        _store_shared(e, op, fragment, shared_tile(e, op.view))
     return _token(op)
 
 
@@ -257,41 +270,43 @@ def _layout_of(fragment: RegisterTile) -> AccumulatorLayout:
     return fragment.layout
 
 
-def _store_global(e: Emitter, op: TiledStoreOp, fragment: RegisterTile, target: GlobalView) -> None:
+def _store_global(
+    e: ThreadBuilder, op: TiledStoreOp, fragment: RegisterTile, target: GlobalView
+) -> None:
     if len(target.extents) != 2:
         raise op_error(op, "stores accumulators to a matrix")
-    starts = [e.as_type(_tile_start(e, target, op, axis), i32) for axis in range(2)]
+    starts = [cast_index(e, _tile_start(e, target, op, axis), i32) for axis in range(2)]
     layout = _layout_of(fragment)
     row, column = (
-        e.add(row_of_accumulator(e, layout), starts[0]),
-        e.add(column_of_accumulator(e), starts[1]),
+        add(e, row_of_accumulator(e, layout), starts[0]),
+        add(e, column_of_accumulator(e), starts[1]),
     )
     rows, columns = [_as_int32(e, extent) for extent in target.extents]
-    stride = e.widen(_as_int32(e, target.strides[0]))
-    left = e.subtract(columns, column)
+    stride = extend_to_i64(e, _as_int32(e, target.strides[0]))
+    left = subtract(e, columns, column)
     inside = [
-        (offset, e.is_less(e.int32(offset), left))
+        (offset, is_less(e, i32_constant(e, offset), left))
         for group in range(layout.n // MATRIX)
         for offset in (MATRIX * group, MATRIX * group + 1)
     ]
     for block, part in enumerate(fragment.parts):
         for half in range(2):
-            here = e.add(row, 64 * block + 8 * half)
-            offset = e.add(e.multiply(e.widen(here), stride), e.widen(column))
-            pointer = e.advance(target.pointer, offset)
+            here = add(e, row, 64 * block + 8 * half)
+            offset = add(e, multiply(e, extend_to_i64(e, here), stride), extend_to_i64(e, column))
+            pointer = advance(e, target.pointer, offset)
             row_block = Block()
             with e.within(row_block):
                 _store_row(e, part, half, pointer, inside)
-            e.when(e.is_less(here, rows), row_block)
+            run_if(e, is_less(e, here, rows), row_block)
 
 
-def _tile_start(e: Emitter, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
+def _tile_start(e: ThreadBuilder, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
     """Coordinates count tiles from where the view begins."""
     tile = shape_of(op.value.type) or ()
-    begin = e.multiply(e.scalar(op.coords[axis]), tile[axis])
+    begin = multiply(e, e.scalar(op.coords[axis]), tile[axis])
     start = target.starts[axis]
     offset = e.scalar(op.offsets[axis]) if op.offsets else 0
-    moved = _sum(e, e.as_type(begin, _type_of(start, begin)), start)
+    moved = _sum(e, cast_index(e, begin, _type_of(start, begin)), start)
     result = _sum(e, moved, offset)
     assert isinstance(result, SSAValue)
     return result
@@ -301,12 +316,12 @@ def _type_of(start: SSAValue | int, default: SSAValue) -> Attribute:
     return default.type if isinstance(start, int) else start.type
 
 
-def _as_int32(e: Emitter, extent: SSAValue | int) -> SSAValue:
-    return e.int32(extent) if isinstance(extent, int) else e.as_type(extent, i32)
+def _as_int32(e: ThreadBuilder, extent: SSAValue | int) -> SSAValue:
+    return i32_constant(e, extent) if isinstance(extent, int) else cast_index(e, extent, i32)
 
 
 def _store_row(
-    e: Emitter,
+    e: ThreadBuilder,
     part: SSAValue,
     half: int,
     pointer: SSAValue,
@@ -318,7 +333,9 @@ def _store_row(
         e.insert(StoreOp(value, pointer, exists, offset=offset))
 
 
-def _store_shared(e: Emitter, op: TiledStoreOp, fragment: RegisterTile, tile: SharedTile) -> None:
+def _store_shared(
+    e: ThreadBuilder, op: TiledStoreOp, fragment: RegisterTile, tile: SharedTile
+) -> None:
     """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
     layout = _layout_of(fragment)
     if (layout.m, layout.n) != (tile.height, tile.layout.columns):
@@ -328,7 +345,7 @@ def _store_shared(e: Emitter, op: TiledStoreOp, fragment: RegisterTile, tile: Sh
     write_accumulators(e, fragment, tile)
 
 
-def create_none(e: Emitter, op: CreateNoneOp) -> Sequence[Lowered]:
+def create_none(e: ThreadBuilder, op: CreateNoneOp) -> Sequence[Lowered]:
     """A token of nothing."""
     return [Ghost()]
 

@@ -22,7 +22,18 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler, width_of
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    bit_width,
+    cast_index,
+    i1_constant,
+    i64_constant,
+    logical_and,
+    multiply,
+    xor,
+)
+from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     RegisterTile,
@@ -30,6 +41,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
     held_as,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.scalar_ops import on_vectors
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried
 from tileas_xdsl.threads.index.generate_body import Body, Choice, Path, Step
@@ -77,7 +89,7 @@ HALF_RANGE = 1 << (WORD - 1)
 class Generation:
     """The body of a `generate` at work."""
 
-    e: Emitter
+    e: ThreadBuilder
     op: GenerateOp
     layout: RegisterLayout
     block: int = 0
@@ -108,7 +120,7 @@ class Generation:
     def _outside(self, value: SSAValue) -> int | None:
         found = self.e.values.get(value)
         is_whole = isinstance(value.type, IndexType | IntegerType)
-        return self.e.known(found.value) if is_whole and isinstance(found, Scalar) else None
+        return constant_value(found.value) if is_whole and isinstance(found, Scalar) else None
 
     @property
     def count(self) -> int:
@@ -206,7 +218,7 @@ class Generation:
         offsets: list[int] = steps[0].tolist()
         if not any(offsets):
             return first
-        return e.add(repeated(e, first, count), numbers(e, offsets, type_))
+        return add(e, repeated(e, first, count), numbers(e, offsets, type_))
 
     def _lower(self, step: Step | Choice) -> None:
         if isinstance(step, Choice):
@@ -330,56 +342,56 @@ class Generation:
         return joined(e, found)
 
 
-def _at(e: Emitter, value: SSAValue, k: int) -> SSAValue:
+def _at(e: ThreadBuilder, value: SSAValue, k: int) -> SSAValue:
     return element(e, value, k) if _is_vector(value) else value
 
 
-def _all_hold(e: Emitter, guards: Sequence[tuple[SSAValue, bool]]) -> SSAValue | None:
+def _all_hold(e: ThreadBuilder, guards: Sequence[tuple[SSAValue, bool]]) -> SSAValue | None:
     """Whether conditions are what they should be; None without any."""
     found: SSAValue | None = None
     for value, wanted in guards:
-        here = value if wanted else e.exclusive_or(value, e.boolean(True))
-        found = e.both(found, here)
+        here = value if wanted else xor(e, value, i1_constant(e, True))
+        found = logical_and(e, found, here)
     return found
 
 
-def _flags(e: Emitter, flags: Flags, held: Flags) -> SSAValue | None:
+def _flags(e: ThreadBuilder, flags: Flags, held: Flags) -> SSAValue | None:
     """Bits of registers that all threads have alike; None where they differ."""
     if (flags | ~held).all() or not (flags & held).any():
-        return e.boolean(bool((flags & held).any()))
+        return i1_constant(e, bool((flags & held).any()))
     bits: list[SSAValue] = []
     for k in range(flags.shape[1]):
         mine = flags[held[:, k], k]
         if mine.all() or not mine.any():
-            bits.append(e.boolean(bool(mine.any())))
+            bits.append(i1_constant(e, bool(mine.any())))
             continue
         return None
     return joined(e, bits)
 
 
-def _number(e: Emitter, type_: Attribute, table: Table) -> SSAValue:
+def _number(e: ThreadBuilder, type_: Attribute, table: Table) -> SSAValue:
     """The entry of this thread, in a type."""
     low = int(table.min())
     if low < -HALF_RANGE or int(table.max()) >= HALF_RANGE:
         return _of_halves(e, table)
     moved = table - low if low < 0 else table
     value, constant = tabulated(e, moved)
-    value = e.add(value, constant + min(low, 0))
+    value = add(e, value, constant + min(low, 0))
     if isinstance(type_, IndexType):
-        return e.as_type(value, type_)
-    bits = width_of(type_)
+        return cast_index(e, value, type_)
+    bits = bit_width(type_)
     if bits == WORD:
         return value
     kind: Any = arith.ExtSIOp if bits > WORD else arith.TruncIOp
     return e.insert(kind(value, type_)).result
 
 
-def _of_halves(e: Emitter, table: Table) -> SSAValue:
+def _of_halves(e: ThreadBuilder, table: Table) -> SSAValue:
     """Entries of more than 32 bits: the upper half and the lower one."""
     upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD), i64)).result
     signed = (table & (2 * HALF_RANGE - 1) ^ HALF_RANGE) - HALF_RANGE
     lower = e.insert(arith.ExtUIOp(_number(e, i32, signed), i64)).result
-    moved = e.insert(arith.ShLIOp(upper, e.int64(WORD))).result
+    moved = e.insert(arith.ShLIOp(upper, i64_constant(e, WORD))).result
     return e.insert(arith.OrIOp(moved, lower)).result
 
 
@@ -394,7 +406,7 @@ def _is_lifted(op: Operation) -> bool:
 
 
 def element_of_room(
-    e: Emitter,
+    e: ThreadBuilder,
     room: Scratch,
     shape: Sequence[int],
     indices: Sequence[SSAValue],
@@ -403,11 +415,11 @@ def element_of_room(
     """The element at indices, from shared memory."""
     position = indices[0]
     for extent, index in zip(shape[1:], indices[1:], strict=True):
-        position = e.add(e.multiply(position, extent), index)
-    return e.insert(LoadOp(e.advance(room.pointer, position), room.element, guard)).result
+        position = add(e, multiply(e, position, extent), index)
+    return e.insert(LoadOp(advance(e, room.pointer, position), room.element, guard)).result
 
 
-def number_of_splat(e: Emitter, tile: Splat) -> SSAValue:
+def number_of_splat(e: ThreadBuilder, tile: Splat) -> SSAValue:
     """The only value that a tile has."""
     if isinstance(tile.constant, SSAValue):
         return tile.constant
@@ -415,7 +427,7 @@ def number_of_splat(e: Emitter, tile: Splat) -> SSAValue:
     return e.insert(arith.ConstantOp(constant)).result
 
 
-def generate(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
+def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     """A tile whose elements the body computes."""
     type_ = op.result.type
     work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
@@ -424,7 +436,7 @@ def generate(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
     return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
 
 
-def _alike(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
+def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     """The tiles whose elements are taken where the new ones are."""
     arguments = tuple(op.body.block.args)
     return [
@@ -436,7 +448,7 @@ def _alike(e: Emitter, op: GenerateOp) -> Sequence[Lowered]:
     ]
 
 
-def extract(e: Emitter, op: tensor.ExtractOp) -> Sequence[Lowered]:
+def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
     """One element, which all threads get."""
     found = e.get(op.tensor)
     if isinstance(found, Splat):
@@ -456,7 +468,7 @@ def extract(e: Emitter, op: tensor.ExtractOp) -> Sequence[Lowered]:
     return [Scalar(_uncarried(e, value, tile.element))]
 
 
-def _uncarried(e: Emitter, value: SSAValue, type_: Attribute | None) -> SSAValue:
+def _uncarried(e: ThreadBuilder, value: SSAValue, type_: Attribute | None) -> SSAValue:
     """An element as it was before it travelled."""
     if type_ is None or type_ not in CARRIERS:
         return value

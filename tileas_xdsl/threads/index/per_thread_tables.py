@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    divide,
+    i1_constant,
+    i32_constant,
+    is_equal,
+    is_less,
+    modulo,
+    multiply,
+    xor,
+)
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 
 LANES = 32
 LANE_BITS = 5
@@ -30,7 +42,9 @@ Effects: TypeAlias = tuple[int, ...]
 """What each bit, or each digit, of a thread's number counts."""
 
 
-def tabulated(e: Emitter, table: Table, digits: Sequence[ThreadDigit] = ()) -> tuple[SSAValue, int]:
+def tabulated(
+    e: ThreadBuilder, table: Table, digits: Sequence[ThreadDigit] = ()
+) -> tuple[SSAValue, int]:
     """A value and a constant whose sum is the entry of this thread, `i32`.
 
     Tables that differ by a constant share the value.  `digits` are worth trying beside the bits.
@@ -61,12 +75,12 @@ def is_simple(table: Table) -> bool:
     )
 
 
-def number_of(e: Emitter, table: Table, digits: Sequence[ThreadDigit] = ()) -> SSAValue:
+def number_of(e: ThreadBuilder, table: Table, digits: Sequence[ThreadDigit] = ()) -> SSAValue:
     """The entry of this thread, `i32`."""
-    return e.add(*tabulated(e, table, digits))
+    return add(e, *tabulated(e, table, digits))
 
 
-def holds(e: Emitter, flags: Flags, digits: Sequence[ThreadDigit] = ()) -> SSAValue | None:
+def holds(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit] = ()) -> SSAValue | None:
     """Whether the flag of this thread is set; None where that of all threads is.
 
     `digits` are worth trying: they may have to be 0.
@@ -77,7 +91,7 @@ def holds(e: Emitter, flags: Flags, digits: Sequence[ThreadDigit] = ()) -> SSAVa
     return _shared(e, key, lambda: _condition(e, flags, digits))
 
 
-def _shared(e: Emitter, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
+def _shared(e: ThreadBuilder, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
     """A value that is made once in each block."""
     found = (e.builder.insertion_point.block, *key)
     if found not in e.tabulated:
@@ -147,12 +161,12 @@ def _neighbours(digits: Table, known: Flags, k: int) -> tuple[int, int] | None:
 # Code
 
 
-def _sum_of_bits(e: Emitter, effects: Effects) -> SSAValue:
+def _sum_of_bits(e: ThreadBuilder, effects: Effects) -> SSAValue:
     total: SSAValue | None = None
     for first, count in _runs(effects, lambda a, b: b == 2 * a):
-        term = e.multiply(_bits_of_thread(e, first, count, len(effects)), effects[first])
-        total = term if total is None else e.add(total, term)
-    return e.int32(0) if total is None else total
+        term = multiply(e, _bits_of_thread(e, first, count, len(effects)), effects[first])
+        total = term if total is None else add(e, total, term)
+    return i32_constant(e, 0) if total is None else total
 
 
 def _runs(effects: Effects, follows: Callable[[int, int], bool]) -> Iterable[tuple[int, int]]:
@@ -167,43 +181,43 @@ def _runs(effects: Effects, follows: Callable[[int, int], bool]) -> Iterable[tup
         first = end
 
 
-def _bits_of_thread(e: Emitter, first: int, count: int, total: int) -> SSAValue:
+def _bits_of_thread(e: ThreadBuilder, first: int, count: int, total: int) -> SSAValue:
     """Bits of the lane or of the warp, shifted down."""
     in_lane = first < LANE_BITS
-    source, start = (e.lane, first) if in_lane else (e.warp, first - LANE_BITS)
-    shifted = e.divide(source, 1 << start)
+    source, start = (lane_id(e), first) if in_lane else (warp_id(e), first - LANE_BITS)
+    shifted = divide(e, source, 1 << start)
     reaches_top = first + count == (LANE_BITS if in_lane else total)
-    return shifted if reaches_top else e.remainder(shifted, 1 << count)
+    return shifted if reaches_top else modulo(e, shifted, 1 << count)
 
 
-def _sum_of_digits(e: Emitter, digits: Sequence[ThreadDigit], effects: Effects) -> SSAValue:
-    total, thread = e.int32(0), _thread(e)
+def _sum_of_digits(e: ThreadBuilder, digits: Sequence[ThreadDigit], effects: Effects) -> SSAValue:
+    total, thread = i32_constant(e, 0), _thread(e)
     for (step, extent), effect in zip(digits, effects, strict=True):
         if effect:
-            digit = e.remainder(e.divide(thread, step), extent)
-            total = e.add(e.multiply(digit, effect), total)
+            digit = modulo(e, divide(e, thread, step), extent)
+            total = add(e, multiply(e, digit, effect), total)
     return total
 
 
-def _thread(e: Emitter) -> SSAValue:
+def _thread(e: ThreadBuilder) -> SSAValue:
     """The number of the thread in its agent."""
     if e.agent.warps == 1:
-        return e.lane
-    return _shared(e, ("thread",), lambda: e.add(e.multiply(e.warp, LANES), e.lane))
+        return lane_id(e)
+    return _shared(e, ("thread",), lambda: add(e, multiply(e, warp_id(e), LANES), lane_id(e)))
 
 
-def _flipped(e: Emitter, base: int, effects: Effects) -> tuple[SSAValue, int]:
+def _flipped(e: ThreadBuilder, base: int, effects: Effects) -> tuple[SSAValue, int]:
     """Bits of the thread moved to where they flip others; what nobody flips is left to add."""
     flips = 0
     for effect in effects:
         flips |= effect
     value = _shared(e, ("flips", *effects), lambda: _exclusive_bits(e, effects))
     if base & flips:
-        value = e.exclusive_or(value, e.int32(base & flips))
+        value = xor(e, value, i32_constant(e, base & flips))
     return value, base & ~flips
 
 
-def _exclusive_bits(e: Emitter, effects: Effects) -> SSAValue:
+def _exclusive_bits(e: ThreadBuilder, effects: Effects) -> SSAValue:
     total: SSAValue | None = None
     top = max(effects).bit_length()
     for distance in range(-len(effects), top):
@@ -212,42 +226,42 @@ def _exclusive_bits(e: Emitter, effects: Effects) -> SSAValue:
             for bit, effect in enumerate(effects)
         )
         for first, count in _runs(moved, lambda a, b: a > 0 and b == 2 * a):
-            term = e.multiply(_bits_of_thread(e, first, count, len(effects)), moved[first])
-            total = term if total is None else e.exclusive_or(total, term)
-    return e.int32(0) if total is None else total
+            term = multiply(e, _bits_of_thread(e, first, count, len(effects)), moved[first])
+            total = term if total is None else xor(e, total, term)
+    return i32_constant(e, 0) if total is None else total
 
 
-def _looked_up(e: Emitter, table: Table) -> SSAValue:
+def _looked_up(e: ThreadBuilder, table: Table) -> SSAValue:
     """The bits of the entry, each out of a mask that has a bit for each lane."""
-    total = e.int32(0)
+    total = i32_constant(e, 0)
     for place in range(int(table.max()).bit_length()):
         bit = _flag(e, (table >> place & 1).astype(np.bool_))
-        total = e.insert(arith.OrIOp(total, e.multiply(bit, 1 << place))).result
+        total = e.insert(arith.OrIOp(total, multiply(e, bit, 1 << place))).result
     return total
 
 
-def _flag(e: Emitter, flags: Flags) -> SSAValue:
+def _flag(e: ThreadBuilder, flags: Flags) -> SSAValue:
     """0 or 1."""
     lanes = flags.reshape(-1, LANES).astype(np.int64)
     masks = (lanes << np.arange(LANES, dtype=np.int64)).sum(axis=1)
     numbers, counts = np.unique(masks, return_counts=True)
     usual = int(numbers[counts.argmax()])
-    mask = e.int32(_signed(usual))
+    mask = i32_constant(e, _signed(usual))
     for warp, number in enumerate(masks.tolist()):
         if number != usual:
-            here = e.is_equal(e.warp, warp)
-            mask = e.insert(arith.SelectOp(here, e.int32(_signed(number)), mask)).result
-    return e.remainder(e.insert(arith.ShRUIOp(mask, e.lane)).result, 2)
+            here = is_equal(e, warp_id(e), warp)
+            mask = e.insert(arith.SelectOp(here, i32_constant(e, _signed(number)), mask)).result
+    return modulo(e, e.insert(arith.ShRUIOp(mask, lane_id(e))).result, 2)
 
 
 def _signed(number: int) -> int:
     return number - (1 << LANES) if number >> (LANES - 1) else number
 
 
-def _condition(e: Emitter, flags: Flags, digits: Sequence[ThreadDigit]) -> SSAValue:
+def _condition(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit]) -> SSAValue:
     """Few comparisons where the threads are the first ones, or have digits that are fixed."""
     if not flags.any():
-        return e.boolean(False)
+        return i1_constant(e, False)
     numbers = np.arange(len(flags), dtype=np.int64)
     mine, end = numbers[flags], int(flags.sum())
     if flags[:end].all():
@@ -263,7 +277,7 @@ def _condition(e: Emitter, flags: Flags, digits: Sequence[ThreadDigit]) -> SSAVa
             if np.array_equal(flags, passed & (numbers < limit)):
                 bound = [] if limit == len(flags) else [_is_below(e, limit)]
                 return _all_of(e, [*bound, *write()])
-    return e.is_equal(_flag(e, flags), 1)
+    return is_equal(e, _flag(e, flags), 1)
 
 
 def _fixed_bits(numbers: Table, threads: int) -> tuple[int, int]:
@@ -273,31 +287,31 @@ def _fixed_bits(numbers: Table, threads: int) -> tuple[int, int]:
     return (ones | zeros) & every, ones & every
 
 
-def _bit_tests(e: Emitter, mask: int, value: int) -> list[SSAValue]:
+def _bit_tests(e: ThreadBuilder, mask: int, value: int) -> list[SSAValue]:
     """That bits of the lane and of the warp are what they should be."""
-    parts = ((e.lane, mask % LANES, value % LANES), (e.warp, mask // LANES, value // LANES))
+    parts = ((lane_id(e), mask % LANES, value % LANES), (warp_id(e), mask // LANES, value // LANES))
     return [
-        e.is_equal(e.insert(arith.AndIOp(number, e.int32(bits))).result, wanted)
+        is_equal(e, e.insert(arith.AndIOp(number, i32_constant(e, bits))).result, wanted)
         for number, bits, wanted in parts
         if bits
     ]
 
 
-def _zero_tests(e: Emitter, digits: Sequence[ThreadDigit]) -> list[SSAValue]:
+def _zero_tests(e: ThreadBuilder, digits: Sequence[ThreadDigit]) -> list[SSAValue]:
     thread = _thread(e)
-    return [e.is_equal(e.remainder(e.divide(thread, step), extent), 0) for step, extent in digits]
+    return [is_equal(e, modulo(e, divide(e, thread, step), extent), 0) for step, extent in digits]
 
 
-def _all_of(e: Emitter, tests: Sequence[SSAValue]) -> SSAValue:
+def _all_of(e: ThreadBuilder, tests: Sequence[SSAValue]) -> SSAValue:
     first, *others = tests
     for test in others:
         first = e.insert(arith.AndIOp(first, test)).result
     return first
 
 
-def _is_below(e: Emitter, count: int) -> SSAValue:
+def _is_below(e: ThreadBuilder, count: int) -> SSAValue:
     if count % LANES == 0:
-        return e.is_less(e.warp, e.int32(count // LANES))
+        return is_less(e, warp_id(e), i32_constant(e, count // LANES))
     if count < LANES and e.agent.warps == 1:
-        return e.is_less(e.lane, e.int32(count))
-    return e.is_less(_thread(e), e.int32(count))
+        return is_less(e, lane_id(e), i32_constant(e, count))
+    return is_less(e, _thread(e), i32_constant(e, count))

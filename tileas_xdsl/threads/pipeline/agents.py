@@ -16,7 +16,8 @@ from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.nv_tileas.agent_checks import captures
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal, is_less, logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
     LoadToken,
@@ -24,13 +25,20 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     TensorTile,
 )
+from tileas_xdsl.threads.codegen.structured_control_flow import run_if
+from tileas_xdsl.threads.codegen.thread_ids import (
+    compute_thread_ids,
+    is_elected_in_warp,
+    is_leader_cta,
+    warp_id,
+)
 from tileas_xdsl.threads.dot.mma_issuer_warp import Issuer, host_of, issuers
 from tileas_xdsl.threads.pipeline.kernel_plan import is_for_one_thread
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of, registers_at_entry
 from tileas_xdsl.threads.tmem.accumulator_barriers import first_turns
 
 
-def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
+def agent_switch(e: ThreadBuilder, op: AgentSwitchOp) -> Sequence[Lowered]:
     """The warps of each agent run its body; all of them go on after it."""
     if OPEN_BOUNDARY in op.attributes:
         raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
@@ -48,31 +56,31 @@ def agent_switch(e: Emitter, op: AgentSwitchOp) -> Sequence[Lowered]:
         for other, issuer in split.items():
             if host_of(agents, issuer) == position:
                 _write_products(inner, issuer, op.agent_bodies[other])
-        e.when(_is_mine(e, agent), block)
+        run_if(e, _is_mine(e, agent), block)
     return []
 
 
-def _inside(e: Emitter, agent: Agent, block: Block) -> Emitter:
+def _inside(e: ThreadBuilder, agent: Agent, block: Block) -> ThreadBuilder:
     builder = Builder(InsertPoint.at_end(block))
-    return replace(e, agent=agent, builder=builder, values=dict(e.values), _facts={})
+    return replace(e, agent=agent, builder=builder, values=dict(e.values), at_entry={})
 
 
-def _write_products(e: Emitter, issuer: Issuer, body: Region) -> None:
+def _write_products(e: ThreadBuilder, issuer: Issuer, body: Region) -> None:
     """A warp that this agent does not need issues the products of another one."""
     block = Block()
     inner = _inside(e, issuer.agent, block)
     inner.issues, inner.reads, inner.by_one_warp = True, False, True
     inner.kept = issuer.operations
-    inner.begin()
+    compute_thread_ids(inner)
     first_turns(inner)
     inner.run(body.block)
-    mine = e.is_equal(e.warp, issuer.agent.first_warp - e.agent.first_warp)
-    condition = e.both(e.leads(), mine)
+    mine = is_equal(e, warp_id(e), issuer.agent.first_warp - e.agent.first_warp)
+    condition = logical_and(e, is_leader_cta(e), mine)
     assert condition is not None
-    e.when(condition, block)
+    run_if(e, condition, block)
 
 
-def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
+def _check_captures(e: ThreadBuilder, agent: Agent, body: Region) -> None:
     """Registers belong to the threads that filled them: an agent has those of no others."""
     if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
         return
@@ -84,36 +92,36 @@ def _check_captures(e: Emitter, agent: Agent, body: Region) -> None:
             raise op_error(user, text, [reason])
 
 
-def _is_mine(e: Emitter, agent: Agent) -> SSAValue:
+def _is_mine(e: ThreadBuilder, agent: Agent) -> SSAValue:
     """Whether the warp belongs to an agent."""
-    last = e.is_less(e.warp, e.int32(agent.first_warp + agent.warps))
+    last = is_less(e, warp_id(e), i32_constant(e, agent.first_warp + agent.warps))
     if agent.first_warp == 0:
         return last
-    first = e.is_less(e.int32(agent.first_warp - 1), e.warp)
-    both = e.both(first, last)
+    first = is_less(e, i32_constant(e, agent.first_warp - 1), warp_id(e))
+    both = logical_and(e, first, last)
     assert both is not None
     return both
 
 
-def _write(e: Emitter, body: Region) -> None:
+def _write(e: ThreadBuilder, body: Region) -> None:
     _set_registers(e)
-    e.begin()
+    compute_thread_ids(e)
     first_turns(e)
     if not is_for_one_thread(body):
         e.run(body.block)
         return
     first, only = Block(), Block()
     with e.within(first):
-        elected = e.elected_of_warp()
+        elected = is_elected_in_warp(e)
         assert elected is not None
         with e.within(only):
             e.by_one_thread = True
             e.run(body.block)
-        e.when(elected, only)
-    e.when(e.is_equal(e.warp, 0), first)
+        run_if(e, elected, only)
+    run_if(e, is_equal(e, warp_id(e), 0), first)
 
 
-def _set_registers(e: Emitter) -> None:
+def _set_registers(e: ThreadBuilder) -> None:
     """Give registers away or take more, where whole warpgroups do."""
     wanted = e.agent.registers
     if not wanted or not e.agent.groups:

@@ -51,7 +51,16 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cta_mask,
+    i32_constant,
+    is_equal,
+    logical_and,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.lowered_values import (
     Ghost,
     Lowered,
@@ -59,6 +68,16 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     StagedTile,
     StageIndex,
     Stages,
+)
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated, run_if
+from tileas_xdsl.threads.codegen.thread_ids import (
+    is_elected_in_agent,
+    is_elected_in_warp,
+    is_leader_cta,
+    is_mma_issuer,
+    is_mma_warp,
+    thread_id,
 )
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
 from tileas_xdsl.threads.pipeline.stage_consumers import (
@@ -75,7 +94,7 @@ from tileas_xdsl.threads.smem.smem_layout import (
 from tileas_xdsl.threads.tmem.accumulator_barriers import commit
 
 
-def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
+def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]:
     """Slots and barriers; one thread initialises them before anybody goes on."""
     if e.agent.number:
         raise op_error(
@@ -105,23 +124,23 @@ def create_pipeline(e: Emitter, op: CreatePipelineOp) -> Sequence[Lowered]:
     return [token, token]
 
 
-def _reader(e: Emitter, stages: Stages) -> Reader:
+def _reader(e: ThreadBuilder, stages: Stages) -> Reader:
     return stages.readers.get(e.agent.number, BY_THREADS)
 
 
-def _barriers(e: Emitter, op: Operation, name: str, count: int) -> SSAValue:
+def _barriers(e: ThreadBuilder, op: Operation, name: str, count: int) -> SSAValue:
     offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, "mbarriers", BARRIER_BYTES)
     return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
 
 
-def _initialise(e: Emitter, stages: Stages, releases: int) -> None:
+def _initialise(e: ThreadBuilder, stages: Stages, releases: int) -> None:
     block = Block()
     with e.within(block):
         for stage in range(stages.count):
-            e.insert(MbarrierInitOp(e.advance(stages.full, stage), 1))
-            e.insert(MbarrierInitOp(e.advance(stages.empty, stage), releases))
+            e.insert(MbarrierInitOp(advance(e, stages.full, stage), 1))
+            e.insert(MbarrierInitOp(advance(e, stages.empty, stage), releases))
         e.insert(FenceMbarrierInitOp())
-    e.when(e.is_equal(e.thread, 0), block)
+    run_if(e, is_equal(e, thread_id(e), 0), block)
     if stages.group > 1:
         e.insert(ClusterArriveOp(relaxed=True))
         e.insert(ClusterWaitOp())
@@ -152,25 +171,25 @@ def _seen_as(users: Sequence[StageOp], position: int) -> list[SSAValue]:
     return [block.args[position] for block in blocks if position < len(block.args)]
 
 
-def create_iterator(e: Emitter, op: CreateIteratorOp) -> Sequence[Lowered]:
+def create_iterator(e: ThreadBuilder, op: CreateIteratorOp) -> Sequence[Lowered]:
     """The first stage, in an even lap."""
-    return [StageIndex(e.int32(0), e.int32(0))]
+    return [StageIndex(i32_constant(e, 0), i32_constant(e, 0))]
 
 
-def increment(e: Emitter, op: IncIterOp) -> Sequence[Lowered]:
+def increment(e: ThreadBuilder, op: IncIterOp) -> Sequence[Lowered]:
     """The next stage; behind the last one the first, with the other parity."""
     index = e.get(op.iterator)
     assert isinstance(index, StageIndex)
     count = _stage_count(e, op)
-    following = e.add(index.stage, 1)
-    wraps = e.is_equal(following, count)
-    stage = e.insert(arith.SelectOp(wraps, e.int32(0), following)).result
+    following = add(e, index.stage, 1)
+    wraps = is_equal(e, following, count)
+    stage = e.insert(arith.SelectOp(wraps, i32_constant(e, 0), following)).result
     flip = e.insert(arith.ExtUIOp(wraps, i32)).result
     phase = e.insert(arith.XOrIOp(index.phase, flip)).result
     return [StageIndex(stage, phase)]
 
 
-def _stage_count(e: Emitter, op: IncIterOp) -> int:
+def _stage_count(e: ThreadBuilder, op: IncIterOp) -> int:
     type_ = op.iterator.type
     if isinstance(type_, IteratorType) and type_.stages is not None:
         return type_.stages
@@ -181,42 +200,42 @@ def _stage_count(e: Emitter, op: IncIterOp) -> int:
 
 
 def _acquired(
-    e: Emitter, op: Operation, token: SSAValue, iterator: SSAValue
+    e: ThreadBuilder, op: Operation, token: SSAValue, iterator: SSAValue
 ) -> tuple[Stages, StageIndex]:
     stages, index = _stages_of(e, token), e.get(iterator)
     assert isinstance(index, StageIndex)
-    flip = e.insert(arith.XOrIOp(index.phase, e.int32(1))).result
-    e.insert(MbarrierWaitOp(e.advance(stages.empty, index.stage), flip))
+    flip = e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
+    e.insert(MbarrierWaitOp(advance(e, stages.empty, index.stage), flip))
     return stages, index
 
 
-def _stages_of(e: Emitter, token: SSAValue) -> Stages:
+def _stages_of(e: ThreadBuilder, token: SSAValue) -> Stages:
     found = e.get(token)
     assert isinstance(found, Ghost)
     assert found.stages is not None
     return found.stages
 
 
-def producer_acquire(e: Emitter, op: ProducerAcquireOp) -> Sequence[Lowered]:
+def producer_acquire(e: ThreadBuilder, op: ProducerAcquireOp) -> Sequence[Lowered]:
     """Wait until the stage is empty."""
     stages, index = _acquired(e, op, op.token, op.iterator)
     return [Ghost(stages, index)]
 
 
-def producer_write(e: Emitter, op: ProducerWriteOp) -> Sequence[Lowered]:
+def producer_write(e: ThreadBuilder, op: ProducerWriteOp) -> Sequence[Lowered]:
     """Announce the bytes of the loads of the body, and issue them."""
     stages, index = _stages_of(e, op.token), e.get(op.iterator)
     assert isinstance(index, StageIndex)
     return [Ghost(stages, index), *_fill(e, op, stages, index)]
 
 
-def produce_one(e: Emitter, op: ProduceOneOp) -> Sequence[Lowered]:
+def produce_one(e: ThreadBuilder, op: ProduceOneOp) -> Sequence[Lowered]:
     """Acquire and fill; the loads complete the barrier, so that a commit is nothing more."""
     stages, index = _acquired(e, op, op.token, op.iterator)
     return [Ghost(stages, index), *_fill(e, op, stages, index)]
 
 
-def produce_one_async(e: Emitter, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
+def produce_one_async(e: ThreadBuilder, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
     """As the synchronous form: a commit is nothing more, and nobody waits for the token."""
     stages, index = _acquired(e, op, op.token, op.iterator)
     if op.async_token.uses.get_length():
@@ -224,7 +243,7 @@ def produce_one_async(e: Emitter, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
     return [Ghost(stages, index), Ghost(), *_fill(e, op, stages, index)]
 
 
-def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
+def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
     body = op.regions[0].block if op.regions else None
     if body is None:
         raise op_error(op, "fills a stage outside its body, which is not lowered to threads yet")
@@ -236,13 +255,17 @@ def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     conditional = next((load for load in loads if load.parent is not body), None)
     if conditional is not None:
         raise op_error(conditional, "loads under a condition: the bytes of the stage are not known")
-    barrier = e.advance(stages.full, index.stage)
+    barrier = advance(e, stages.full, index.stage)
     if stages.is_of_pair:
         count = PAIR * sum(map(_landing, loads))
-        e.insert(MbarrierArriveExpectTxOp(barrier, count, e.both(e.elected(), e.leads())))
+        e.insert(
+            MbarrierArriveExpectTxOp(
+                barrier, count, logical_and(e, is_elected_in_agent(e), is_leader_cta(e))
+            )
+        )
     else:
         count = sum(_landing(load) * (number_of(load.num_multicast) or 1) for load in loads)
-        e.insert(MbarrierArriveExpectTxOp(barrier, count, e.elected()))
+        e.insert(MbarrierArriveExpectTxOp(barrier, count, is_elected_in_agent(e)))
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     payload = op.results[len(op.ENTRY.gives) :]
@@ -250,7 +273,7 @@ def _fill(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
 
 
 def _fill_by_threads(
-    e: Emitter, op: StageOp, stages: Stages, index: StageIndex
+    e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex
 ) -> Sequence[Lowered]:
     """All threads of the agent copy tiles into the stage; when they have, one of them says so."""
     body = op.regions[0].block
@@ -263,8 +286,8 @@ def _fill_by_threads(
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     e.insert(FenceProxyAsyncOp("shared::cta"))
-    e.meet()
-    e.insert(MbarrierArriveOp(e.advance(stages.full, index.stage), e.elected()))
+    synchronize_agent(e)
+    e.insert(MbarrierArriveOp(advance(e, stages.full, index.stage), is_elected_in_agent(e)))
     return ended if op.payload else []
 
 
@@ -279,46 +302,47 @@ def _landing(load: TmaLoadBase) -> int:
 
 
 def _bind(
-    e: Emitter, op: StageOp, body: Block, stages: Stages, index: StageIndex
+    e: ThreadBuilder, op: StageOp, body: Block, stages: Stages, index: StageIndex
 ) -> Sequence[SharedTile]:
     """The arguments of a body are the tiles of the stage."""
-    slot = e.advance(stages.slots, e.multiply(index.stage, stages.slot_bytes), ALIGNMENT)
+    slot = advance(e, stages.slots, multiply(e, index.stage, stages.slot_bytes), ALIGNMENT)
     tiles = [
-        SharedTile(e.advance(slot, tile.offset), tile.layout, tile.element) for tile in stages.tiles
+        SharedTile(advance(e, slot, tile.offset), tile.layout, tile.element)
+        for tile in stages.tiles
     ]
     e.values.update(zip(body.args, tiles, strict=True))
     e.stage = (stages, index)
     return tiles
 
 
-def producer_commit(e: Emitter, op: ProducerCommitOp) -> Sequence[Lowered]:
+def producer_commit(e: ThreadBuilder, op: ProducerCommitOp) -> Sequence[Lowered]:
     """The loads themselves complete the barrier."""
     return [Ghost(_stages_of(e, op.token))]
 
 
-def _await_full(e: Emitter, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
+def _await_full(e: ThreadBuilder, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
     stages, index = _stages_of(e, token), e.get(iterator)
     assert isinstance(index, StageIndex)
-    condition = None if _reader(e, stages).by_threads else e.issuing_warp()
-    with e.only(condition):
-        e.insert(MbarrierWaitOp(e.advance(stages.full, index.stage), index.phase))
+    condition = None if _reader(e, stages).by_threads else is_mma_warp(e)
+    with predicated(e, condition):
+        e.insert(MbarrierWaitOp(advance(e, stages.full, index.stage), index.phase))
     return stages, index
 
 
-def consumer_wait(e: Emitter, op: ConsumerWaitOp) -> Sequence[Lowered]:
+def consumer_wait(e: ThreadBuilder, op: ConsumerWaitOp) -> Sequence[Lowered]:
     """Wait until the stage is full."""
     stages, index = _await_full(e, op.token, op.iterator)
     return [Ghost(stages, index)]
 
 
-def consumer_read(e: Emitter, op: ConsumerReadOp) -> Sequence[Lowered]:
+def consumer_read(e: ThreadBuilder, op: ConsumerReadOp) -> Sequence[Lowered]:
     """Run the body on the tiles of the stage."""
     stages, index = _stages_of(e, op.token), e.get(op.iterator)
     assert isinstance(index, StageIndex)
     return [Ghost(stages, index), *_read(e, op, stages, index)]
 
 
-def _read(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
+def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
     if not op.regions:
         return []
     body = op.regions[0].block
@@ -330,7 +354,7 @@ def _read(e: Emitter, op: StageOp, stages: Stages, index: StageIndex) -> Sequenc
     return ended if op.results[len(op.ENTRY.gives) :] else []
 
 
-def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:
+def consumer_release(e: ThreadBuilder, op: ConsumerReleaseOp) -> Sequence[Lowered]:
     """Each warp arrives once, in every block that loads into the stage."""
     token = e.get(op.token)
     assert isinstance(token, Ghost)
@@ -340,24 +364,24 @@ def consumer_release(e: Emitter, op: ConsumerReleaseOp) -> Sequence[Lowered]:
     return [Ghost(token.stages)]
 
 
-def _release(e: Emitter, stages: Stages, index: StageIndex) -> None:
-    barrier, reader = e.advance(stages.empty, index.stage), _reader(e, stages)
+def _release(e: ThreadBuilder, stages: Stages, index: StageIndex) -> None:
+    barrier, reader = advance(e, stages.empty, index.stage), _reader(e, stages)
     if reader.by_pair:
         commit(e, barrier)
     elif reader.by_tensor_core:
-        mask = None if stages.group == 1 else e.mask((1 << stages.group) - 1)
-        e.insert(UmmaCommitOp(barrier, mask, e.issuer()))
+        mask = None if stages.group == 1 else cta_mask(e, (1 << stages.group) - 1)
+        e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e)))
     if not reader.by_threads:
         return
-    elected = e.elected_of_warp()
+    elected = is_elected_in_warp(e)
     if stages.group == 1:
         e.insert(MbarrierArriveOp(barrier, elected))
         return
     for rank in range(stages.group):
-        e.insert(MbarrierArriveOp(barrier, elected, e.int32(rank)))
+        e.insert(MbarrierArriveOp(barrier, elected, i32_constant(e, rank)))
 
 
-def consume_one(e: Emitter, op: ConsumeOneOp) -> Sequence[Lowered]:
+def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
     """Wait, run the body, release."""
     stages, index = _await_full(e, op.token, op.iterator)
     payload = _read(e, op, stages, index)

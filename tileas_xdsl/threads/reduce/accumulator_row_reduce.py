@@ -17,8 +17,20 @@ from tileas_xdsl.analysis.register_tiles import LANES, EncodedLayout
 from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    divide,
+    i32_constant,
+    is_equal,
+    logical_and,
+    modulo,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
 from tileas_xdsl.threads.reduce.warp_reduce import Combiner, reduce
 from tileas_xdsl.threads.registers.vector_values import element, filled
@@ -74,12 +86,12 @@ class Spread:
             for value in range(self._rows.shape[1])
         ]
 
-    def row(self, e: Emitter, value: int) -> SSAValue:
+    def row(self, e: ThreadBuilder, value: int) -> SSAValue:
         """The row that a value of this thread is of, `i32`."""
         return number_of(e, self._rows[:, value], self.values.thread_digits)
 
 
-def reduce_tile(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
     found, combiner = e.get(op.source), Combiner.of(e, op)
     if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
@@ -110,23 +122,23 @@ def _between_warps(
     e, height = c.e, spread.source.shape[0]
     count = 1 << len(spread.warps)
     room = scratch(e, op, count * height, c.wide)
-    line = e.int32(0)
+    line = i32_constant(e, 0)
     for k, distance in enumerate(spread.warps):
-        bit = e.remainder(e.divide(e.warp, distance // LANES), 2)
-        line = e.add(line, e.multiply(bit, 1 << k))
+        bit = modulo(e, divide(e, warp_id(e), distance // LANES), 2)
+        line = add(e, line, multiply(e, bit, 1 << k))
     first = None
     for distance in spread.lanes:
-        is_lower = e.is_equal(e.remainder(e.divide(e.lane, distance), 2), 0)
-        first = e.both(first, is_lower)
+        is_lower = is_equal(e, modulo(e, divide(e, lane_id(e), distance), 2), 0)
+        first = logical_and(e, first, is_lower)
     rows = [spread.row(e, value) for value in range(len(values))]
     for row, value in zip(rows, values, strict=True):
-        place = e.add(e.multiply(line, height), row)
-        e.insert(StoreOp(value, e.advance(room.pointer, place), first))
-    e.meet()
+        place = add(e, multiply(e, line, height), row)
+        e.insert(StoreOp(value, advance(e, room.pointer, place), first))
+    synchronize_agent(e)
     return [
         c.all_of(
             [
-                e.insert(LoadOp(e.advance(room.pointer, row), c.wide, offset=k * height)).result
+                e.insert(LoadOp(advance(e, room.pointer, row), c.wide, offset=k * height)).result
                 for k in range(count)
             ]
         )

@@ -12,8 +12,12 @@ from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, is_equal, logical_and, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
 from tileas_xdsl.threads.registers.coordinates import group_of_warp, is_counted_warp
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -32,7 +36,7 @@ def is_near(rows: RowsLayout, agent_warps: int) -> bool:
     return here <= FACTOR * there
 
 
-def reduce_rows(e: Emitter, op: ReduceOp, rows: RowsLayout) -> Sequence[RegisterTile]:
+def reduce_rows(e: ThreadBuilder, op: ReduceOp, rows: RowsLayout) -> Sequence[RegisterTile]:
     """One value for each row of each tile."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, e.agent.warps)
     tiles = [in_registers(e, op, source, rows) for source in op.sources]
@@ -61,17 +65,17 @@ def _between_warps(work: Combining, rows: RowsLayout, values: Sequence[Row]) -> 
     """What the warps of a group have of their rows, in all of them."""
     e, count = work.e, len(values)
     rooms = [scratch(e, work.op, rows.warps * count, tile.element) for tile in work.tiles]
-    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, rows))
-    mine = e.multiply(e.warp, count)
-    begin = e.multiply(group_of_warp(e, rows), rows.group * count)
+    first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))
+    mine = multiply(e, warp_id(e), count)
+    begin = multiply(e, group_of_warp(e, rows), rows.group * count)
     for line, row in enumerate(values):
         for room, value in zip(rooms, row, strict=True):
-            e.insert(StoreOp(value, e.advance(room.pointer, e.add(mine, line)), first))
-    e.meet()
+            e.insert(StoreOp(value, advance(e, room.pointer, add(e, mine, line)), first))
+    synchronize_agent(e)
 
     def left(place: int) -> Row:
-        at = e.add(begin, place)
-        return [e.insert(LoadOp(e.advance(r.pointer, at), r.element)).result for r in rooms]
+        at = add(e, begin, place)
+        return [e.insert(LoadOp(advance(e, r.pointer, at), r.element)).result for r in rooms]
 
     return [
         work.all_of([left(warp * count + line) for warp in range(rows.group)])

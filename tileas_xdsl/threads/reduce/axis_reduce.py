@@ -11,13 +11,16 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import divide, is_equal, modulo
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.codegen.thread_ids import lane_id
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
 from tileas_xdsl.threads.registers.vector_values import filled
 
 
-def reduce_axis(e: Emitter, op: ReduceOp) -> Sequence[RegisterTile]:
+def reduce_axis(e: ThreadBuilder, op: ReduceOp) -> Sequence[RegisterTile]:
     """The tiles without a dimension."""
     work = Combining.of(e, op)
     rows = [_in_warp(work, work.all_of(work.run(line))) for line in range(work.split.lines)]
@@ -35,7 +38,7 @@ def _in_warp(work: Combining, row: Row) -> Row:
     distance = split.line_lanes
     while distance < split.line_lanes * split.lanes:
         other = work.exchanged(row, distance)
-        is_lower = e.is_equal(e.remainder(e.divide(e.lane, distance), 2), 0)
+        is_lower = is_equal(e, modulo(e, divide(e, lane_id(e), distance), 2), 0)
         first, second = work.chosen(is_lower, row, other), work.chosen(is_lower, other, row)
         row = work.combine(first, second)
         distance *= 2
@@ -46,10 +49,10 @@ def _between_warps(work: Combining, rows: Sequence[Row]) -> list[Row]:
     """What warps that share lines have together, in all of them."""
     e, split = work.e, work.split
     rooms = work.rooms()
-    first = None if split.lanes == 1 else e.is_equal(work.lane_along(), 0)
+    first = None if split.lanes == 1 else is_equal(e, work.lane_along(), 0)
     for line, row in enumerate(rows):
         work.leave(rooms, line, row, first)
-    e.meet()
+    synchronize_agent(e)
     return [
         work.all_of([work.left_by(rooms, line, warp) for warp in range(split.warps)])
         for line in range(split.lines)
@@ -57,7 +60,7 @@ def _between_warps(work: Combining, rows: Sequence[Row]) -> list[Row]:
 
 
 def fragment_of_rows(
-    e: Emitter, like: RegisterTile, layout: EncodedLayout, values: Sequence[SSAValue]
+    e: ThreadBuilder, like: RegisterTile, layout: EncodedLayout, values: Sequence[SSAValue]
 ) -> RegisterTile:
     """Scalars, one for each register, as a tile with the elements of another."""
     part = filled(e, dict(enumerate(values)), layout.registers, like.element)

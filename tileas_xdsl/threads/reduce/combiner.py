@@ -12,8 +12,19 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    divide,
+    i32_constant,
+    is_less,
+    logical_and,
+    modulo,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -30,13 +41,13 @@ LANES = 32
 class Combining:
     """An operation at work in the threads of an agent."""
 
-    e: Emitter
+    e: ThreadBuilder
     op: ReduceOp | ScanOp
     split: AxisSplit
     tiles: Sequence[RegisterTile]
 
     @staticmethod
-    def of(e: Emitter, op: ReduceOp | ScanOp) -> Combining:
+    def of(e: ThreadBuilder, op: ReduceOp | ScanOp) -> Combining:
         """The work, whose tiles are brought to the registers where it is done."""
         shape = tuple(op.source.type.get_shape())
         e.tiles.layout(op, shape, e.agent)
@@ -78,14 +89,14 @@ class Combining:
 
     def lane_along(self) -> SSAValue:
         """Where along its line a lane is."""
-        return self._along(self.e.lane, self.split.line_lanes, self.split.lanes)
+        return self._along(lane_id(self.e), self.split.line_lanes, self.split.lanes)
 
     def warp_along(self) -> SSAValue:
         """Where along its line a warp is."""
-        return self._along(self.e.warp, self.split.line_warps, self.split.warps)
+        return self._along(warp_id(self.e), self.split.line_warps, self.split.warps)
 
     def _along(self, number: SSAValue, step: int, extent: int) -> SSAValue:
-        return self.e.remainder(self.e.divide(number, step), extent)
+        return modulo(self.e, divide(self.e, number, step), extent)
 
     def exchanged(self, row: Row, distance: int) -> Row:
         """The row of the lane whose number differs in the bits of `distance`."""
@@ -108,20 +119,20 @@ class Combining:
     def leave(self, rooms: Sequence[Scratch], line: int, row: Row, last: SSAValue | None) -> None:
         """Put a row where all warps see it; `last` is whether this lane does."""
         e = self.e
-        guard = e.both(last, self._holds_first())
-        place = e.add(e.multiply(self.warp_along(), self.split.all_lines), self._line(line))
+        guard = logical_and(e, last, self._holds_first())
+        place = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
         for room, value, tile in zip(rooms, row, self.tiles, strict=True):
             carrier = CARRIERS.get(tile.element)
             if carrier is not None:
                 value = e.insert(carrier.there(value, carrier.type)).result
-            e.insert(StoreOp(value, e.advance(room.pointer, place), guard))
+            e.insert(StoreOp(value, advance(e, room.pointer, place), guard))
 
     def left_by(self, rooms: Sequence[Scratch], line: int, warp: int) -> Row:
         """The row that a warp along the line has left."""
         e, found = self.e, list[SSAValue]()
-        place = e.add(self._line(line), warp * self.split.all_lines)
+        place = add(e, self._line(line), warp * self.split.all_lines)
         for room, tile in zip(rooms, self.tiles, strict=True):
-            value = e.insert(LoadOp(e.advance(room.pointer, place), room.element)).result
+            value = e.insert(LoadOp(advance(e, room.pointer, place), room.element)).result
             carrier = CARRIERS.get(tile.element)
             if carrier is not None:
                 value = e.insert(carrier.back(value, tile.element)).result
@@ -131,15 +142,19 @@ class Combining:
     def _line(self, line: int) -> SSAValue:
         """The number of one of a thread's lines."""
         e, split = self.e, self.split
-        warp = e.remainder(e.warp, split.line_warps) if split.line_warps > 1 else e.int32(0)
-        lane = e.remainder(e.lane, split.line_lanes) if split.line_lanes > 1 else e.int32(0)
-        number = e.add(e.multiply(warp, split.line_lanes), lane)
-        return e.add(number, line * split.line_lanes * split.line_warps)
+        warp = (
+            modulo(e, warp_id(e), split.line_warps) if split.line_warps > 1 else i32_constant(e, 0)
+        )
+        lane = (
+            modulo(e, lane_id(e), split.line_lanes) if split.line_lanes > 1 else i32_constant(e, 0)
+        )
+        number = add(e, multiply(e, warp, split.line_lanes), lane)
+        return add(e, number, line * split.line_lanes * split.line_warps)
 
     def _holds_first(self) -> SSAValue | None:
         """Whether no thread before this one has the same; None where all differ."""
         e, split = self.e, self.split
         lanes, warps = split.lanes * split.line_lanes, split.warps * split.line_warps
-        lane = None if lanes == LANES else e.is_less(e.lane, e.int32(lanes))
-        warp = None if warps == e.agent.warps else e.is_less(e.warp, e.int32(warps))
-        return e.both(lane, warp)
+        lane = None if lanes == LANES else is_less(e, lane_id(e), i32_constant(e, lanes))
+        warp = None if warps == e.agent.warps else is_less(e, warp_id(e), i32_constant(e, warps))
+        return logical_and(e, lane, warp)

@@ -13,14 +13,24 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.reductions import ScanOp
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    i32_constant,
+    is_equal,
+    is_less,
+    modulo,
+    subtract,
+)
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
+from tileas_xdsl.threads.codegen.thread_ids import lane_id
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch
 
 
-def scan(e: Emitter, op: ScanOp) -> Sequence[Lowered]:
+def scan(e: ThreadBuilder, op: ScanOp) -> Sequence[Lowered]:
     """Tiles of running combinations."""
     work, backward = Combining.of(e, op), op.reverse is not None
     runs = [_of_thread(work, work.run(line), backward) for line in range(work.split.lines)]
@@ -56,12 +66,12 @@ class _Before:
         e, split = work.e, work.split
         self.lane = self._in_order(work.lane_along(), split.lanes) if split.lanes > 1 else None
         self.warp = self._in_order(work.warp_along(), split.warps) if split.warps > 1 else None
-        self.has_lane = None if self.lane is None else e.is_less(e.int32(0), self.lane)
-        self.has_warp = None if self.warp is None else e.is_less(e.int32(0), self.warp)
+        self.has_lane = None if self.lane is None else is_less(e, i32_constant(e, 0), self.lane)
+        self.has_warp = None if self.warp is None else is_less(e, i32_constant(e, 0), self.warp)
 
     def _in_order(self, number: SSAValue, count: int) -> SSAValue:
         e = self.work.e
-        return e.subtract(e.int32(count - 1), number) if self.backward else number
+        return subtract(e, i32_constant(e, count - 1), number) if self.backward else number
 
     def of_lanes(self, total: Row) -> tuple[Row, Row | None]:
         """The total up to this lane, itself included, and that of the lanes before."""
@@ -71,7 +81,7 @@ class _Before:
         distance = 1
         while distance < split.lanes:
             other = work.of_lane(total, self._earlier(distance * split.line_lanes))
-            reaches = e.is_less(e.int32(distance - 1), self.lane)
+            reaches = is_less(e, i32_constant(e, distance - 1), self.lane)
             total = work.chosen(reaches, work.combine(other, total), total)
             distance *= 2
         return total, work.of_lane(total, self._earlier(split.line_lanes))
@@ -79,8 +89,8 @@ class _Before:
     def _earlier(self, distance: int) -> SSAValue:
         """The number of a lane that comes before; any where there is none."""
         e = self.work.e
-        moved = e.add(e.lane, distance if self.backward else -distance)
-        return e.remainder(moved, 32)
+        moved = add(e, lane_id(e), distance if self.backward else -distance)
+        return modulo(e, moved, 32)
 
     def of_warps(self, totals: Sequence[Row]) -> list[Row | None]:
         """By line, the total of the warps before this one."""
@@ -88,10 +98,10 @@ class _Before:
         if self.warp is None:
             return [None] * len(totals)
         rooms = work.rooms()
-        last = None if self.lane is None else e.is_equal(self.lane, split.lanes - 1)
+        last = None if self.lane is None else is_equal(e, self.lane, split.lanes - 1)
         for line, row in enumerate(totals):
             work.leave(rooms, line, row, last)
-        e.meet()
+        synchronize_agent(e)
         return [self._of_earlier_warps(rooms, line) for line in range(len(totals))]
 
     def _of_earlier_warps(self, rooms: Sequence[Scratch], line: int) -> Row:
@@ -103,7 +113,7 @@ class _Before:
         running = found = work.left_by(rooms, line, order[0])
         for place, warp in enumerate(order[1:-1], 2):
             running = work.combine(running, work.left_by(rooms, line, warp))
-            found = work.chosen(e.is_equal(self.warp, place), running, found)
+            found = work.chosen(is_equal(e, self.warp, place), running, found)
         return found
 
     def behind(self, run: Sequence[Row], lane: Row | None, warp: Row | None) -> list[Row]:

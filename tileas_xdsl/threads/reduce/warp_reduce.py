@@ -38,8 +38,12 @@ from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, divide, is_equal, logical_and, multiply
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
 from tileas_xdsl.threads.reduce.axis_reduce import reduce_axis
@@ -88,14 +92,14 @@ SHUFFLED_BITS = (32, 64)
 class Combiner:
     """How two elements become one, and the wider type that this is done in."""
 
-    e: Emitter
+    e: ThreadBuilder
     op: Operation
     """The only operation of the body."""
     element: Attribute
     wide: Attribute
 
     @staticmethod
-    def of(e: Emitter, op: ReduceOp) -> Combiner | None:
+    def of(e: ThreadBuilder, op: ReduceOp) -> Combiner | None:
         """The combiner of a reduction; None where the order of its operands may matter."""
         operations = list(op.body.block.ops)
         inner = operations[0]
@@ -206,7 +210,7 @@ def _wide(type_: Attribute) -> Attribute | None:
     return None
 
 
-def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
     combiner = Combiner.of(e, op)
     if combiner is None:
@@ -231,7 +235,7 @@ def reduce(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
             return reduce_axis(e, op)
 
 
-def _by_any_body(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
+def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Rows stay where they are if the order is free, and memory holds their elements."""
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
     rows = _layout_of_source(e, op, shape)
@@ -243,7 +247,7 @@ def _by_any_body(e: Emitter, op: ReduceOp) -> Sequence[Lowered]:
     return reduce_axis(e, op)
 
 
-def _layout_of_source(e: Emitter, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
+def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
     """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
     found = e.get(op.source)
     if isinstance(found, RegisterTile) and isinstance(found.layout, RowsLayout):
@@ -251,7 +255,7 @@ def _layout_of_source(e: Emitter, op: ReduceOp, shape: tuple[int, ...]) -> Plain
     return layout_of(e, op, shape)
 
 
-def _accumulators(e: Emitter, op: ReduceOp) -> RegisterTile | None:
+def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
     """The tile that is reduced, where it lies as wgmma leaves it; else None."""
     found = e.get(op.source)
     tile = found.fragment if isinstance(found, DotToken) else found
@@ -294,12 +298,12 @@ def _between_warps_of_groups(
     e, count = c.e, len(values)
     room = scratch(e, op, rows.warps * count, c.wide)
     alignment = min(ACCESS_BYTES, count * room.size)
-    first = e.both(e.is_equal(e.lane, 0), is_counted_warp(e, rows))
-    mine = e.advance(room.pointer, e.multiply(e.warp, count), alignment)
+    first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))
+    mine = advance(e, room.pointer, multiply(e, warp_id(e), count), alignment)
     e.insert(StoreOp(joined(e, values), mine, first))
-    e.meet()
-    begin = e.multiply(group_of_warp(e, rows), rows.group * count)
-    lines = e.advance(room.pointer, begin, alignment)
+    synchronize_agent(e)
+    begin = multiply(e, group_of_warp(e, rows), rows.group * count)
+    lines = advance(e, room.pointer, begin, alignment)
     type_ = VectorType(c.wide, [count])
     found = [e.insert(LoadOp(lines, type_, offset=k * count)).result for k in range(rows.group)]
     part = c.all_of(found)
@@ -319,9 +323,9 @@ def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLay
     e, count = c.e, layout.groups
     room = scratch(e, op, count, c.wide)
     holds = is_first_holder(e, layout)
-    first = e.both(e.is_equal(e.lane, 0), holds)
-    e.insert(StoreOp(value, e.advance(room.pointer, e.divide(e.warp, layout.group)), first))
-    e.meet()
+    first = logical_and(e, is_equal(e, lane_id(e), 0), holds)
+    e.insert(StoreOp(value, advance(e, room.pointer, divide(e, warp_id(e), layout.group)), first))
+    synchronize_agent(e)
     found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [count]))).result
     return c.all_of([element(e, found, k) for k in range(count)])
 
@@ -334,17 +338,17 @@ def _along_columns(
     assert isinstance(rows, RowsLayout)
     part = c.all_of([c.widened(value) for value in source.parts])
     room = scratch(e, op, rows.groups * rows.columns, c.wide)
-    line = e.multiply(group_of_warp(e, rows), rows.columns)
+    line = multiply(e, group_of_warp(e, rows), rows.columns)
     holds = is_first_holder(e, rows)
     for piece in list(pieces(e, rows, bits_of(c.wide)))[: rows.pieces]:
         value = strip(e, part, piece.register, piece.count)
-        pointer = e.advance(room.pointer, e.add(line, piece.column), piece.count * room.size)
+        pointer = advance(e, room.pointer, add(e, line, piece.column), piece.count * room.size)
         e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
-    e.meet()
+    synchronize_agent(e)
 
     def load(piece: Piece) -> SSAValue:
         type_ = VectorType(c.wide, [piece.count])
-        pointer = e.advance(room.pointer, piece.column, piece.count * room.size)
+        pointer = advance(e, room.pointer, piece.column, piece.count * room.size)
         places = [piece.shift + group * rows.columns for group in range(rows.groups)]
         found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
         return c.narrowed(c.all_of(found))

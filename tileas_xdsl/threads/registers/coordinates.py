@@ -16,14 +16,25 @@ from tileas_xdsl.analysis.register_tiles import (
     RegisterLayout,
     RowsLayout,
 )
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    divide,
+    i32_constant,
+    is_equal,
+    is_less,
+    logical_and,
+    modulo,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.encoded_chunks import encoded_pieces
 
 
 def pieces(
-    e: Emitter, layout: RegisterLayout, bits: int, *, stored: bool = False
+    e: ThreadBuilder, layout: RegisterLayout, bits: int, *, stored: bool = False
 ) -> Iterator[Piece]:
     """The pieces of a tile of elements of `bits` that this thread has.
 
@@ -36,7 +47,7 @@ def pieces(
     return _plain(e, layout)
 
 
-def _plain(e: Emitter, layout: PlainLayout) -> Iterator[Piece]:
+def _plain(e: ThreadBuilder, layout: PlainLayout) -> Iterator[Piece]:
     if isinstance(layout, FlatLayout) and len(layout.shape) > 1:
         yield from _short_rows(e, layout)
         return
@@ -56,92 +67,92 @@ def _plain(e: Emitter, layout: PlainLayout) -> Iterator[Piece]:
             )
 
 
-def _short_rows(e: Emitter, layout: FlatLayout) -> Iterator[Piece]:
+def _short_rows(e: ThreadBuilder, layout: FlatLayout) -> Iterator[Piece]:
     """A line that is a matrix of short rows."""
     first, columns = column_of_thread(e, layout), layout.shape[-1]
     for k in range(layout.pieces):
-        place = e.add(first, k * layout.stride)
-        row, column = e.divide(place, columns), e.remainder(place, columns)
+        place = add(e, first, k * layout.stride)
+        row, column = divide(e, place, columns), modulo(e, place, columns)
         yield Piece(0, k * layout.vector, layout.vector, row, column, 0, 1, k)
 
 
-def row_of_block(e: Emitter, layout: PlainLayout, block: int) -> SSAValue | None:
+def row_of_block(e: ThreadBuilder, layout: PlainLayout, block: int) -> SSAValue | None:
     """The row that a block of registers is of; None for a line."""
     if not isinstance(layout, RowsLayout):
         return None
-    return e.add(group_of_warp(e, layout), layout.groups * block)
+    return add(e, group_of_warp(e, layout), layout.groups * block)
 
 
-def column_of_thread(e: Emitter, layout: PlainLayout) -> SSAValue:
+def column_of_thread(e: ThreadBuilder, layout: PlainLayout) -> SSAValue:
     """The column of the first register of a thread."""
     if isinstance(layout, ColumnLayout):
         return group_of_warp(e, layout)
-    lane = e.lane if layout.lanes == LANES else e.remainder(e.lane, layout.lanes)
+    lane = lane_id(e) if layout.lanes == LANES else modulo(e, lane_id(e), layout.lanes)
     sharing = layout.group if isinstance(layout, RowsLayout) else layout.warps
     if sharing == 1:
-        return e.multiply(lane, layout.vector)
-    thread = e.add(e.multiply(_first_warps(e, sharing), LANES), lane)
-    return e.multiply(thread, layout.vector)
+        return multiply(e, lane, layout.vector)
+    thread = add(e, multiply(e, _first_warps(e, sharing), LANES), lane)
+    return multiply(e, thread, layout.vector)
 
 
-def group_of_warp(e: Emitter, layout: PlainLayout) -> SSAValue:
+def group_of_warp(e: ThreadBuilder, layout: PlainLayout) -> SSAValue:
     """The number of the group, of those that have different rows."""
     if layout.groups == 1:
-        return e.int32(0)
-    return e.divide(_first_warps(e, layout.warps), layout.group)
+        return i32_constant(e, 0)
+    return divide(e, _first_warps(e, layout.warps), layout.group)
 
 
-def _first_warps(e: Emitter, count: int) -> SSAValue:
+def _first_warps(e: ThreadBuilder, count: int) -> SSAValue:
     """The number of the warp, which begins again after `count`, a power of two."""
-    return e.warp if count == e.agent.warps else e.remainder(e.warp, count)
+    return warp_id(e) if count == e.agent.warps else modulo(e, warp_id(e), count)
 
 
-def is_first_holder(e: Emitter, layout: RegisterLayout) -> SSAValue | None:
+def is_first_holder(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
     """Whether no thread before this one has the same elements; None where all differ.
 
     The pieces of an encoded layout say it one by one.
     """
     if isinstance(layout, AccumulatorLayout | EncodedLayout):
         return None
-    lane = None if layout.lanes == LANES else e.is_less(e.lane, e.int32(layout.lanes))
-    holds = e.both(lane, is_counted_warp(e, layout))
+    lane = None if layout.lanes == LANES else is_less(e, lane_id(e), i32_constant(e, layout.lanes))
+    holds = logical_and(e, lane, is_counted_warp(e, layout))
     if not isinstance(layout, ColumnLayout) or layout.group == 1:
         return holds
-    return e.both(holds, e.is_equal(e.remainder(e.warp, layout.group), 0))
+    return logical_and(e, holds, is_equal(e, modulo(e, warp_id(e), layout.group), 0))
 
 
-def is_counted_warp(e: Emitter, layout: PlainLayout) -> SSAValue | None:
+def is_counted_warp(e: ThreadBuilder, layout: PlainLayout) -> SSAValue | None:
     """Whether the warp has elements of its own; None where all warps have."""
     if layout.warps == e.agent.warps:
         return None
-    return e.is_less(e.warp, e.int32(layout.warps))
+    return is_less(e, warp_id(e), i32_constant(e, layout.warps))
 
 
-def is_holding_warp(e: Emitter, layout: PlainLayout) -> SSAValue | None:
+def is_holding_warp(e: ThreadBuilder, layout: PlainLayout) -> SSAValue | None:
     """Whether the warp has elements, of its own or those of others; None where all warps have."""
     holding = e.agent.warps // layout.warps * layout.warps
-    return None if holding == e.agent.warps else e.is_less(e.warp, e.int32(holding))
+    return None if holding == e.agent.warps else is_less(e, warp_id(e), i32_constant(e, holding))
 
 
-def row_of_accumulator(e: Emitter, layout: AccumulatorLayout) -> SSAValue:
+def row_of_accumulator(e: ThreadBuilder, layout: AccumulatorLayout) -> SSAValue:
     """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
-    inner = e.add(e.multiply(e.remainder(e.warp, GROUP), 16), e.divide(e.lane, 4))
+    inner = add(e, multiply(e, modulo(e, warp_id(e), GROUP), 16), divide(e, lane_id(e), 4))
     if layout.groups == 1:
         return inner
-    group = e.divide(e.warp, GROUP)
-    return e.add(inner, e.multiply(group, 64 * layout.blocks))
+    group = divide(e, warp_id(e), GROUP)
+    return add(e, inner, multiply(e, group, 64 * layout.blocks))
 
 
-def column_of_accumulator(e: Emitter) -> SSAValue:
+def column_of_accumulator(e: ThreadBuilder) -> SSAValue:
     """The first column of a thread in each group of eight."""
-    return e.multiply(e.remainder(e.lane, 4), 2)
+    return multiply(e, modulo(e, lane_id(e), 4), 2)
 
 
-def _accumulators(e: Emitter, layout: AccumulatorLayout) -> Iterator[Piece]:
+def _accumulators(e: ThreadBuilder, layout: AccumulatorLayout) -> Iterator[Piece]:
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     for block in range(layout.blocks):
         for half in range(2):
-            here = e.add(row, 64 * block + 8 * half)
+            here = add(e, row, 64 * block + 8 * half)
             for group in range(layout.n // 8):
                 register, line = 4 * group + 2 * half, 2 * block + half
                 yield Piece(block, register, 2, here, column, 8 * group, 8, line)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.register_tiles import EncodedLayout, PlainLayout, RegisterLayout
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_holder,
     is_holding_warp,
@@ -26,27 +27,27 @@ class Cell:
     """Whether this thread is to act for it; None if always."""
 
 
-def cells_to_load(e: Emitter, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
+def cells_to_load(e: ThreadBuilder, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
     """All elements that threads have; threads whose registers hold nothing have none."""
     holding = is_holding_warp(e, layout) if isinstance(layout, PlainLayout) else None
     yield from _cells(e, layout, bits, holding, stored=False)
 
 
-def cells_to_store(e: Emitter, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
+def cells_to_store(e: ThreadBuilder, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
     """Each element of the tile in one thread only."""
     yield from _cells(e, layout, bits, is_first_holder(e, layout), stored=True)
 
 
 def _cells(
-    e: Emitter, layout: RegisterLayout, bits: int, guard: SSAValue | None, *, stored: bool
+    e: ThreadBuilder, layout: RegisterLayout, bits: int, guard: SSAValue | None, *, stored: bool
 ) -> Iterator[Cell]:
     for piece in pieces(e, layout, bits, stored=stored):
-        exists = e.both(guard, piece.exists)
+        exists = logical_and(e, guard, piece.exists)
         for k in range(piece.count):
             yield Cell(piece.block, piece.register + k, exists)
 
 
-def is_held_once(e: Emitter, layout: RegisterLayout) -> bool:
+def is_held_once(e: ThreadBuilder, layout: RegisterLayout) -> bool:
     """Whether no two registers of the agent hold one element."""
     if isinstance(layout, EncodedLayout):
         return layout.fragment.replicas == 1

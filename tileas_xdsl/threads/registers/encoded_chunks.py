@@ -11,7 +11,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, EncodedLayout
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds, tabulated
 from tileas_xdsl.threads.registers.access_chunk import Piece
 
@@ -32,7 +33,7 @@ class Strip:
 
 
 def encoded_pieces(
-    e: Emitter, layout: EncodedLayout, bits: int, *, stored: bool
+    e: ThreadBuilder, layout: EncodedLayout, bits: int, *, stored: bool
 ) -> Iterator[Piece]:
     """The pieces of a thread; of those that are stored only what no thread before it has."""
     lines: dict[tuple[SSAValue, int, SSAValue], int] = {}
@@ -44,12 +45,12 @@ def encoded_pieces(
         row, down = tabulated(e, strip.row, digits)
         column, right = tabulated(e, strip.column, digits)
         if right < 0:
-            column, right = e.add(column, right), 0
+            column, right = add(e, column, right), 0
         yield Piece(
             0,
             strip.register,
             strip.count,
-            e.add(row, down) if len(layout.shape) > 1 else None,
+            add(e, row, down) if len(layout.shape) > 1 else None,
             column,
             right,
             1,

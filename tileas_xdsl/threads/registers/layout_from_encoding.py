@@ -34,7 +34,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.tables import is_injective
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 REGISTER_BITS = 32
@@ -43,7 +43,7 @@ WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of the widest elements that layouts may have been made for."""
 
 
-def encoded_layout(e: Emitter, op: Operation, type_: Attribute) -> RegisterLayout | None:
+def encoded_layout(e: ThreadBuilder, op: Operation, type_: Attribute) -> RegisterLayout | None:
     """The registers that the type of a tile says; None where it says nothing.
 
     Parts of a tile may keep the encoding of the whole, which says nothing about them.

@@ -15,7 +15,8 @@ from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import is_equal
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
 from tileas_xdsl.threads.registers.vector_values import (
@@ -34,12 +35,12 @@ Place: TypeAlias = tuple[SSAValue, int]
 class RegisterFile:
     """Elements by number, each somewhere in a vector; places that nobody set hold nothing."""
 
-    e: Emitter
+    e: ThreadBuilder
     element: Attribute
     places: dict[int, Place] = field(default_factory=dict[int, Place])
 
     @staticmethod
-    def of(e: Emitter, fragment: RegisterTile) -> RegisterFile:
+    def of(e: ThreadBuilder, fragment: RegisterTile) -> RegisterFile:
         """The registers of a tile, one block behind another."""
         file, count = RegisterFile(e, fragment.element), fragment.layout.registers
         for block, part in enumerate(fragment.parts):
@@ -149,7 +150,7 @@ class RegisterFile:
         return zero(self.e, self.element) if place is None else element(self.e, *place)
 
 
-def chosen(e: Emitter, values: Mapping[int, SSAValue], table: Table) -> SSAValue:
+def chosen(e: ThreadBuilder, values: Mapping[int, SSAValue], table: Table) -> SSAValue:
     """The value that the table, `(threads,)`, names for this thread; -1 is anything."""
     numbers = sorted(values)
     result = values[numbers[0]]
@@ -158,7 +159,7 @@ def chosen(e: Emitter, values: Mapping[int, SSAValue], table: Table) -> SSAValue
     ranks = np.where(table < 0, -1, np.searchsorted(numbers, table))
     rank = number_of(e, ranks)
     for k, number in enumerate(numbers[1:], 1):
-        here = e.is_equal(rank, k)
+        here = is_equal(e, rank, k)
         result = e.insert(arith.SelectOp(here, values[number], result)).result
     return result
 

@@ -19,7 +19,7 @@ from tileas_xdsl.layout.convert.plan import Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.fragment import Wanted
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import (
     CARRIERS,
@@ -65,7 +65,7 @@ class Gathered:
         return cast_vector(self.file.e, joint, CARRIERS[self.element].back, self.element)
 
 
-def gathered(e: Emitter, op: Operation, tile: RegisterTile, wanted: Table) -> Gathered:
+def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table) -> Gathered:
     """The elements of a tile that `wanted`, `(threads, registers)`, names; -1 is anything.
 
     Elements are counted as fragments count them, the first dimension fastest.
@@ -98,7 +98,7 @@ def _plan(layout: RegisterLayout, agent: Agent, bits: int, count: int, columns: 
 
 
 def rearranged(
-    e: Emitter, op: Operation, tile: RegisterTile, layout: RegisterLayout, sources: Table
+    e: ThreadBuilder, op: Operation, tile: RegisterTile, layout: RegisterLayout, sources: Table
 ) -> RegisterTile:
     """A tile in another layout whose elements, `(elements,)`, are those of `tile` at `sources`.
 

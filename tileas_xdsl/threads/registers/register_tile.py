@@ -13,7 +13,8 @@ from tileas_xdsl.analysis.register_tiles import (
     RegisterLayout,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
     LoadToken,
@@ -28,32 +29,33 @@ from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.vector_values import splat
 from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import read_shared
 from tileas_xdsl.threads.tmem.tmem_copy import load
 
 
-def layout_of(e: Emitter, op: Operation, shape: Sequence[int]) -> PlainLayout:
+def layout_of(e: ThreadBuilder, op: Operation, shape: Sequence[int]) -> PlainLayout:
     """The layout that tiles of a shape have in the registers of the agent."""
     return e.tiles.layout(op, tuple(shape), e.agent)
 
 
 def in_registers(
-    e: Emitter, op: Operation, value: SSAValue, layout: RegisterLayout | None = None
+    e: ThreadBuilder, op: Operation, value: SSAValue, layout: RegisterLayout | None = None
 ) -> RegisterTile:
     """The tile that `op` uses in registers of a layout; without one, in those that it has."""
     found = e.get(value)
     if isinstance(found, PendingTile):
         if found.seen_by != e.agent.number:
             # Other threads may have written it: a pipeline says when, a plain tile does not.
-            e.meet()
-        found = e.shared_tile(value)
+            synchronize_agent(e)
+        found = shared_tile(e, value)
     if layout is None and not isinstance(found, RegisterTile | DotToken | TensorTile):
         layout = encoded_layout(e, op, value.type)
     return as_fragment(e, op, found, layout)
 
 
 def as_fragment(
-    e: Emitter, op: Operation, found: Lowered, layout: RegisterLayout | None = None
+    e: ThreadBuilder, op: Operation, found: Lowered, layout: RegisterLayout | None = None
 ) -> RegisterTile:
     """What a tile has become, in registers."""
     match found:
@@ -72,7 +74,7 @@ def as_fragment(
 
 
 def _moved(
-    e: Emitter, op: Operation, tile: RegisterTile, layout: RegisterLayout | None
+    e: ThreadBuilder, op: Operation, tile: RegisterTile, layout: RegisterLayout | None
 ) -> RegisterTile:
     """The tile in registers of other threads; where no encoding is, through shared memory."""
     assert layout is not None
@@ -83,7 +85,7 @@ def _moved(
 
 
 def common_layout(
-    e: Emitter, op: Operation, type_: Attribute, found: Sequence[Lowered]
+    e: ThreadBuilder, op: Operation, type_: Attribute, found: Sequence[Lowered]
 ) -> RegisterLayout:
     """The layout that tiles meet in which become one of a type: what its encoding says.
 
@@ -99,7 +101,7 @@ def common_layout(
     return layouts[0] if layouts else layout_of(e, op, shape_of(type_) or ())
 
 
-def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Lowered:
+def laid_out(e: ThreadBuilder, op: Operation, found: Lowered, type_: Attribute) -> Lowered:
     """What a result of an operation has become, in the registers that its type says."""
     if not isinstance(found, RegisterTile):
         return found
@@ -109,7 +111,7 @@ def laid_out(e: Emitter, op: Operation, found: Lowered, type_: Attribute) -> Low
     return converted(e, op, found, layout)
 
 
-def alike(e: Emitter, op: Operation, found: Lowered, model: Lowered) -> Lowered:
+def alike(e: ThreadBuilder, op: Operation, found: Lowered, model: Lowered) -> Lowered:
     """A value that control flow gives, in the registers of its model."""
     if isinstance(model, RegisterTile) and not isinstance(found, DotToken):
         return as_fragment(e, op, found, model.layout)

@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import (
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.plan import Kind
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -40,6 +40,7 @@ from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_gather import rearranged
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
 from tileas_xdsl.threads.registers.vector_values import length, strip
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 
 ATOM_PLAN = "atom_plan"
@@ -49,7 +50,7 @@ ATOM_PLAN = "atom_plan"
 BYTE = 8
 
 
-def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
+def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
     """The same tile in the registers that its encoding says, or in a new tile in shared memory."""
     space, found = space_of(op.result.type), e.get(op.source)
     if space is Space.SMEM:
@@ -66,7 +67,7 @@ def convert_layout(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowe
     return [converted(e, op, in_registers(e, op, op.source), layout, kind)]
 
 
-def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
+def reinterpret(e: ThreadBuilder, op: ReinterpretOp) -> Sequence[Lowered]:
     """The same registers or the same memory as other elements of as many bits."""
     found, element = e.get(op.source), element_of(op.result.type)
     before = element_of(op.source.type)
@@ -81,7 +82,7 @@ def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
     if isinstance(found, SharedTile):
         return [replace(found, element=element)]
     if isinstance(found, PendingTile):
-        e.shared_tile(op.source)
+        shared_tile(e, op.source)
         return [replace(found, element=element, seen_by=None)]
     tile = in_registers(e, op, op.source)
     parts = [
@@ -91,7 +92,7 @@ def reinterpret(e: Emitter, op: ReinterpretOp) -> Sequence[Lowered]:
     return [RegisterTile(tile.layout, element, tuple(parts))]
 
 
-def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
+def _in_shared_memory(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
     type_ = op.result.type
     layout = layout_of_buffer(op, type_, [op.result])
     name = f"%{op.result.name_hint or 'tile'}"
@@ -100,7 +101,7 @@ def _in_shared_memory(e: Emitter, op: ConvertLayoutOp | ShuffleOp) -> PendingTil
     return made
 
 
-def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
+def expand_dims(e: ThreadBuilder, op: ExpandDimsOp) -> Sequence[Lowered]:
     """A dimension of one more; rows that are one element each stay where they are."""
     shape, found = tuple(op.result.type.get_shape()), e.get(op.source)
     if isinstance(found, Splat):
@@ -113,7 +114,7 @@ def expand_dims(e: Emitter, op: ExpandDimsOp) -> Sequence[Lowered]:
     return [rearranged(e, op, tile, layout, np.arange(prod(shape), dtype=np.int64))]
 
 
-def splat(e: Emitter, op: tensor.SplatOp) -> Sequence[Lowered]:
+def splat(e: ThreadBuilder, op: tensor.SplatOp) -> Sequence[Lowered]:
     """A scalar in all elements, whose registers are made where the tile is used."""
     type_ = op.result.type
     if op.dynamicSizes:

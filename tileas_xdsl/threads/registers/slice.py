@@ -21,12 +21,16 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i32_constant, multiply
+from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     RegisterTile,
     Splat,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried, cast
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds, tabulated
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
@@ -47,7 +51,7 @@ from tileas_xdsl.threads.smem.scratch_buffer import Scratch, read_back, spilled
 Number = SSAValue | int
 
 
-def part_of_registers(e: Emitter, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile:
+def part_of_registers(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile:
     """A part of a tile, in the registers that tiles of its shape have."""
     shape = shape_of(op.result.type) or ()
     layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
@@ -61,7 +65,7 @@ def _check_strides(op: Operation, strides: Sequence[int]) -> None:
         raise op_error(op, "takes elements so far apart as is known when it is compiled")
 
 
-def _offsets(e: Emitter, op: ExtractSliceOp | InsertSliceOp) -> list[Number]:
+def _offsets(e: ThreadBuilder, op: ExtractSliceOp | InsertSliceOp) -> list[Number]:
     """Where a part begins: numbers where they are known."""
     dynamic = iter(op.offsets)
     found: list[Number] = []
@@ -69,14 +73,14 @@ def _offsets(e: Emitter, op: ExtractSliceOp | InsertSliceOp) -> list[Number]:
         number: Number = static
         if static == DYNAMIC_INDEX:
             value = e.scalar(next(dynamic))
-            known = e.known(value)
+            known = constant_value(value)
             number = value if known is None else known
         found.append(number)
     return found
 
 
 def _taken(
-    e: Emitter,
+    e: ThreadBuilder,
     op: Operation,
     source: RegisterTile,
     layout: RegisterLayout,
@@ -95,7 +99,7 @@ def _taken(
     return _back(e, found, source)
 
 
-def _back(e: Emitter, tile: RegisterTile, like: RegisterTile) -> RegisterTile:
+def _back(e: ThreadBuilder, tile: RegisterTile, like: RegisterTile) -> RegisterTile:
     """A tile as the elements that another one has."""
     if tile.element == like.element:
         return tile
@@ -122,20 +126,20 @@ def _line(places: Sequence[Table], whole: Sequence[int]) -> Table:
     )
 
 
-def _start(e: Emitter, offsets: Sequence[Number], whole: Sequence[int]) -> SSAValue:
+def _start(e: ThreadBuilder, offsets: Sequence[Number], whole: Sequence[int]) -> SSAValue:
     """Where a part begins in a row-major tile."""
-    total = e.int32(0)
+    total = i32_constant(e, 0)
     for axis, offset in enumerate(offsets):
         pitch = prod(whole[axis + 1 :])
         if isinstance(offset, int):
-            total = e.add(total, offset * pitch)
+            total = add(e, total, offset * pitch)
         else:
-            total = e.add(total, e.multiply(e.as_type(offset, i32), pitch))
+            total = add(e, total, multiply(e, cast_index(e, offset, i32), pitch))
     return total
 
 
 def _read(
-    e: Emitter, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
+    e: ThreadBuilder, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
 ) -> RegisterTile:
     """The elements at `start + line` of a room, `line` counted by the elements of the layout."""
     held = held_by(layout, e.agent)
@@ -148,7 +152,7 @@ def _read(
             if (column < 0).all():
                 continue
             value, constant = tabulated(e, column)
-            pointer = e.advance(room.pointer, e.add(start, value))
+            pointer = advance(e, room.pointer, add(e, start, value))
             guard = holds(e, column >= 0)
             loaded = LoadOp(pointer, room.element, guard, offset=constant)
             row[k] = e.insert(loaded).result
@@ -156,7 +160,7 @@ def _read(
     return RegisterTile(layout, room.element, tuple(parts))
 
 
-def insert_slice(e: Emitter, op: InsertSliceOp) -> Sequence[Lowered]:
+def insert_slice(e: ThreadBuilder, op: InsertSliceOp) -> Sequence[Lowered]:
     """A tile with a part replaced; the one that it was stays as it is."""
     found, strides = e.get(op.destination), op.static_strides.get_values()
     _check_strides(op, strides)
@@ -169,12 +173,12 @@ def insert_slice(e: Emitter, op: InsertSliceOp) -> Sequence[Lowered]:
     room = spilled(e, op, carried(e, whole))
     places = _line(_places(part.layout.shape, strides), layout.shape)
     _write(e, room, carried(e, part), places, _start(e, offsets, layout.shape))
-    e.meet()
+    synchronize_agent(e)
     return [_back(e, read_back(e, room, layout), whole)]
 
 
 def _replaced(
-    e: Emitter,
+    e: ThreadBuilder,
     op: Operation,
     whole: RegisterTile,
     part: RegisterTile,
@@ -213,7 +217,9 @@ def _replaced(
     return RegisterTile(layout, whole.element, tuple(parts))
 
 
-def _write(e: Emitter, room: Scratch, part: RegisterTile, line: Table, start: SSAValue) -> None:
+def _write(
+    e: ThreadBuilder, room: Scratch, part: RegisterTile, line: Table, start: SSAValue
+) -> None:
     """The elements of a part at `start + line` of a room, each by the first thread that has it."""
     layout = part.layout
     held = held_by(layout, e.agent)
@@ -227,12 +233,12 @@ def _write(e: Emitter, room: Scratch, part: RegisterTile, line: Table, start: SS
             if (column < 0).all():
                 continue
             value, constant = tabulated(e, column)
-            pointer = e.advance(room.pointer, e.add(start, value))
+            pointer = advance(e, room.pointer, add(e, start, value))
             guard = holds(e, column >= 0)
             e.insert(StoreOp(element(e, vector, k), pointer, guard, offset=constant))
 
 
-def reshaped(e: Emitter, op: ViewOp, found: RegisterTile | Splat) -> Lowered:
+def reshaped(e: ThreadBuilder, op: ViewOp, found: RegisterTile | Splat) -> Lowered:
     """Elements of a tile in row-major order under another shape, from one of them on."""
     shape = shape_of(op.result.type) or ()
     if isinstance(found, Splat):
@@ -251,14 +257,14 @@ def reshaped(e: Emitter, op: ViewOp, found: RegisterTile | Splat) -> Lowered:
     return _back(e, _read(e, room, layout, line, first), found)
 
 
-def _first(e: Emitter, op: ViewOp, whole: Sequence[int]) -> Number:
+def _first(e: ThreadBuilder, op: ViewOp, whole: Sequence[int]) -> Number:
     """The position that a view begins at."""
     if op.offset is not None:
         return op.offset.value.data
     numbers: list[Number] = []
     for index in op.indices:
         value = e.scalar(index)
-        known = e.known(value)
+        known = constant_value(value)
         numbers.append(value if known is None else known)
     pitches = [prod(whole[k + 1 :]) for k in range(len(whole))] if len(numbers) > 1 else [1]
     if all(isinstance(n, int) for n in numbers):

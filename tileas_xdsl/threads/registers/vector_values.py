@@ -22,7 +22,8 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Splat
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import pieces
@@ -34,7 +35,7 @@ MOST_ELEMENTS = 256
 
 
 def assembled(
-    e: Emitter,
+    e: ThreadBuilder,
     layout: RegisterLayout,
     element: Attribute,
     make: Callable[[Piece], SSAValue],
@@ -48,7 +49,9 @@ def assembled(
     return RegisterTile(layout, element, tuple(parts))
 
 
-def filled(e: Emitter, found: Mapping[int, SSAValue], count: int, element: Attribute) -> SSAValue:
+def filled(
+    e: ThreadBuilder, found: Mapping[int, SSAValue], count: int, element: Attribute
+) -> SSAValue:
     """A vector of `count` elements by the registers that strips begin at; the others are 0."""
     values: list[SSAValue] = []
     end = 0
@@ -61,7 +64,7 @@ def filled(e: Emitter, found: Mapping[int, SSAValue], count: int, element: Attri
     return joined(e, values)
 
 
-def zero(e: Emitter, element: Attribute) -> SSAValue:
+def zero(e: ThreadBuilder, element: Attribute) -> SSAValue:
     """What registers are filled with that hold nothing."""
     kind: Any = element
     is_float = isinstance(element, AnyFloat)
@@ -69,7 +72,7 @@ def zero(e: Emitter, element: Attribute) -> SSAValue:
     return e.insert(arith.ConstantOp(number)).result
 
 
-def joined(e: Emitter, values: Sequence[SSAValue]) -> SSAValue:
+def joined(e: ThreadBuilder, values: Sequence[SSAValue]) -> SSAValue:
     """Elements and vectors as one vector."""
     if len(values) == 1 and isinstance(values[0].type, VectorType):
         return values[0]
@@ -100,7 +103,7 @@ def _are_words(values: Sequence[SSAValue]) -> bool:
     return all(isinstance(v.type, VectorType) and length(v) % 4 == 0 for v in values)
 
 
-def _joined_bytes(e: Emitter, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
     """Elements of 8 bits shifted together into words, since no register is a byte."""
     singles = [element(e, v, k) for v in values for k in range(length(v))]
     per_word = min(len(singles), 4)
@@ -113,7 +116,7 @@ def _joined_bytes(e: Emitter, values: Sequence[SSAValue], type_: Attribute) -> S
     return e.insert(vector.BitcastOp(joint, VectorType(type_, [len(singles)]))).result
 
 
-def _word(e: Emitter, singles: Sequence[SSAValue]) -> SSAValue:
+def _word(e: ThreadBuilder, singles: Sequence[SSAValue]) -> SSAValue:
     """Bytes in a word, the first one lowest."""
     word: SSAValue | None = None
     for position, single in enumerate(singles):
@@ -124,13 +127,13 @@ def _word(e: Emitter, singles: Sequence[SSAValue]) -> SSAValue:
         if word is None:
             word = wide
             continue
-        moved = e.insert(arith.ShLIOp(wide, e.int32(BYTE * position))).result
+        moved = e.insert(arith.ShLIOp(wide, i32_constant(e, BYTE * position))).result
         word = e.insert(arith.OrIOp(word, moved)).result
     assert word is not None
     return word
 
 
-def strip(e: Emitter, part: SSAValue, first: int, count: int) -> SSAValue:
+def strip(e: ThreadBuilder, part: SSAValue, first: int, count: int) -> SSAValue:
     """Some elements of a vector that are next to one another, as a vector."""
     if first == 0 and part.type == VectorType(element_type(part), [count]):
         return part
@@ -145,7 +148,7 @@ def _cuts_words(part: SSAValue, first: int, count: int) -> bool:
     return type_ != i1 and bits_of(type_) == BYTE and bool(first % 4 or count % 4)
 
 
-def element(e: Emitter, part: SSAValue, position: int) -> SSAValue:
+def element(e: ThreadBuilder, part: SSAValue, position: int) -> SSAValue:
     """One element of a vector; a scalar is its own."""
     if not isinstance(part.type, VectorType):
         return part
@@ -171,19 +174,19 @@ def length(value: SSAValue) -> int:
     return 1 if type_ is None else type_.get_shape()[0]
 
 
-def repeated(e: Emitter, value: SSAValue, count: int) -> SSAValue:
+def repeated(e: ThreadBuilder, value: SSAValue, count: int) -> SSAValue:
     """A scalar in all elements of a vector."""
     return e.insert(vector.BroadcastOp(value, VectorType(value.type, [count]))).vector
 
 
-def numbers(e: Emitter, values: Sequence[int | float], element: Attribute) -> SSAValue:
+def numbers(e: ThreadBuilder, values: Sequence[int | float], element: Attribute) -> SSAValue:
     """A constant vector; one number stands for all of its elements."""
     dense: Any = DenseIntOrFPElementsAttr
     attribute = dense.from_list(VectorType(element, [len(values)]), values)
     return e.insert(arith.ConstantOp(attribute)).result
 
 
-def splat(e: Emitter, tile: Splat, layout: RegisterLayout) -> RegisterTile:
+def splat(e: ThreadBuilder, tile: Splat, layout: RegisterLayout) -> RegisterTile:
     """A tile of one number in registers."""
     constant, count = tile.constant, layout.registers
     if isinstance(constant, SSAValue):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import ExchangeRoom
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 
@@ -13,7 +14,7 @@ FRESH_BYTES = 32 * 1024
 
 
 def exchange_room(
-    e: Emitter, op: Operation, size: int, alignment: int, *, by_warp: bool = False
+    e: ThreadBuilder, op: Operation, size: int, alignment: int, *, by_warp: bool = False
 ) -> int:
     """Where a room begins that nobody reads any more.
 
@@ -34,10 +35,10 @@ def exchange_room(
         if fits:
             room = min(fits, key=lambda room: room.bytes)
             room.owner = owner
-            e.meet()
+            synchronize_agent(e)
             return room.offset
     offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
     mine.append(ExchangeRoom(offset, size, owner, is_kept=by_warp and again))
     if again:
-        e.meet_of_warp() if by_warp else e.meet()
+        synchronize_warp(e) if by_warp else synchronize_agent(e)
     return offset

@@ -13,8 +13,11 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, logical_and, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterLayout, RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
@@ -31,7 +34,7 @@ class Scratch:
     """Bytes of an element."""
 
 
-def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratch:
+def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> Scratch:
     """Room for elements, which nobody reads any more."""
     bits = element_bits(element)
     if bits is None:
@@ -42,20 +45,20 @@ def scratch(e: Emitter, op: Operation, count: int, element: Attribute) -> Scratc
     return Scratch(pointer, element, size)
 
 
-def spilled(e: Emitter, op: Operation, tile: RegisterTile) -> Scratch:
+def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
     """A tile where all threads see it."""
     room = scratch(e, op, prod(tile.layout.shape), tile.element)
     holds = is_first_holder(e, tile.layout)
     for piece in pieces(e, tile.layout, 8 * room.size, stored=True):
         value = strip(e, tile.parts[piece.block], piece.register, piece.count)
         pointer = place(e, room, piece, columns_of(tile.layout))
-        mine = e.both(holds, piece.exists)
+        mine = logical_and(e, holds, piece.exists)
         e.insert(StoreOp(value, pointer, mine, offset=piece.shift))
-    e.meet()
+    synchronize_agent(e)
     return room
 
 
-def read_back(e: Emitter, room: Scratch, layout: RegisterLayout) -> RegisterTile:
+def read_back(e: ThreadBuilder, room: Scratch, layout: RegisterLayout) -> RegisterTile:
     """The tile in registers of a layout."""
 
     def load(piece: Piece) -> SSAValue:
@@ -71,9 +74,9 @@ def columns_of(layout: RegisterLayout) -> int:
     return layout.shape[-1] if layout.shape else 1
 
 
-def place(e: Emitter, room: Scratch, piece: Piece, columns: int) -> SSAValue:
+def place(e: ThreadBuilder, room: Scratch, piece: Piece, columns: int) -> SSAValue:
     """Where the piece of a row-major tile is that is not shifted."""
     offset = piece.column
     if piece.row is not None:
-        offset = e.add(e.multiply(piece.row, columns), offset)
-    return e.advance(room.pointer, offset, piece.count * room.size)
+        offset = add(e, multiply(e, piece.row, columns), offset)
+    return advance(e, room.pointer, offset, piece.count * room.size)

@@ -14,14 +14,18 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
     row_of_accumulator,
 )
 from tileas_xdsl.threads.registers.vector_values import strip
+from tileas_xdsl.threads.smem.shared_tile import row_swizzle
 from tileas_xdsl.threads.smem.table_driven_copy import write_by_table
 
 MATRIX = 8
@@ -32,7 +36,7 @@ MATRIX = 8
 class SwizzledRow:
     """The row of a tile that a thread begins with, and the column of its first element there."""
 
-    e: Emitter
+    e: ThreadBuilder
     tile: SharedTile
     row: SSAValue
     column: SSAValue
@@ -56,14 +60,14 @@ class SwizzledRow:
     def _place(self, inside: int) -> SSAValue:
         e, layout = self.e, self.tile.layout
         size = layout.bits // 8
-        start = e.add(e.multiply(self.column, size), inside * size)
-        byte = e.exclusive_or(start, e.swizzle_of_row(self.row, layout.swizzle))
-        offset = e.add(e.multiply(self.row, layout.row_bytes), byte)
-        pointer = e.advance(e.tile_pointer(self.tile), offset, self.alignment)
-        return e.recast(pointer, self.tile.element)
+        start = add(e, multiply(e, self.column, size), inside * size)
+        byte = xor(e, start, row_swizzle(e, self.row, layout.swizzle))
+        offset = add(e, multiply(e, self.row, layout.row_bytes), byte)
+        pointer = advance(e, self.tile.pointer, offset, self.alignment)
+        return recast(e, pointer, self.tile.element)
 
 
-def write_accumulators(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
+def write_accumulators(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """Write a whole tile; the threads have met before and meet afterwards."""
     layout = fragment.layout
     assert isinstance(layout, AccumulatorLayout)
@@ -79,25 +83,25 @@ def write_accumulators(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> 
 
 
 def _write_matrices(
-    e: Emitter, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
+    e: ThreadBuilder, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
-    matrix = e.divide(e.lane, MATRIX)
-    in_matrix = e.add(e.remainder(e.lane, MATRIX), e.multiply(e.remainder(matrix, 2), MATRIX))
-    row = e.add(in_matrix, e.multiply(e.remainder(e.warp, GROUP), 16))
+    matrix = divide(e, lane_id(e), MATRIX)
+    in_matrix = add(e, modulo(e, lane_id(e), MATRIX), multiply(e, modulo(e, matrix, 2), MATRIX))
+    row = add(e, in_matrix, multiply(e, modulo(e, warp_id(e), GROUP), 16))
     if layout.groups > 1:
-        row = e.add(row, e.multiply(e.divide(e.warp, GROUP), 64 * layout.blocks))
-    column = e.multiply(e.divide(matrix, 2), MATRIX)
+        row = add(e, row, multiply(e, divide(e, warp_id(e), GROUP), 64 * layout.blocks))
+    column = multiply(e, divide(e, matrix, 2), MATRIX)
     start = SwizzledRow(e, tile, row, column, 16)
     for block, part in enumerate(fragment.parts):
         for group in range(layout.n // 16):
             pointer, distance = start.at(64 * block, 16 * group)
             pairs = strip(e, part, 8 * group, 8)
-            e.insert(StsmOp(e.advance(pointer, distance), pairs, 4, False))
+            e.insert(StsmOp(advance(e, pointer, distance), pairs, 4, False))
 
 
 def _write_pairs(
-    e: Emitter, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
+    e: ThreadBuilder, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     start = SwizzledRow(e, tile, row, column, 2 * tile.layout.bits // 8)

@@ -7,16 +7,19 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, EncodedLayout, RegisterLayout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
+from tileas_xdsl.threads.smem.shared_tile import row_swizzle
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
 from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_table
 
 
-def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
+def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """A tile in shared memory, brought into registers."""
     if isinstance(layout, EncodedLayout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
@@ -28,7 +31,7 @@ def read_shared(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> Registe
     return assembled(e, layout, tile.element, load)
 
 
-def write_shared(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
+def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
     if isinstance(fragment.layout, AccumulatorLayout):
         write_accumulators(e, fragment, tile)
@@ -42,23 +45,21 @@ def write_shared(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
         e.insert(StoreOp(value, _address(e, tile, piece), holds))
 
 
-def _address(e: Emitter, tile: SharedTile, piece: Piece) -> SSAValue:
+def _address(e: ThreadBuilder, tile: SharedTile, piece: Piece) -> SSAValue:
     """Where a piece is: the swizzle moves 16 bytes at a time, which no piece is wider than."""
     layout = tile.layout
     size = layout.bits // 8
     panel, inside = divmod(piece.shift, layout.panel)
     column, moved = piece.column, None
     if piece.span > layout.panel:
-        moved = e.multiply(e.divide(column, layout.panel), layout.panel_bytes)
-        column = e.remainder(column, layout.panel)
-    offset = e.add(e.multiply(column, size), inside * size)
+        moved = multiply(e, divide(e, column, layout.panel), layout.panel_bytes)
+        column = modulo(e, column, layout.panel)
+    offset = add(e, multiply(e, column, size), inside * size)
     if piece.row is not None:
-        swizzled = e.exclusive_or(offset, e.swizzle_of_row(piece.row, layout.swizzle))
-        offset = e.add(e.multiply(piece.row, layout.row_bytes), swizzled)
+        swizzled = xor(e, offset, row_swizzle(e, piece.row, layout.swizzle))
+        offset = add(e, multiply(e, piece.row, layout.row_bytes), swizzled)
     if moved is not None:
-        offset = e.add(offset, moved)
-    base = e.advance(
-        e.tile_pointer(tile), panel * layout.panel_bytes + tile.first_row * layout.row_bytes
-    )
+        offset = add(e, offset, moved)
+    base = advance(e, tile.pointer, panel * layout.panel_bytes + tile.first_row * layout.row_bytes)
     alignment = piece.count * size
-    return e.recast(e.advance(base, offset, alignment), tile.element)
+    return recast(e, advance(e, base, offset, alignment), tile.element)

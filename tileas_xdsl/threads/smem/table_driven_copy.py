@@ -26,8 +26,10 @@ from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.index.per_thread_tables import (
     Table,
     ThreadDigit,
@@ -100,16 +102,16 @@ def moves_of_buffer(
     return Moves(best, side.alias.tolist())
 
 
-def read_by_table(e: Emitter, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
+def read_by_table(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """A tile in shared memory, brought into registers."""
     moves = moves_of_tile("load", layout, e.agent, _rows_of(tile))
-    return load_by_table(e, e.tile_pointer(tile), moves, layout, tile.element)
+    return load_by_table(e, tile.pointer, moves, layout, tile.element)
 
 
-def write_by_table(e: Emitter, fragment: RegisterTile, tile: SharedTile) -> None:
+def write_by_table(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
     moves = moves_of_tile("store", fragment.layout, e.agent, _rows_of(tile))
-    store_by_table(e, e.tile_pointer(tile), moves, fragment)
+    store_by_table(e, tile.pointer, moves, fragment)
 
 
 def _rows_of(tile: SharedTile) -> tuple[SharedLayout, int, int]:
@@ -117,7 +119,7 @@ def _rows_of(tile: SharedTile) -> tuple[SharedLayout, int, int]:
 
 
 def load_by_table(
-    e: Emitter, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
+    e: ThreadBuilder, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
 ) -> RegisterTile:
     """All registers of a layout, from behind a pointer to bytes."""
     values = load_places(e, pointer, moves, element, digits_of(layout))
@@ -125,7 +127,7 @@ def load_by_table(
 
 
 def load_places(
-    e: Emitter,
+    e: ThreadBuilder,
     pointer: SSAValue,
     moves: Moves,
     element: Attribute,
@@ -144,7 +146,7 @@ def load_places(
 
 
 def _load(
-    e: Emitter,
+    e: ThreadBuilder,
     pointer: SSAValue,
     moves: Moves,
     table: Table,
@@ -159,7 +161,9 @@ def _load(
     return e.insert(LoadOp(at, type_, guard, offset=offset)).result
 
 
-def store_by_table(e: Emitter, pointer: SSAValue, moves: Moves, fragment: RegisterTile) -> None:
+def store_by_table(
+    e: ThreadBuilder, pointer: SSAValue, moves: Moves, fragment: RegisterTile
+) -> None:
     """All registers that a thread holds first, to behind a pointer to bytes."""
     file, digits = RegisterFile.of(e, fragment), digits_of(fragment.layout)
     for k in range(moves.transfer.instructions):
@@ -187,7 +191,7 @@ def _words(type_: VectorType[Attribute]) -> int:
 
 
 def _pointer(
-    e: Emitter,
+    e: ThreadBuilder,
     pointer: SSAValue,
     table: Table,
     type_: VectorType[Attribute],
@@ -198,9 +202,9 @@ def _pointer(
     value, constant = tabulated(e, table, digits)
     alignment = _alignment(table[table >= 0] - constant)
     if constant < 0 or constant % size:
-        value, constant = e.add(value, constant), 0
+        value, constant = add(e, value, constant), 0
         alignment = _alignment(table[table >= 0])
-    at = e.recast(e.advance(pointer, value, alignment), type_.element_type)
+    at = recast(e, advance(e, pointer, value, alignment), type_.element_type)
     return at, constant // size
 
 
@@ -210,8 +214,8 @@ def _alignment(distances: Table) -> int:
     return joint & -joint
 
 
-def _matrix_pointer(e: Emitter, pointer: SSAValue, table: Table) -> SSAValue:
+def _matrix_pointer(e: ThreadBuilder, pointer: SSAValue, table: Table) -> SSAValue:
     value, constant = tabulated(e, table)
     if constant % ACCESS_BYTES:
-        value, constant = e.add(value, constant), 0
-    return e.advance(e.advance(pointer, value, ACCESS_BYTES), constant)
+        value, constant = add(e, value, constant), 0
+    return advance(e, advance(e, pointer, value, ACCESS_BYTES), constant)

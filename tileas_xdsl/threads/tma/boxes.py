@@ -17,32 +17,42 @@ from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    i32_constant,
+    multiply,
+    subtract,
+)
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, SharedTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 
 
 def panels(
-    e: Emitter, tile: SharedTile, coordinates: Sequence[SSAValue]
+    e: ThreadBuilder, tile: SharedTile, coordinates: Sequence[SSAValue]
 ) -> list[tuple[SSAValue, list[SSAValue]]]:
     """For each panel its pointer and its coordinates, innermost first; they count elements."""
     layout, shape = tile.layout, tile.shape
     starts = [
-        e.as_type(e.multiply(e.scalar(c), n), i32) for c, n in zip(coordinates, shape, strict=True)
+        cast_index(e, multiply(e, e.scalar(c), n), i32)
+        for c, n in zip(coordinates, shape, strict=True)
     ]
     outer = list(reversed(starts[:-1]))
     begin = tile.first_row * layout.row_bytes
     return [
         (
-            e.advance(e.tile_pointer(tile), begin + k * layout.panel_bytes),
-            [e.add(starts[-1], k * layout.panel), *outer],
+            advance(e, tile.pointer, begin + k * layout.panel_bytes),
+            [add(e, starts[-1], k * layout.panel), *outer],
         )
         for k in range(layout.panels)
     ]
 
 
 def load_for_pair(
-    e: Emitter,
+    e: ThreadBuilder,
     op: AsyncTiledTmaLoadOp,
     descriptor: Descriptor,
     tile: SharedTile,
@@ -58,22 +68,22 @@ def load_for_pair(
     if is_half != (number_of(op.num_multicast) == PAIR) or is_half != _is_b(op.destination):
         raise op_error(op, "for products of two blocks loads A, or half of B by multicast to both")
     if isinstance(cut, ExtractSliceOp):
-        whole = e.shared_tile(cut.source)
+        whole = shared_tile(e, cut.source)
         if PAIR * tile.height != whole.height:
             raise op_error(op, f"loads {tile.height} rows of B, of which there are {whole.height}")
         tile = replace(whole, rows=tile.height)
-        mine = e.multiply(e.insert(ClusterRankOp()).result, tile.height)
+        mine = multiply(e, e.insert(ClusterRankOp()).result, tile.height)
         offsets = cut.static_offsets.get_values()
         first = (
-            e.as_type(e.scalar(cut.offsets[0]), i32)
+            cast_index(e, e.scalar(cut.offsets[0]), i32)
             if offsets[0] == DYNAMIC_INDEX
-            else e.int32(offsets[0])
+            else i32_constant(e, offsets[0])
         )
-        shift = e.subtract(mine, first)
+        shift = subtract(e, mine, first)
     for pointer, coordinates in panels(e, tile, op.coords):
         moved = coordinates
         if shift is not None:
-            moved = [*coordinates[:-1], e.add(coordinates[-1], shift)]
+            moved = [*coordinates[:-1], add(e, coordinates[-1], shift)]
         e.insert(PairTmaLoadOp(descriptor.argument, pointer, barrier, moved, elected))
 
 

@@ -37,7 +37,9 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of, tile_bits
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     Ghost,
@@ -45,6 +47,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     PendingTile,
     Scalar,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import run_if
+from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
 from tileas_xdsl.threads.pipeline.tile_properties import origin, runs_again
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 
@@ -66,7 +71,7 @@ def _parents(op: Operation) -> Iterator[Operation]:
         parent = parent.parent_op()
 
 
-def reserve_barriers(e: Emitter) -> None:
+def reserve_barriers(e: ThreadBuilder) -> None:
     """Initialise the barriers of all loads that have their own, before anybody goes on."""
     loads = [op for op in e.plan.kernel.walk() if isinstance(op, BulkLoad) and not is_of_stage(op)]
     if not loads:
@@ -79,43 +84,43 @@ def reserve_barriers(e: Emitter) -> None:
             e.barriers[load] = offset
             e.insert(MbarrierInitOp(_barrier(e, offset), 1))
         e.insert(FenceMbarrierInitOp())
-    e.when(e.is_equal(e.thread, 0), block)
+    run_if(e, is_equal(e, thread_id(e), 0), block)
     e.insert(BarrierOp(0))
 
 
-def own_barrier(e: Emitter, op: Operation) -> SSAValue:
+def own_barrier(e: ThreadBuilder, op: Operation) -> SSAValue:
     """The barrier of an operation that has one of its own."""
     return _barrier(e, e.barriers[op])
 
 
-def await_phase(e: Emitter, op: Operation) -> None:
+def await_phase(e: ThreadBuilder, op: Operation) -> None:
     """Wait until an operation has completed the phase of its own barrier; then for the next."""
     parity = parity_of(e, op)
     e.insert(MbarrierWaitOp(own_barrier(e, op), parity))
     go_on(e, op, parity)
 
 
-def go_on(e: Emitter, op: Operation, parity: SSAValue) -> None:
+def go_on(e: ThreadBuilder, op: Operation, parity: SSAValue) -> None:
     """The next phase has the other parity, where there is one."""
     if runs_again(op):
-        e.parities[op] = e.insert(arith.XOrIOp(parity, e.int32(1))).result
+        e.parities[op] = e.insert(arith.XOrIOp(parity, i32_constant(e, 1))).result
 
 
-def _barrier(e: Emitter, offset: int) -> SSAValue:
+def _barrier(e: ThreadBuilder, offset: int) -> SSAValue:
     return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
 
 
-def load_by(e: Emitter, op: BulkLoad, copies: Copies) -> Lowered:
+def load_by(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> Lowered:
     """Into a stage, whose barrier hears of the bytes, or elsewhere, with a barrier of its own."""
     if not is_of_stage(op):
         return begin_load(e, op, copies)
     assert e.stage is not None
     stages, index = e.stage
-    copies(e.advance(stages.full, index.stage), e.elected())
+    copies(advance(e, stages.full, index.stage), is_elected_in_agent(e))
     return Ghost()
 
 
-def begin_load(e: Emitter, op: BulkLoad, copies: Copies) -> BulkToken:
+def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
     """One thread announces the bytes and issues the copies; whoever reads waits for the parity.
 
     All threads have read what the round before has loaded, and stored what is loaded now.
@@ -129,45 +134,45 @@ def begin_load(e: Emitter, op: BulkLoad, copies: Copies) -> BulkToken:
     if is_written(e, op):
         e.insert(FenceProxyAsyncOp("generic"))
     if is_written(e, op) or not is_new:
-        e.meet()
+        synchronize_agent(e)
     parity, offset = parity_of(e, op), e.barriers[op]
-    barrier, elected = _barrier(e, offset), e.elected()
+    barrier, elected = _barrier(e, offset), is_elected_in_agent(e)
     e.insert(MbarrierArriveExpectTxOp(barrier, _bytes(op), elected))
     copies(barrier, elected)
     go_on(e, op, parity)
     return BulkToken(offset, parity, found if isinstance(found, PendingTile) else None)
 
 
-def wait_for_load(e: Emitter, token: BulkToken) -> None:
+def wait_for_load(e: ThreadBuilder, token: BulkToken) -> None:
     """All threads wait, and then see the tile."""
     e.insert(MbarrierWaitOp(_barrier(e, token.barrier), token.parity))
     if token.tile is not None:
         token.tile.seen_by = e.agent.number
 
 
-def parity_of(e: Emitter, load: Operation) -> SSAValue:
+def parity_of(e: ThreadBuilder, load: Operation) -> SSAValue:
     """The parity of the phase that a load completes next."""
-    return e.parities.get(load) or e.int32(0)
+    return e.parities.get(load) or i32_constant(e, 0)
 
 
-def carried_loads(e: Emitter, op: Operation) -> Sequence[Operation]:
+def carried_loads(e: ThreadBuilder, op: Operation) -> Sequence[Operation]:
     """The loads inside of control flow that may run again, whose parities it carries."""
     return [inner for inner in op.walk() if inner in e.barriers and runs_again(inner)]
 
 
-def parities(e: Emitter, loads: Sequence[Operation]) -> list[Scalar]:
+def parities(e: ThreadBuilder, loads: Sequence[Operation]) -> list[Scalar]:
     """The parities of loads, as values that control flow carries."""
     return [Scalar(parity_of(e, load)) for load in loads]
 
 
-def set_parities(e: Emitter, loads: Sequence[Operation], values: Sequence[object]) -> None:
+def set_parities(e: ThreadBuilder, loads: Sequence[Operation], values: Sequence[object]) -> None:
     """Go on with the parities that control flow gives."""
     for load, value in zip(loads, values, strict=True):
         assert isinstance(value, Scalar)
         e.parities[load] = value.value
 
 
-def is_written(e: Emitter, op: TmaTransferOp) -> bool:
+def is_written(e: ThreadBuilder, op: TmaTransferOp) -> bool:
     """Whether threads store by themselves to the array that a bulk copy reaches."""
     made = op.operands[0].owner
     return isinstance(made, MakeTiledTmaDescOp) and origin(made.view) in e.tiles.written

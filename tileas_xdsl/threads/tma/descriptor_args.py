@@ -32,13 +32,18 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_equal
+from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
     Lowered,
     SharedTile,
     StoreToken,
 )
+from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.boxes import load_for_pair, panels
 from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written, load_by
 from tileas_xdsl.threads.tma.device_descriptors import made_on_device
@@ -47,7 +52,7 @@ BOX_ROW_BYTES = 16
 """What the rows of a box are a multiple of (PTX ISA, cp.async.bulk.tensor)."""
 
 
-def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
+def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
     window, element, box = window_of(op.view), op.element_type, constant_box(op)
     if (given := _template(e, op)) is not None:
@@ -64,7 +69,7 @@ def make_descriptor(e: Emitter, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     return [descriptor]
 
 
-def _template(e: Emitter, op: MakeTiledTmaDescOp) -> Descriptor | None:
+def _template(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor | None:
     """The template that a launch gives for a descriptor of the device's table."""
     counts, index = tma_counts(op), number_of(op.tma_index)
     if counts is None or index is None:
@@ -74,41 +79,41 @@ def _template(e: Emitter, op: MakeTiledTmaDescOp) -> Descriptor | None:
     return found if isinstance(found, Descriptor) else None
 
 
-def hidden_argument(e: Emitter, recipe: TensorMapRecipe) -> Descriptor:
+def hidden_argument(e: ThreadBuilder, recipe: TensorMapRecipe) -> Descriptor:
     """A tensor map that the kernel takes behind its other arguments."""
-    e.plan.hidden.append(f"tensor map {len(e.plan.recipes)}")
+    name = f"tensor map {len(e.plan.recipes)}"
     e.plan.recipes.append(recipe)
-    return Descriptor(e.add_argument(TmaDescriptorTiledType()), recipe)
+    return Descriptor(add_hidden_argument(e, name, TmaDescriptorTiledType()), recipe)
 
 
-def prefetch_descriptors(e: Emitter) -> None:
+def prefetch_descriptors(e: ThreadBuilder) -> None:
     """Bring the tensor maps that the kernel was given into the cache."""
     for value in e.values.values():
         if isinstance(value, Descriptor):
             _prefetch(e, value)
 
 
-def _prefetch(e: Emitter, descriptor: Descriptor) -> None:
-    e.insert(PrefetchTmaDescOp(descriptor.argument, e.is_equal(e.thread, 0)))
+def _prefetch(e: ThreadBuilder, descriptor: Descriptor) -> None:
+    e.insert(PrefetchTmaDescOp(descriptor.argument, is_equal(e, thread_id(e), 0)))
 
 
 def transfer(
-    e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
+    e: ThreadBuilder, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
 ) -> tuple[Descriptor, SharedTile]:
     """Descriptor and tile of a copy of boxes."""
     if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
         raise op_error(op, "moves boxes only; this mode is not lowered to threads")
-    return described(e, op, desc, tile, tuple(reversed(e.shared_tile(tile).shape[:-1])))
+    return described(e, op, desc, tile, tuple(reversed(shared_tile(e, tile).shape[:-1])))
 
 
 def described(
-    e: Emitter, op: Operation, desc: SSAValue, tile: SSAValue, rows: tuple[int, ...]
+    e: ThreadBuilder, op: Operation, desc: SSAValue, tile: SSAValue, rows: tuple[int, ...]
 ) -> tuple[Descriptor, SharedTile]:
     """Descriptor and tile; the tile's swizzle and panels become those of the tensor map.
 
     `rows` is the box of one instruction but for its innermost extent.
     """
-    descriptor, shared = e.get(desc), e.shared_tile(tile)
+    descriptor, shared = e.get(desc), shared_tile(e, tile)
     if not isinstance(descriptor, Descriptor):
         raise op_error(op, "uses a descriptor that this kernel does not make")
     recipe, layout = descriptor.recipe, shared.layout
@@ -129,7 +134,7 @@ def described(
     return descriptor, shared
 
 
-def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
+def load(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     """One bulk copy for each panel, of which a barrier hears."""
     descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
     if is_for_pair(e, op):
@@ -145,46 +150,46 @@ def load(e: Emitter, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     return [load_by(e, op, copies)]
 
 
-def is_for_pair(e: Emitter, op: TmaLoadBase) -> bool:
+def is_for_pair(e: ThreadBuilder, op: TmaLoadBase) -> bool:
     """Whether a load fills a stage of products of two blocks."""
     return is_of_stage(op) and e.stage is not None and e.stage[0].is_of_pair
 
 
-def mask_of(e: Emitter, op: TmaLoadBase) -> SSAValue | None:
+def mask_of(e: ThreadBuilder, op: TmaLoadBase) -> SSAValue | None:
     """The blocks that a load goes to; None for its own only."""
     if is_for_pair(e, op):
         raise op_error(op, "loads for products of two blocks, which load boxes only")
     group = number_of(op.num_multicast) or 1
-    return None if group == 1 else e.mask((1 << group) - 1)
+    return None if group == 1 else cta_mask(e, (1 << group) - 1)
 
 
-def store(e: Emitter, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
+def store(e: ThreadBuilder, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
     """The writers fence and meet; then one thread stores and commits."""
     return [commit(e, op, TmaStoreOp)]
 
 
 def commit(
-    e: Emitter,
+    e: ThreadBuilder,
     op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp,
     make: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], Operation],
 ) -> StoreToken:
     """The writers fence and meet; then one thread issues the copies and commits."""
     descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
-    e.meet()
-    elected = e.elected()
+    synchronize_agent(e)
+    elected = is_elected_in_agent(e)
     for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:
-        elected = e.boolean(True)
+        elected = i1_constant(e, True)
     return StoreToken(elected)
 
 
-def wait_for_store(e: Emitter, token: StoreToken) -> None:
+def wait_for_store(e: ThreadBuilder, token: StoreToken) -> None:
     """The thread that committed waits, the others wait for it."""
     e.insert(BulkWaitOp(0, read=False, pred=token.elected))
-    e.meet()
+    synchronize_agent(e)
 
 
 _TABLE: Any = {

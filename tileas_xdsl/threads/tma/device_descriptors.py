@@ -24,15 +24,30 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.target.tensor_map_bytes import SIZE
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    extend_to_i64,
+    i32_constant,
+    i64_constant,
+    is_equal,
+    multiply,
+    subtract,
+)
+from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import run_if
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
 
 ARENA = "tma arena"
 """The name of the parameter that points to a place for the maps of each block."""
 
 
-def made_on_device(e: Emitter, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
+def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
     """A map of a window, made of a template by the first warp for all threads of the block."""
     if e.agent.number != 0 or not isinstance(op.parent_op(), func.FuncOp):
         raise op_error(
@@ -47,22 +62,22 @@ def made_on_device(e: Emitter, op: MakeTiledTmaDescOp, template: Descriptor) -> 
     smem = e.insert(GetDynSmemOp(place, i8, SIZE)).result
     gmem = _own_place(e)
     address, extents, strides = _window(e, view)
-    by_first_warp, block = e.is_equal(e.warp, 0), Block()
+    by_first_warp, block = is_equal(e, warp_id(e), 0), Block()
     with e.within(block):
         e.insert(CopyTmaDescOp(template.argument, smem))
-        one = e.is_equal(e.lane, 0)
+        one = is_equal(e, lane_id(e), 0)
         e.insert(UpdateTmaDescOp("global_address", smem, address, pred=one))
         for ordinal, extent in enumerate(extents):
             e.insert(UpdateTmaDescOp("global_dim", smem, extent, ordinal, one))
         for ordinal, stride in enumerate(strides):
             e.insert(UpdateTmaDescOp("global_stride", smem, stride, ordinal, one))
         e.insert(PublishTmaDescOp(smem, gmem))
-    e.when(by_first_warp, block)
-    e.meet()
+    run_if(e, by_first_warp, block)
+    synchronize_agent(e)
     return Descriptor(e.insert(AcquireTmaDescOp(gmem)).result, template.recipe)
 
 
-def _window(e: Emitter, view: GlobalView) -> tuple[SSAValue, list[SSAValue], list[SSAValue]]:
+def _window(e: ThreadBuilder, view: GlobalView) -> tuple[SSAValue, list[SSAValue], list[SSAValue]]:
     """Address, extents and strides of a window; innermost first, strides in bytes."""
     address, width = view.pointer, bits_of(view.element) // 8
     extents: list[SSAValue] = []
@@ -70,39 +85,40 @@ def _window(e: Emitter, view: GlobalView) -> tuple[SSAValue, list[SSAValue], lis
     for axis in reversed(range(len(view.extents))):
         start, extent = view.starts[axis], _as_i32(e, view.extents[axis])
         stride = _wide(e, view.strides[axis])
-        strides.append(e.multiply(stride, width))
+        strides.append(multiply(e, stride, width))
         if start == 0:
             extents.append(extent)
             continue
         first = _as_i32(e, start)
-        extents.append(e.subtract(extent, first))
-        address = e.advance(address, _scaled(e, first, view.strides[axis]))
+        extents.append(subtract(e, extent, first))
+        address = advance(e, address, _scaled(e, first, view.strides[axis]))
     return address, extents, strides[1:]
 
 
-def _scaled(e: Emitter, first: SSAValue, stride: SSAValue | int) -> SSAValue:
+def _scaled(e: ThreadBuilder, first: SSAValue, stride: SSAValue | int) -> SSAValue:
     """How many elements an index is away from the first one."""
-    wide = e.widen(first)
-    return e.multiply(wide, stride if isinstance(stride, int) else _wide(e, stride))
+    wide = extend_to_i64(e, first)
+    return multiply(e, wide, stride if isinstance(stride, int) else _wide(e, stride))
 
 
-def _as_i32(e: Emitter, number: SSAValue | int) -> SSAValue:
-    return e.int32(number) if isinstance(number, int) else e.as_type(number, i32)
+def _as_i32(e: ThreadBuilder, number: SSAValue | int) -> SSAValue:
+    return i32_constant(e, number) if isinstance(number, int) else cast_index(e, number, i32)
 
 
-def _wide(e: Emitter, number: SSAValue | int) -> SSAValue:
-    return e.int64(number) if isinstance(number, int) else e.widen(_as_i32(e, number))
+def _wide(e: ThreadBuilder, number: SSAValue | int) -> SSAValue:
+    return (
+        i64_constant(e, number) if isinstance(number, int) else extend_to_i64(e, _as_i32(e, number))
+    )
 
 
-def _own_place(e: Emitter) -> SSAValue:
+def _own_place(e: ThreadBuilder) -> SSAValue:
     """The place of this block in the arena: those of one map lie by the number of the block."""
     plan = e.plan
     if plan.arena is None:
-        plan.hidden.append(ARENA)
-        plan.arena = e.add_argument(PtrType(i8, "gmem", SIZE))
-    number = e.int32(plan.device_maps)
+        plan.arena = add_hidden_argument(e, ARENA, PtrType(i8, "gmem", SIZE))
+    number = i32_constant(e, plan.device_maps)
     plan.device_maps += 1
     for axis in ("z", "y", "x"):
         extent = e.insert(GridDimOp(axis)).result
-        number = e.add(e.multiply(number, extent), e.insert(BlockIdxOp(axis)).result)
-    return e.advance(plan.arena, e.multiply(e.widen(number), SIZE), SIZE)
+        number = add(e, multiply(e, number, extent), e.insert(BlockIdxOp(axis)).result)
+    return advance(e, plan.arena, multiply(e, extend_to_i64(e, number), SIZE), SIZE)

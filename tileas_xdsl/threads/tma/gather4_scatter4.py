@@ -23,13 +23,18 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.cute_nvgpu.tma import BULK_ALIGNMENT
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import ROWS_OF_AN_INSTRUCTION
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i1_constant, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     SharedTile,
     Splat,
     StoreToken,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import run_if
+from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent
 from tileas_xdsl.threads.index.generate import number_of_splat
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import element
@@ -46,7 +51,7 @@ Copy = Callable[[SSAValue, Sequence[SSAValue]], object]
 """From a place in shared memory and coordinates on: one instruction."""
 
 
-def gather(e: Emitter, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:
+def gather(e: ThreadBuilder, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:
     """Rows by their numbers, of whose bytes a barrier hears."""
     descriptor, tile = _described(e, op, op.destination)
     numbers = _numbers(e, op)
@@ -61,23 +66,23 @@ def gather(e: Emitter, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:
     return [load_by(e, op, copies)]
 
 
-def scatter(e: Emitter, op: AsyncScatterTmaStoreOp) -> Sequence[Lowered]:
+def scatter(e: ThreadBuilder, op: AsyncScatterTmaStoreOp) -> Sequence[Lowered]:
     """The writers fence and meet; then one thread stores rows by their numbers, and commits."""
     descriptor, tile = _described(e, op, op.source)
     numbers = _numbers(e, op)
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
-    e.meet()
-    elected = e.elected()
+    synchronize_agent(e)
+    elected = is_elected_in_agent(e)
 
     def copy(pointer: SSAValue, coordinates: Sequence[SSAValue]) -> None:
         e.insert(TmaStoreOp(descriptor, pointer, coordinates, mode="scatter4"))
 
     _by_one_thread(e, elected, lambda: _copies(e, op, tile, numbers, copy))
     e.insert(BulkCommitOp(elected))
-    return [StoreToken(e.boolean(True) if elected is None else elected)]
+    return [StoreToken(i1_constant(e, True) if elected is None else elected)]
 
 
-def _described(e: Emitter, op: RowOp, buffer: SSAValue) -> tuple[SSAValue, SharedTile]:
+def _described(e: ThreadBuilder, op: RowOp, buffer: SSAValue) -> tuple[SSAValue, SharedTile]:
     """The tensor map, of boxes of one row, and the tile."""
     if not e.plan.target.tensor_memory_lanes:
         raise op_error(op, f"moves rows by their numbers, which {e.plan.target.name} cannot")
@@ -91,11 +96,11 @@ def _described(e: Emitter, op: RowOp, buffer: SSAValue) -> tuple[SSAValue, Share
     return descriptor.argument, tile
 
 
-def _numbers(e: Emitter, op: RowOp) -> Numbers:
+def _numbers(e: ThreadBuilder, op: RowOp) -> Numbers:
     """The numbers of the rows; those in registers are put where one thread sees them all."""
     found = e.get(op.rows)
     if isinstance(found, Splat):
-        number = e.as_type(number_of_splat(e, found), i32)
+        number = cast_index(e, number_of_splat(e, found), i32)
         return lambda first: [number] * ROWS_OF_AN_INSTRUCTION
     room = spilled(e, op, in_registers(e, op, op.rows))
 
@@ -107,20 +112,20 @@ def _numbers(e: Emitter, op: RowOp) -> Numbers:
     return read
 
 
-def _copies(e: Emitter, op: RowOp, tile: SharedTile, numbers: Numbers, copy: Copy) -> None:
+def _copies(e: ThreadBuilder, op: RowOp, tile: SharedTile, numbers: Numbers, copy: Copy) -> None:
     """An instruction for each four rows and each panel."""
     layout = tile.layout
-    start = e.as_type(e.multiply(e.scalar(op.coords[0]), layout.columns), i32)
-    columns = [e.add(start, k * layout.panel) for k in range(layout.panels)]
-    base = e.tile_pointer(tile)
+    start = cast_index(e, multiply(e, e.scalar(op.coords[0]), layout.columns), i32)
+    columns = [add(e, start, k * layout.panel) for k in range(layout.panels)]
+    base = tile.pointer
     for first in range(0, tile.height, ROWS_OF_AN_INSTRUCTION):
         rows = numbers(first)
         for panel, column in enumerate(columns):
             offset = (tile.first_row + first) * layout.row_bytes + panel * layout.panel_bytes
-            copy(e.advance(base, offset, BULK_ALIGNMENT), [column, *rows])
+            copy(advance(e, base, offset, BULK_ALIGNMENT), [column, *rows])
 
 
-def _by_one_thread(e: Emitter, elected: SSAValue | None, act: Callable[[], None]) -> None:
+def _by_one_thread(e: ThreadBuilder, elected: SSAValue | None, act: Callable[[], None]) -> None:
     """Do something where the elected thread is."""
     if elected is None:
         act()
@@ -128,7 +133,7 @@ def _by_one_thread(e: Emitter, elected: SSAValue | None, act: Callable[[], None]
     block = Block()
     with e.within(block):
         act()
-    e.when(elected, block)
+    run_if(e, elected, block)
 
 
 _TABLE: Any = {AsyncGatherTmaLoadOp: gather, AsyncScatterTmaStoreOp: scatter}

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
     Lowered,
@@ -27,7 +27,7 @@ UNSIGNED: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}
 SIGNED = (RmwMode.MIN, RmwMode.MAX)
 
 
-def reduce(e: Emitter, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
+def reduce(e: ThreadBuilder, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
     """As a store, but that the array is updated."""
     mode = op.rmw_mode.data
     kind = UNSIGNED.get(mode, mode.value)

@@ -27,12 +27,23 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     Splat,
     StageIndex,
     TensorTile,
+)
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import (
+    is_elected_in_warp,
+    is_leader_cta,
+    is_mma_issuer,
+    is_mma_lane,
+    is_mma_warp,
+    thread_id,
 )
 from tileas_xdsl.threads.dot.mma_issuer_warp import issuers
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
@@ -46,7 +57,7 @@ from tileas_xdsl.threads.tmem.tmem_copy import clear_unless_full
 from tileas_xdsl.threads.tmem.tmem_layout import Turns
 
 
-def copies_of(e: Emitter, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
+def copies_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
     """Two for sums that other warps read while the next ones are added up, if columns are left."""
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
     wanted = [(one, _wanted_copies(e, one, beside)) for one in sums.places]
@@ -55,46 +66,46 @@ def copies_of(e: Emitter, sums: KernelSums, room: int) -> Sequence[tuple[Sums, i
     return [(one, 1) for one in sums.places]
 
 
-def _wanted_copies(e: Emitter, sums: Sums, beside: set[int]) -> int:
+def _wanted_copies(e: ThreadBuilder, sums: Sums, beside: set[int]) -> int:
     overlaps = e.plan.agent_around(sums.opens).number in beside
     return 2 if overlaps and runs_again(sums.closes_at) else 1
 
 
-def _split_agents(e: Emitter, op: Operation) -> Sequence[int]:
+def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
     """The numbers of agents whose products other warps issue."""
     if not isinstance(op, AgentSwitchOp):
         return ()
     return [issuer.agent.number for issuer in issuers(e.plan, op).values()]
 
 
-def turns_of(e: Emitter, sums: Sums, copies: int, number: int) -> Turns:
+def turns_of(e: ThreadBuilder, sums: Sums, copies: int, number: int) -> Turns:
     """The barriers of sums; one thread initialises them before anybody goes on."""
     agent = e.plan.agent_around(sums.opens)
     _check(e, sums)
     full, empty = (
         _barriers(e, sums, f"{what} of sums {number}", copies) for what in ("full", "empty")
     )
-    with e.only(e.is_equal(e.thread, 0)):
+    with predicated(e, is_equal(e, thread_id(e), 0)):
         for copy in range(copies):
-            e.insert(MbarrierInitOp(e.advance(full, copy), 1))
-            e.insert(MbarrierInitOp(e.advance(empty, copy), agent.warps * blocks_of(e)))
+            e.insert(MbarrierInitOp(advance(e, full, copy), 1))
+            e.insert(MbarrierInitOp(advance(e, empty, copy), agent.warps * blocks_of(e)))
         e.insert(FenceMbarrierInitOp())
     return Turns(sums, agent.number, copies, full, empty)
 
 
-def blocks_of(e: Emitter) -> int:
+def blocks_of(e: ThreadBuilder) -> int:
     """Blocks that multiply together."""
     return PAIR if e.plan.is_of_pair else 1
 
 
-def commit(e: Emitter, barrier: SSAValue) -> UmmaCommitOp:
+def commit(e: ThreadBuilder, barrier: SSAValue) -> UmmaCommitOp:
     """An arrival when the products so far are done, in all blocks that multiply together."""
     blocks = blocks_of(e)
-    mask = e.mask((1 << blocks) - 1) if blocks > 1 else None
-    return e.insert(UmmaCommitOp(barrier, mask, e.issuer(), blocks))
+    mask = cta_mask(e, (1 << blocks) - 1) if blocks > 1 else None
+    return e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e), blocks))
 
 
-def _check(e: Emitter, sums: Sums) -> None:
+def _check(e: ThreadBuilder, sums: Sums) -> None:
     """The accumulators have 32 bits, and the agent can read them."""
     rows, columns = sums.shape
     if bits_of(sums.type.element_type) != CELL_BITS:
@@ -109,51 +120,51 @@ def _check(e: Emitter, sums: Sums) -> None:
         )
 
 
-def reserve_own_barriers(e: Emitter, products: Sequence[Operation]) -> None:
+def reserve_own_barriers(e: ThreadBuilder, products: Sequence[Operation]) -> None:
     """A barrier for each product that is waited for where it is."""
     for number, op in enumerate(products):
         check_place(op, "multiplies a tile that is written again")
         name = f"product {number}"
         offset = e.plan.shared.allocate(op, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
         e.barriers[op] = offset
-        with e.only(e.is_equal(e.thread, 0)):
+        with predicated(e, is_equal(e, thread_id(e), 0)):
             e.insert(MbarrierInitOp(own_barrier(e, op), 1))
             e.insert(FenceMbarrierInitOp())
 
 
-def await_own(e: Emitter, op: Operation) -> None:
+def await_own(e: ThreadBuilder, op: Operation) -> None:
     """All threads wait for a product whose operands are written again before its sums are read."""
     if op in e.plan.waited:
         commit(e, own_barrier(e, op))
         await_phase(e, op)
 
 
-def _barriers(e: Emitter, sums: Sums, name: str, count: int) -> SSAValue:
+def _barriers(e: ThreadBuilder, sums: Sums, name: str, count: int) -> SSAValue:
     size = BARRIER_BYTES * count
     offset = e.plan.shared.allocate(sums.opens, name, size, "mbarriers", BARRIER_BYTES)
     return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
 
 
-def first_turns(e: Emitter) -> None:
+def first_turns(e: ThreadBuilder) -> None:
     """An agent begins with the first copy of each of its sums, in an even lap."""
     if e.tensor is None:
         return
-    e.leads()
+    is_leader_cta(e)
     turns = [place.turns for place in e.tensor.sums if place.turns is not None]
     mine = [one for one in turns if one.agent == e.agent.number]
-    e.turns = {one: StageIndex(e.int32(0), e.int32(0)) for one in mine}
+    e.turns = {one: StageIndex(i32_constant(e, 0), i32_constant(e, 0)) for one in mine}
     if mine:
-        e.elect()
+        is_mma_lane(e)
 
 
-def take_turns(e: Emitter, turns: Sequence[Turns], found: Sequence[Lowered]) -> None:
+def take_turns(e: ThreadBuilder, turns: Sequence[Turns], found: Sequence[Lowered]) -> None:
     """Go on with the turns that control flow has carried."""
     for one, turn in zip(turns, found, strict=True):
         assert isinstance(turn, StageIndex)
         e.turns[one] = turn
 
 
-def changing(e: Emitter, op: Operation) -> Sequence[Turns]:
+def changing(e: ThreadBuilder, op: Operation) -> Sequence[Turns]:
     """Whose turns change inside an operation."""
     return [one for one in e.turns if _is_inside(one.sums.closes_at, op)]
 
@@ -162,7 +173,7 @@ def _is_inside(inner: Operation, op: Operation) -> bool:
     return inner is not op and op.is_ancestor(inner)
 
 
-def begin_sums(e: Emitter, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
+def begin_sums(e: ThreadBuilder, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
     """Sums of nothing that become `value`: products wait until the last ones were read."""
     assert e.tensor is not None
     if not _is_zero(tile.constant):
@@ -171,11 +182,11 @@ def begin_sums(e: Emitter, op: Operation, value: SSAValue, tile: Splat) -> Tenso
     assert place.turns is not None
     turn = e.turns[place.turns]
     if e.issues:
-        with e.only(e.issuing_warp()):
-            parity = e.insert(arith.XOrIOp(turn.phase, e.int32(1))).result
+        with predicated(e, is_mma_warp(e)):
+            parity = e.insert(arith.XOrIOp(turn.phase, i32_constant(e, 1))).result
             e.insert(MbarrierWaitOp(_barrier(e, place.turns.empty, turn, place.turns), parity))
             e.insert(TmemFenceOp("after"))
-    return TensorTile(place, tile.element, e.boolean(False), tile.shape)
+    return TensorTile(place, tile.element, i1_constant(e, False), tile.shape)
 
 
 def _is_zero(number: Attribute | SSAValue) -> bool:
@@ -184,11 +195,11 @@ def _is_zero(number: Attribute | SSAValue) -> bool:
     return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
 
 
-def _barrier(e: Emitter, first: SSAValue, turn: StageIndex, turns: Turns) -> SSAValue:
-    return e.advance(first, turn.stage) if turns.copies > 1 else first
+def _barrier(e: ThreadBuilder, first: SSAValue, turn: StageIndex, turns: Turns) -> SSAValue:
+    return advance(e, first, turn.stage) if turns.copies > 1 else first
 
 
-def before(e: Emitter, op: Operation) -> None:
+def before(e: ThreadBuilder, op: Operation) -> None:
     """What comes before an operation: the first one that reads sums finds all products there."""
     for turns, turn in e.turns.items():
         if turns.sums.ready_at is not op:
@@ -204,7 +215,7 @@ def before(e: Emitter, op: Operation) -> None:
             clear_unless_full(e, final)
 
 
-def after(e: Emitter, op: Operation) -> None:
+def after(e: ThreadBuilder, op: Operation) -> None:
     """What comes after an operation: when the last one has read sums, others may begin."""
     for turns, turn in list(e.turns.items()):
         if turns.sums.closes_at is not op:
@@ -212,14 +223,14 @@ def after(e: Emitter, op: Operation) -> None:
         if e.reads:
             e.insert(TmemFenceOp("before"))
             barrier = _barrier(e, turns.empty, turn, turns)
-            leader = e.int32(0) if e.plan.is_of_pair else None
-            e.insert(MbarrierArriveOp(barrier, e.elected_of_warp(), leader))
+            leader = i32_constant(e, 0) if e.plan.is_of_pair else None
+            e.insert(MbarrierArriveOp(barrier, is_elected_in_warp(e), leader))
         e.turns[turns] = _next(e, turns, turn)
 
 
-def _next(e: Emitter, turns: Turns, turn: StageIndex) -> StageIndex:
+def _next(e: ThreadBuilder, turns: Turns, turn: StageIndex) -> StageIndex:
     """The other one of two copies, behind which the next lap begins."""
     if turns.copies == 1:
-        return StageIndex(turn.stage, e.insert(arith.XOrIOp(turn.phase, e.int32(1))).result)
-    stage = e.insert(arith.XOrIOp(turn.stage, e.int32(1))).result
+        return StageIndex(turn.stage, e.insert(arith.XOrIOp(turn.phase, i32_constant(e, 1))).result)
+    stage = e.insert(arith.XOrIOp(turn.stage, i32_constant(e, 1))).result
     return StageIndex(stage, e.insert(arith.XOrIOp(turn.phase, turn.stage)).result)

@@ -27,8 +27,11 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.isa.tensor_cores import TMEM_COLUMNS
 from tileas_xdsl.target.tensor_memory import COLUMNS
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import TensorTile
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     blocks_of,
@@ -42,7 +45,7 @@ from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 BLACKWELL = TARGETS["sm_100a"]
 
 
-def allocate(e: Emitter, sums: KernelSums) -> None:
+def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
     """One warp takes the columns of all tiles; all threads of the block know where they are."""
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
     if not sums.places and not tiles:
@@ -76,7 +79,7 @@ def allocate(e: Emitter, sums: KernelSums) -> None:
     e.tensor = TensorMemory(base, columns, places, of_value, first_of_scales)
 
 
-def _columns_of_scales(e: Emitter, op: BlockScaledMmaOp) -> int:
+def _columns_of_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> int:
     """The columns that the scales of a product take, on a target that has such products."""
     if e.plan.target.name != BLACKWELL.name:
         key = "mma-block-scale-is-not-supported-by-compute-capability-sm100"
@@ -94,7 +97,7 @@ def _check_size(op: Operation, used: int) -> None:
         raise op_error(op, f"{text}{used} vs {COLUMNS}")
 
 
-def _columns(e: Emitter, op: Operation) -> int:
+def _columns(e: ThreadBuilder, op: Operation) -> int:
     """The columns of a tile that threads write, which its agent can move."""
     assert isinstance(op, AllocTensorOp)
     type_ = op.result.type
@@ -109,18 +112,18 @@ def _columns(e: Emitter, op: Operation) -> int:
     return type_.get_shape()[1]
 
 
-def _take(e: Emitter, op: Operation, columns: int) -> SSAValue:
+def _take(e: ThreadBuilder, op: Operation, columns: int) -> SSAValue:
     size = BARRIER_BYTES
     offset = e.plan.shared.allocate(op, "tensor memory", size, "its address", size)
     word = e.insert(GetDynSmemOp(offset, i32, size)).result
-    with e.only(e.is_equal(e.warp, 0)):
+    with predicated(e, is_equal(e, warp_id(e), 0)):
         e.insert(AllocTmemOp(word, columns, blocks_of(e)))
         e.insert(RelinquishTmemOp(blocks_of(e)))
     meet_all(e)
     return e.insert(RetrieveTmemPtrOp(word)).result
 
 
-def meet_all(e: Emitter) -> None:
+def meet_all(e: ThreadBuilder) -> None:
     """All threads that share tensor memory meet, and what they did there is in order."""
     e.insert(TmemFenceOp("before"))
     if e.plan.is_of_pair:
@@ -131,17 +134,17 @@ def meet_all(e: Emitter) -> None:
     e.insert(TmemFenceOp("after"))
 
 
-def release_all(e: Emitter) -> None:
+def release_all(e: ThreadBuilder) -> None:
     """When all threads of the block are done, the warp that took the columns gives them back."""
     if e.tensor is None:
         return
     meet_all(e)
-    with e.only(e.is_equal(e.warp, 0)):
+    with predicated(e, is_equal(e, warp_id(e), 0)):
         e.insert(DeallocTmemOp(e.tensor.base, e.tensor.columns, blocks_of(e)))
 
 
-def tensor_tile(e: Emitter, op: AllocTensorOp) -> TensorTile:
+def tensor_tile(e: ThreadBuilder, op: AllocTensorOp) -> TensorTile:
     """A tile in tensor memory that threads write and read."""
     assert e.tensor is not None
     type_, place = op.result.type, e.tensor.of_value[op.result]
-    return TensorTile(place, type_.element_type, e.boolean(True), tuple(type_.get_shape()))
+    return TensorTile(place, type_.element_type, i1_constant(e, True), tuple(type_.get_shape()))

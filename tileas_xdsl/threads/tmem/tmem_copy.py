@@ -13,8 +13,12 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
 from tileas_xdsl.target.isa.tensor_cores import TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, divide, i1_constant, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, TensorTile
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.convert.register_conversion import converted
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
@@ -23,24 +27,24 @@ ZEROS = 8
 """Columns that one store clears; those of products are multiples of as many."""
 
 
-def address(e: Emitter, tile: TensorTile) -> SSAValue:
+def address(e: ThreadBuilder, tile: TensorTile) -> SSAValue:
     """The address of the first column of a tile, in lane 0."""
     assert e.tensor is not None
     place, turns = tile.place, tile.place.turns
-    first = e.add(e.add(e.tensor.base, place.column), tile.column)
+    first = add(e, add(e, e.tensor.base, place.column), tile.column)
     if turns is None or turns.copies == 1:
         return first
-    return e.add(first, e.multiply(e.turns[turns].stage, place.columns))
+    return add(e, first, multiply(e, e.turns[turns].stage, place.columns))
 
 
-def lanes_of_warp(e: Emitter, start: SSAValue) -> SSAValue:
+def lanes_of_warp(e: ThreadBuilder, start: SSAValue) -> SSAValue:
     """An address in the first lane that this warp reaches."""
-    quarter = e.remainder(e.warp, GROUP)
-    return e.add(start, e.multiply(quarter, LANES * LANE_STEP))
+    quarter = modulo(e, warp_id(e), GROUP)
+    return add(e, start, multiply(e, quarter, LANES * LANE_STEP))
 
 
 def load(
-    e: Emitter, op: Operation, tile: TensorTile, wanted: RegisterLayout | None = None
+    e: ThreadBuilder, op: Operation, tile: TensorTile, wanted: RegisterLayout | None = None
 ) -> RegisterTile:
     """A tile in registers: those of a layout where one instruction fills them, else the usual."""
     move, layout, starts = _moves(e, op, tile, wanted)
@@ -52,7 +56,7 @@ def load(
     return RegisterTile(layout, tile.element, (joined(e, waited),))
 
 
-def store(e: Emitter, op: Operation, source: RegisterTile, tile: TensorTile) -> None:
+def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TensorTile) -> None:
     """Registers put into tensor memory; all threads of the agent have when it ends."""
     move, layout, starts = _moves(e, op, tile, source.layout)
     (registers,) = converted(e, op, source, layout).parts
@@ -66,7 +70,7 @@ def store(e: Emitter, op: Operation, source: RegisterTile, tile: TensorTile) -> 
 
 
 def _moves(
-    e: Emitter, op: Operation, tile: TensorTile, wanted: RegisterLayout | None
+    e: ThreadBuilder, op: Operation, tile: TensorTile, wanted: RegisterLayout | None
 ) -> tuple[TensorMove, RegisterLayout, Sequence[tuple[SSAValue, int]]]:
     """The instructions that move a tile: where each begins, and its repetitions."""
     (rows, columns), groups = tile.shape, e.agent.groups
@@ -80,18 +84,18 @@ def _moves(
     move, layout = found
     start, share = lanes_of_warp(e, address(e, tile)), columns // groups
     if groups > 1:
-        start = e.add(start, e.multiply(e.divide(e.warp, GROUP), share))
+        start = add(e, start, multiply(e, divide(e, warp_id(e), GROUP), share))
     return (
         move,
         layout,
         [
-            (e.add(start, lane * LANE_STEP + column), count)
+            (add(e, start, lane * LANE_STEP + column), count)
             for lane, column, count in move.instructions(share)
         ],
     )
 
 
-def clear_unless_full(e: Emitter, tile: TensorTile) -> None:
+def clear_unless_full(e: ThreadBuilder, tile: TensorTile) -> None:
     """Sums to which nothing was added are zero: this warp writes that to the lanes it reads.
 
     Where several warps have the same lanes each clears a part of the columns, and all wait.
@@ -99,20 +103,20 @@ def clear_unless_full(e: Emitter, tile: TensorTile) -> None:
     if isinstance(tile.full.owner, arith.ConstantOp):
         return
     groups, columns = e.agent.groups, tile.shape[1]
-    with e.only(e.exclusive_or(tile.full, e.boolean(True))):
+    with predicated(e, xor(e, tile.full, i1_constant(e, True))):
         start = lanes_of_warp(e, address(e, tile))
         if groups > 1:
-            start = e.add(start, e.multiply(e.divide(e.warp, GROUP), columns // groups))
+            start = add(e, start, multiply(e, divide(e, warp_id(e), GROUP), columns // groups))
         zeros = joined(e, [zero(e, tile.element)] * ZEROS)
         for first in range(0, columns // groups, ZEROS):
-            e.insert(TmemStoreOp(e.add(start, first), zeros, "32x32b", ZEROS))
+            e.insert(TmemStoreOp(add(e, start, first), zeros, "32x32b", ZEROS))
         e.insert(TmemWaitOp("store"))
         if groups > 1:
             _meet(e)
 
 
-def _meet(e: Emitter) -> None:
+def _meet(e: ThreadBuilder) -> None:
     """All threads of the agent have stored what others may load."""
     e.insert(TmemFenceOp("before"))
-    e.meet()
+    synchronize_agent(e)
     e.insert(TmemFenceOp("after"))

@@ -18,8 +18,10 @@ from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.scale_tiles import ScaleTile, is_rearranged, scale_tile
 from tileas_xdsl.target.block_scales import ATOM_BYTES, ATOM_COLUMNS, CORE_BYTES, CORE_ROW_BYTES
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.codegen.lowered_values import SharedTile
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
 
 SCALES = ("A", "B")
 FIRST_SCALE = 3
@@ -60,9 +62,9 @@ def columns_of_scales(op: BlockScaledMmaOp) -> int:
     return sum(tile.row_atoms * tile.k_atoms * ATOM_COLUMNS for tile in scales_of(op))
 
 
-def view_of_scales(e: Emitter, op: ViewOp) -> SharedTile:
+def view_of_scales(e: ThreadBuilder, op: ViewOp) -> SharedTile:
     """Scales are where their atoms are; their type tells the product."""
-    source = e.shared_tile(op.source)
+    source = shared_tile(e, op.source)
     tile = scale_tile(op.result.type)
     assert tile is not None
     if is_rearranged(op.source.type) or not all(_is_scale(use) for use in op.result.uses):
@@ -78,18 +80,18 @@ def _is_scale(use: Use) -> bool:
     return isinstance(use.operation, BlockScaledMmaOp) and use.index >= FIRST_SCALE
 
 
-def place_scales(e: Emitter, op: BlockScaledMmaOp) -> tuple[Scales, Scales]:
+def place_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> tuple[Scales, Scales]:
     """Both scales of a product, and their columns."""
     assert e.tensor is not None
     of_a, of_b = scales_of(op)
-    first = Scales(e.shared_tile(op.operands[FIRST_SCALE]), of_a, e.tensor.scales[op])
+    first = Scales(shared_tile(e, op.operands[FIRST_SCALE]), of_a, e.tensor.scales[op])
     after = first.column_of(of_a.k_atoms)
-    return first, Scales(e.shared_tile(op.operands[FIRST_SCALE + 1]), of_b, after)
+    return first, Scales(shared_tile(e, op.operands[FIRST_SCALE + 1]), of_b, after)
 
 
-def copy_scales(e: Emitter, scales: Scales) -> None:
+def copy_scales(e: ThreadBuilder, scales: Scales) -> None:
     """One thread starts a copy for each atom; products that it starts later find them there."""
-    pointer = e.tile_pointer(scales.source)
+    pointer = scales.source.pointer
     first = e.insert(MakeUmmaSmemDescOp(pointer, "none", CORE_ROW_BYTES, CORE_BYTES)).result
     for offset, column in _atoms(scales):
         atom = e.insert(SmemDescAddOp(first, offset)).result
@@ -105,7 +107,7 @@ def _atoms(scales: Scales) -> Iterator[tuple[int, int]]:
             yield offset, scales.column_of(k_atom) + row_atom * ATOM_COLUMNS
 
 
-def column_address(e: Emitter, column: int) -> SSAValue:
+def column_address(e: ThreadBuilder, column: int) -> SSAValue:
     """The address of a column, in lane 0."""
     assert e.tensor is not None
-    return e.add(e.tensor.base, column)
+    return add(e, e.tensor.base, column)

@@ -20,13 +20,14 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterWaitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
-from tileas_xdsl.threads.codegen.builder import Emitter, Handler
+from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
 )
 from tileas_xdsl.threads.codegen.print_assert import MESSAGES
 from tileas_xdsl.threads.codegen.scalar_ops import SCALARS
+from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
 from tileas_xdsl.threads.codegen.while_loops import WHILE_LOOPS
 from tileas_xdsl.threads.convert.cross_thread_copy import EXCHANGES
 from tileas_xdsl.threads.dot.dot_wgmma import PRODUCTS
@@ -83,7 +84,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
 def _laid_out(handler: Handler) -> Handler:
     """A handler whose results are in the registers that their types say."""
 
-    def handle(e: Emitter, op: Operation) -> Sequence[Lowered]:
+    def handle(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
         found = handler(e, op)
         return [
             laid_out(e, op, value, result.type)
@@ -104,12 +105,12 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     """The function that every thread of a block runs."""
     block = Block()
     facts = TileFacts.of(plan.kernel)
-    emitter = Emitter(
+    emitter = ThreadBuilder(
         plan, plan.block, Builder(InsertPoint.at_end(block)), HANDLERS, facts, before, after
     )
     emitter.arguments = block
     parameters = add_arguments(emitter, plan.kernel, block)
-    emitter.begin()
+    compute_thread_ids(emitter)
     prefetch_descriptors(emitter)
     reserve_barriers(emitter)
     body = plan.kernel.body

@@ -9,7 +9,15 @@ from math import prod
 import numpy as np
 from xdsl.ir import Attribute, Block, SSAValue
 
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    divide,
+    index_constant,
+    modulo,
+    multiply,
+)
 from tileas_xdsl.threads.index.per_thread_tables import (
     Flags,
     Table,
@@ -54,7 +62,7 @@ NO_HINTS = Hints()
 class SumWriter:
     """Sums as code, each part of them written once in a block."""
 
-    e: Emitter
+    e: ThreadBuilder
     threads: int
     made: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
@@ -87,21 +95,25 @@ class SumWriter:
         value, constant = self.split(sum_, valid, hints)
         e = self.e
         if value is None:
-            return e.index(constant) if type_ == INDEX else e.as_type(e.index(constant), type_)
-        return e.as_type(e.add(value, constant), type_)
+            return (
+                index_constant(e, constant)
+                if type_ == INDEX
+                else cast_index(e, index_constant(e, constant), type_)
+            )
+        return cast_index(e, add(e, value, constant), type_)
 
     def _plus(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
         if a is None:
             return b
-        return self._once(("+", a, b), lambda: self.e.add(a, b))
+        return self._once(("+", a, b), lambda: add(self.e, a, b))
 
     def _product(self, value: SSAValue, factors: Table, valid: Flags, hints: Hints) -> SSAValue:
-        value = self._once(("index", value), lambda: self.e.as_type(value, INDEX))
+        value = self._once(("index", value), lambda: cast_index(self.e, value, INDEX))
         mine, constant = self._thread_part(factors, valid, hints)
         if mine is None:
-            return self._once(("*", value, constant), lambda: self.e.multiply(value, constant))
-        factor = self._once(("+", mine, constant), lambda: self.e.add(mine, constant))
-        return self._once(("*", value, factor), lambda: self.e.multiply(value, factor))
+            return self._once(("*", value, constant), lambda: multiply(self.e, value, constant))
+        factor = self._once(("+", mine, constant), lambda: add(self.e, mine, constant))
+        return self._once(("*", value, factor), lambda: multiply(self.e, value, factor))
 
     def _thread_part(
         self, entries: Table, valid: Flags, hints: Hints
@@ -119,7 +131,7 @@ class SumWriter:
             if not is_simple(table) and (found := hints.combination(entries, valid)) is not None:
                 return self._combined(found, hints, valid)
             value, constant = tabulated(self.e, table, hints.digits)
-            self.tables[key] = self.e.as_type(value, INDEX), constant
+            self.tables[key] = cast_index(self.e, value, INDEX), constant
         value, constant = self.tables[key]
         return value, constant + low
 
@@ -129,7 +141,7 @@ class SumWriter:
         assert hints.linear is not None
         value, constant = self._thread_part(hints.linear, valid, Hints(hints.digits))
         assert value is not None
-        number = self._once(("+", value, constant), lambda: e.add(value, constant))
+        number = self._once(("+", value, constant), lambda: add(e, value, constant))
         *multiples, rest = factors
         for axis, factor in enumerate(multiples):
             if factor:
@@ -139,14 +151,14 @@ class SumWriter:
                 )
                 total = self._plus(
                     total,
-                    self._once(("*", term, factor), lambda t=term, f=factor: e.multiply(t, f)),
+                    self._once(("*", term, factor), lambda t=term, f=factor: multiply(e, t, f)),
                 )
         assert total is not None
         return total, rest
 
     def _coordinate(self, number: SSAValue, shape: tuple[int, ...], axis: int) -> SSAValue:
-        quotient = self.e.divide(number, prod(shape[axis + 1 :]))
-        return quotient if axis == 0 else self.e.remainder(quotient, shape[axis])
+        quotient = divide(self.e, number, prod(shape[axis + 1 :]))
+        return quotient if axis == 0 else modulo(self.e, quotient, shape[axis])
 
     def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
         block: Block | None = self.e.builder.insertion_point.block

@@ -11,8 +11,10 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.composed import AnyLayout
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import multiply
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 
@@ -30,12 +32,12 @@ class SharedPlace:
     stage: SSAValue | None = None
     """Which of the stages it is now."""
 
-    def pointer(self, e: Emitter) -> SSAValue:
+    def pointer(self, e: ThreadBuilder) -> SSAValue:
         """To its first byte."""
         start = e.insert(GetDynSmemOp(self.offset, i8, ALIGNMENT)).result
         if self.stage is None:
             return start
-        return e.advance(start, e.multiply(self.stage, self.stage_bytes), ALIGNMENT)
+        return advance(e, start, multiply(e, self.stage, self.stage_bytes), ALIGNMENT)
 
     def at(self, stage: SSAValue) -> SharedPlace:
         """A stage of the buffer."""

@@ -17,10 +17,12 @@ from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import cast_index
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
 from tileas_xdsl.threads.codegen.scalar_ops import SCALARS as SCALARS_OF_THREADS
+from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
@@ -46,7 +48,7 @@ def kernel(state: State, op: KernelOp) -> None:
     """What one block does."""
     e = state.e
     for axis, argument, extent in zip(AXES, op.body.block.args, op.extents, strict=False):
-        number = e.as_type(e.insert(BlockIdxOp(axis)).result, IndexType())
+        number = cast_index(e, e.insert(BlockIdxOp(axis)).result, IndexType())
         state.values[argument] = Sum.scalar(number)
         if isinstance(extent, int):
             state.ranges[number] = (0, extent - 1)
@@ -78,7 +80,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
     plan = KernelPlan.of(function, target)
     plan.facts.spec = replace(plan.facts.spec, num_warps=threads // WARP)
     block = Block()
-    e = Emitter(
+    e = ThreadBuilder(
         plan,
         plan.block,
         Builder(InsertPoint.at_end(block)),
@@ -87,7 +89,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
     )
     e.arguments = block
     parameters = add_arguments(e, function, block)
-    e.begin()
+    compute_thread_ids(e)
     is_read_by_descriptors = any(
         product_in(op, threads, target.name).is_wgmma
         for op in program.walk()

@@ -16,7 +16,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.registers.vector_values import element_type
 from tileas_xdsl.transforms.lower_tl.affine_codegen import SumWriter
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
@@ -30,7 +31,7 @@ Handler: TypeAlias = "Callable[[State, Any], None]"
 class State:
     """One block program on its way to threads."""
 
-    e: Emitter
+    e: ThreadBuilder
     target: Target
     threads: int
     handlers: Mapping[type[Operation], Handler]
@@ -65,7 +66,7 @@ class State:
         if op in self.meets:
             if self.has_descriptors:
                 self.e.insert(FenceProxyAsyncOp("shared::cta"))
-            self.e.meet()
+            synchronize_agent(self.e)
         handler(self, op)
         self.e.source = outer
 

@@ -18,6 +18,8 @@ from tileas_xdsl.dialects.tl.base import scope_of
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.program import Scope
+from tileas_xdsl.threads.codegen.integer_ops import index_constant
+from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory_effects import written_in
@@ -35,7 +37,7 @@ def serial(state: State, op: SerialOp | PipelinedOp) -> None:
     if picks and ((rounds is not None and len(rounds) <= MOST_ROUNDS) or not all(picks)):
         _written_out(state, op)
         return
-    step = state.e.index(1) if op.step is None else state.scalar(op.step)
+    step = index_constant(state.e, 1) if op.step is None else state.scalar(op.step)
     bounds = (state.scalar(op.lower), state.scalar(op.upper), step)
     limits = range_of(state, op.lower, op.upper)
     loop(state, op, bounds, op.variable, limits, (), lambda: _run(state, op.body.block))
@@ -119,7 +121,7 @@ def loop(
     block = Block(arg_types=[INDEX, *(value.type for value in begin)])
     made = scf.ForOp(*bounds, begin, Region(block))
     state.values[variable] = Sum.scalar(block.args[0])
-    e.promised[block.args[0]] = gcd(e.factor(bounds[0]), e.factor(bounds[2]))
+    e.promised[block.args[0]] = gcd(divisor_of(e, bounds[0]), divisor_of(e, bounds[2]))
     if limits is not None:
         state.ranges[block.args[0]] = limits
     count = len(carried)

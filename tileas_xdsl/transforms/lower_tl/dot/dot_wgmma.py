@@ -37,6 +37,9 @@ from tileas_xdsl.layout.swizzle import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.canonical import CanonicalLayout, Major
 from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
+from tileas_xdsl.threads.codegen.integer_ops import divide, i1_constant, modulo, multiply
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.registers.vector_values import joined, strip
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import Factor, depth_of, multiplied_as
@@ -89,12 +92,12 @@ class SharedFactor:
             raise op_error(
                 op, f"begins operands at bytes {offsets}, which are no whole patterns of a swizzle"
             )
-        pointer = e.advance(self.place.pointer(e), offsets[0])
+        pointer = advance(e, self.place.pointer(e), offsets[0])
         step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
         if offsets != [offsets[0] + step * k for k in range(len(offsets))]:
             raise op_error(op, f"begins the operands of warpgroups at bytes {offsets}, unevenly")
         if step:
-            pointer = e.advance(pointer, e.multiply(group, step), self.canonical.alignment)
+            pointer = advance(e, pointer, multiply(e, group, step), self.canonical.alignment)
         found = self.canonical
         made = MakeGmmaSmemDescOp(
             pointer, found.mode, found.leading_byte_offset, found.stride_byte_offset
@@ -137,8 +140,8 @@ def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: Fra
     depth = depth_of(bits_of(element_of(op.a.type)))
     left, right = _Left(state, op, product), SharedFactor.of(state, op, "b", width)
     high = product.warps_m // WARPS_OF_GROUP
-    group = e.divide(e.warp, WARPS_OF_GROUP)
-    across = e.divide(group, high) if high > 1 else group
+    group = divide(e, warp_id(e), WARPS_OF_GROUP)
+    across = divide(e, group, high) if high > 1 else group
     others = [
         right.descriptor(
             state,
@@ -148,7 +151,7 @@ def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: Fra
         )
         for c in range(columns)
     ]
-    left.begin(e.remainder(group, high) if product.warps_n > 1 else group)
+    left.begin(modulo(e, group, high) if product.warps_n > 1 else group)
     tiles = _begin(state, op, sums, width // 2, rows * columns)
     e.insert(WgmmaFenceOp())
     names = [multiplied_as(element_of(value.type)) for value in (op.a, op.b)]
@@ -159,7 +162,7 @@ def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: Fra
                     left.operand(i, k),
                     right.step(state, others[c], k),
                     tiles[i * columns + c],
-                    e.boolean(False) if op.clear is not None and k == 0 else None,
+                    i1_constant(e, False) if op.clear is not None and k == 0 else None,
                     shape=(ROWS, width, depth),
                     a_type=names[0],
                     b_type=names[1],

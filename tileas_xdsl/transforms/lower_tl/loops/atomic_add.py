@@ -12,6 +12,7 @@ from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
@@ -34,7 +35,7 @@ def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
     access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
     for piece in access.pieces:
         pointer, offset = access.place(piece)
-        pointer = e.advance(pointer, offset)
+        pointer = advance(e, pointer, offset)
         mine = element(e, value, piece.first)
         e.insert(AtomicRmwOp(ADD, mine, pointer, access.guard(piece)))
     return ()

@@ -26,6 +26,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.cute import SelectFragmentOp
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.threads.codegen.integer_ops import divide, index_constant, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
 from tileas_xdsl.threads.codegen.scalar_ops import on_vectors
 from tileas_xdsl.threads.index.constant_tables import constant_table, folded
@@ -111,9 +112,9 @@ def product(work: Work, left: Sum, right: Sum) -> Sum:
     if left.is_known:
         return right.times(left.table)
     if left.is_alike and right.is_alike:
-        return Sum.scalar(work.e.multiply(work.at(left, 0), work.at(right, 0)))
+        return Sum.scalar(multiply(work.e, work.at(left, 0), work.at(right, 0)))
     pairs = [(work.at(left, k), work.at(right, k)) for k in range(work.count)]
-    return Sum.each([work.e.multiply(*pair) for pair in pairs])
+    return Sum.each([multiply(work.e, *pair) for pair in pairs])
 
 
 def quotient(work: Work, left: Sum, number: int) -> Sum:
@@ -122,9 +123,9 @@ def quotient(work: Work, left: Sum, number: int) -> Sum:
     if found is not None:
         return found
     if _may_be_negative(work, left):
-        by = work.e.index(number)
+        by = index_constant(work.e, number)
         return _of_each(work, left, lambda a: work.e.insert(arith.FloorDivSIOp(a, by)).result)
-    return _of_each(work, left, lambda a: work.e.divide(a, number))
+    return _of_each(work, left, lambda a: divide(work.e, a, number))
 
 
 def remainder(work: Work, left: Sum, number: int) -> Sum:
@@ -134,7 +135,7 @@ def remainder(work: Work, left: Sum, number: int) -> Sum:
         return found
     if _may_be_negative(work, left):
         return left.plus(quotient(work, left, number).times(-number))
-    return _of_each(work, left, lambda a: work.e.remainder(a, number))
+    return _of_each(work, left, lambda a: modulo(work.e, a, number))
 
 
 def _may_be_negative(work: Work, sum_: Sum) -> bool:

@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.inference.program import AccessKind
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant, index_constant, logical_and, xor
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds
 from tileas_xdsl.threads.registers.vector_values import element, joined, repeated
 from tileas_xdsl.transforms.lower_tl.affine_expr import INDEX, Sum, column
@@ -55,7 +57,7 @@ class Work:
     """By storage, fragments that are in shared memory too, as they are now."""
 
     @property
-    def e(self) -> Emitter:
+    def e(self) -> ThreadBuilder:
         """Where code goes."""
         return self.state.e
 
@@ -75,7 +77,7 @@ class Work:
             return
         others = AccessKind if kind is not AccessKind.READ else (AccessKind.WRITE,)
         if any(storage in self.done.get(other, ()) for other in others):
-            self.e.meet()
+            synchronize_agent(self.e)
             self.done.clear()
         self.done.setdefault(kind, set()).add(storage)
 
@@ -135,12 +137,12 @@ class Work:
         if type_ == i1:
             flags = np.broadcast_to(step.table[:, 0] != 0, (self.steps.threads,)) & valid
             found = holds(self.e, flags, self.steps.digits)
-            return self.e.boolean(True) if found is None else found
+            return i1_constant(self.e, True) if found is None else found
         return self.state.writer.number(step, valid, type_, self.steps.hints(k))
 
     def _constant(self, number: int, type_: Attribute) -> SSAValue:
         if isinstance(type_, IndexType):
-            return self.e.index(number)
+            return index_constant(self.e, number)
         kind: Any = type_
         return self.e.insert(arith.ConstantOp(IntegerAttr(number, kind))).result
 
@@ -165,8 +167,8 @@ class Work:
         e, result = self.e, None
         for value, wanted in self.path:
             here = element(e, value, k)
-            here = here if wanted else e.exclusive_or(here, e.boolean(True))
-            result = e.both(result, here)
+            here = here if wanted else xor(e, here, i1_constant(e, True))
+            result = logical_and(e, result, here)
         return result
 
     @property

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
@@ -70,12 +71,20 @@ class Rounds:
         linear = Sum(start, ((number, np.full((1, 1), self.step, dtype=np.int64)),))
         with e.within(block):
             if self._may_end_early:
-                end = e.index(prod(self.shape))
+                end = index_constant(e, prod(self.shape))
                 inside = arith.CmpiOp(work.at(linear, 0), end, "slt")
                 work.path = ((e.insert(inside).result, True),)
             body(work, self._coordinates(work, linear, neighbours))
             e.insert(scf.YieldOp())
-        e.insert(scf.ForOp(e.index(0), e.index(self.count), e.index(1), [], Region(block)))
+        e.insert(
+            scf.ForOp(
+                index_constant(e, 0),
+                index_constant(e, self.count),
+                index_constant(e, 1),
+                [],
+                Region(block),
+            )
+        )
 
     @property
     def _may_end_early(self) -> bool:

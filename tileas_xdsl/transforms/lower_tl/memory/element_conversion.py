@@ -10,11 +10,11 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.registers.vector_values import element_type, length
 
 
-def converted(e: Emitter, value: SSAValue, type_: Attribute) -> SSAValue:
+def converted(e: ThreadBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
     """The same floats rounded to another type; of two with as many bits by way of f32."""
     source = element_type(value)
     if source == type_:
@@ -26,7 +26,7 @@ def converted(e: Emitter, value: SSAValue, type_: Attribute) -> SSAValue:
     return e.insert(kind(value, vector if isinstance(value.type, VectorType) else type_)).result
 
 
-def each(e: Emitter, value: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
+def each(e: ThreadBuilder, value: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
     """An operation that xDSL has on scalars only, element by element."""
     if not isinstance(value.type, VectorType):
         return e.insert(kind(value, type_)).result

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 from tileas_xdsl.threads.registers.vector_values import element, joined, strip
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
@@ -117,7 +118,7 @@ def _put(
         writes = column_ == slot
         kept = ~writes & (held[:, slot] != NONE)
         guard = work.guard(writes) if kept.any() else None
-        guard = work.e.both(guard, work.condition(k))
+        guard = logical_and(work.e, guard, work.condition(k))
         before = new[slot] if slot in new else element(work.e, old, slot)
         new[slot] = value if guard is None else _select(work, guard, value, before)
 

@@ -19,6 +19,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import THREAD, VALUE
 from tileas_xdsl.layout.fragment import Fragment as RegisterMap
 from tileas_xdsl.layout.recovery import recover
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
 from tileas_xdsl.threads.registers.vector_values import joined, length, strip, zero
@@ -42,7 +43,7 @@ def room(state: State, op: Operation, size: int, name: str = "") -> int:
     """Bytes of shared memory that an operation has to itself each time that it runs."""
     key = (op, name)
     if key in state.rooms:
-        state.e.meet()
+        synchronize_agent(state.e)
     else:
         state.rooms[key] = exchange_room(state.e, op, size, ROOM_ALIGNMENT)
     return state.rooms[key]
@@ -60,7 +61,7 @@ def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
     indices = [Sum(table) for table in work.steps.coordinates]
     flags = work.active & work.steps.first
     memory.store(memory.Access.of(work, op, made, indices, flags), part)
-    e.meet()
+    synchronize_agent(e)
     return made
 
 

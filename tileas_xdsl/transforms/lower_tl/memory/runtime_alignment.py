@@ -13,7 +13,8 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region, SSAValue
 
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import cast_index, is_equal, modulo
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import Access, Piece
 
@@ -56,7 +57,7 @@ def _wide_pieces(access: Access) -> Sequence[Piece] | None:
 
 
 @contextmanager
-def _promised(e: Emitter, sizes: Sequence[SSAValue], factor: int) -> Generator[None]:
+def _promised(e: ThreadBuilder, sizes: Sequence[SSAValue], factor: int) -> Generator[None]:
     """Take sizes for multiples of a number for a while."""
     before = dict(e.promised)
     e.promised.update({size: factor * before.get(size, 1) for size in sizes})
@@ -81,9 +82,9 @@ def _ways(
     return e.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1])))
 
 
-def _are_multiples(e: Emitter, sizes: Sequence[SSAValue], number: int) -> SSAValue:
+def _are_multiples(e: ThreadBuilder, sizes: Sequence[SSAValue], number: int) -> SSAValue:
     """Whether all sizes are multiples of a power of two: no low bit of any is set."""
-    first, *others = (e.as_type(size, IndexType()) for size in dict.fromkeys(sizes))
+    first, *others = (cast_index(e, size, IndexType()) for size in dict.fromkeys(sizes))
     for size in others:
         first = e.insert(arith.OrIOp(first, size)).result
-    return e.is_equal(e.remainder(first, number), 0)
+    return is_equal(e, modulo(e, first, number), 0)

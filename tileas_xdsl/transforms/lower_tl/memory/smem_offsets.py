@@ -13,6 +13,7 @@ from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import evaluate
+from tileas_xdsl.threads.codegen.integer_ops import divide, index_constant, xor
 from tileas_xdsl.threads.index.per_thread_tables import Flags
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum, column
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
@@ -104,8 +105,8 @@ def _swizzled(work: Work, linear: Sum, swizzle: Swizzle, size: int) -> Sum:
 
 def _flipped(work: Work, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
     e = work.e
-    bits = e.insert(arith.AndIOp(at, e.index(swizzle.source_mask // size))).result
-    return e.exclusive_or(at, e.divide(bits, 1 << swizzle.shift))
+    bits = e.insert(arith.AndIOp(at, index_constant(e, swizzle.source_mask // size))).result
+    return xor(e, at, divide(e, bits, 1 << swizzle.shift))
 
 
 def _begins(linear: Sum, k: int, chunk: int) -> bool:

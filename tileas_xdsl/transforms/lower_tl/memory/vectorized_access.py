@@ -19,7 +19,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    index_constant,
+    logical_and,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.index.per_thread_tables import Flags
 from tileas_xdsl.threads.registers.vector_values import (
@@ -91,11 +100,11 @@ class Access:
         if bits is None:
             raise op_error(op, f"accesses elements of {type_}, and memory holds whole bytes")
         if isinstance(place, SharedPlace):
-            pointer = work.e.recast(place.pointer(work.e), kept)
+            pointer = recast(work.e, place.pointer(work.e), kept)
             offset = shared_offset(work, place, indices, bits // 8)
             return Access(work, op, pointer, kept, offset, flags, (), most)
         known, bounds = _bounded(work, indices, place)
-        pointer = place.pointer if kept == type_ else work.e.recast(place.pointer, kept)
+        pointer = place.pointer if kept == type_ else recast(work.e, place.pointer, kept)
         offset = _linear(work, indices, place)
         sizes = tuple(v for v in (*place.extents, *place.strides) if isinstance(v, SSAValue))
         flags = flags & known
@@ -157,7 +166,7 @@ class Access:
         if (_window(self.offset.table, first, 1, mine) % width).any():
             return False
         return all(
-            not (_window(table, first, 1, mine) * e.factor(value) % width).any()
+            not (_window(table, first, 1, mine) * divisor_of(e, value) % width).any()
             for value, table in self.offset.terms
         )
 
@@ -170,8 +179,8 @@ class Access:
         windows = [_window(t, first, width, mine) for t in bound.index.tables()]
         if all((window == window[:, :1]).all() for window in windows):
             return True
-        factor = extent if isinstance(extent, int) else e.factor(extent)
-        scalars = [1, *(e.factor(value) for value, _ in bound.index.terms)]
+        factor = extent if isinstance(extent, int) else divisor_of(e, extent)
+        scalars = [1, *(divisor_of(e, value) for value, _ in bound.index.terms)]
         aligned = all(
             not (window[:, :1] * scalar % width).any()
             for window, scalar in zip(windows, scalars, strict=True)
@@ -192,7 +201,9 @@ class Access:
     def guard(self, piece: Piece) -> SSAValue | None:
         """Whether a thread does a piece; None if all do."""
         e = self.work.e
-        return e.both(e.both(self.thread(piece), self.inside(piece)), self.asked(piece))
+        return logical_and(
+            e, logical_and(e, self.thread(piece), self.inside(piece)), self.asked(piece)
+        )
 
     def thread(self, piece: Piece) -> SSAValue | None:
         """Whether a thread is one of those that do a piece; None if all are."""
@@ -209,9 +220,13 @@ class Access:
         for bound in self.bounds:
             index = work.at(bound.index, piece.first)
             extent = bound.extent
-            limit = e.index(extent) if isinstance(extent, int) else e.as_type(extent, index.type)
+            limit = (
+                index_constant(e, extent)
+                if isinstance(extent, int)
+                else cast_index(e, extent, index.type)
+            )
             inside = e.insert(arith.CmpiOp(index, limit, "ult")).result
-            result = e.both(result, inside)
+            result = logical_and(e, result, inside)
         return result
 
     def place(self, piece: Piece) -> tuple[SSAValue, int]:
@@ -223,15 +238,15 @@ class Access:
         if value is None:
             return self._constant_place(constant, piece)
         if constant < 0 or constant % piece.count:
-            value, constant = e.add(value, constant), 0
+            value, constant = add(e, value, constant), 0
         alignment = self.size * piece.count
-        return e.advance(self.pointer, value, alignment), constant
+        return advance(e, self.pointer, value, alignment), constant
 
     def _constant_place(self, constant: int, piece: Piece) -> tuple[SSAValue, int]:
         if constant >= 0:
             return self.pointer, constant
         alignment = self.size * piece.count
-        return self.work.e.advance(self.pointer, constant, alignment), 0
+        return advance(self.work.e, self.pointer, constant, alignment), 0
 
 
 def _window(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarray:
@@ -274,10 +289,10 @@ def _linear(work: Work, indices: Sequence[Sum], view: GlobalView) -> Sum:
 def _scaled(work: Work, index: Sum, stride: SSAValue) -> Sum:
     """An index times a scalar: its table counts the scalar, its terms are multiplied."""
     e = work.e
-    scalar = e.as_type(stride, e.index(0).type)
+    scalar = cast_index(e, stride, index_constant(e, 0).type)
     terms = [(scalar, index.table)] if index.table.any() else []
     for value, table in index.terms:
-        terms.append((e.multiply(e.as_type(value, scalar.type), scalar), table))
+        terms.append((multiply(e, cast_index(e, value, scalar.type), scalar), table))
     return Sum(np.zeros((1, 1), dtype=np.int64), tuple(terms))
 
 

@@ -16,7 +16,9 @@ from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, CpAsyncW
 from tileas_xdsl.dialects.cute_nvgpu.ampere import WIDTHS
 from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.moves import CopyOp
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant, logical_and, xor
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
@@ -106,7 +108,7 @@ def _start(read: Access, put: Access) -> None:
 
 
 def _both(read: Access, piece: Piece) -> SSAValue | None:
-    return read.work.e.both(read.thread(piece), read.asked(piece))
+    return logical_and(read.work.e, read.thread(piece), read.asked(piece))
 
 
 def _parts(put: Access, piece: Piece) -> Sequence[Piece]:
@@ -119,12 +121,12 @@ def _parts(put: Access, piece: Piece) -> Sequence[Piece]:
 def _start_piece(read: Access, put: Access, piece: Piece) -> None:
     e, size = read.work.e, piece.count * read.size
     thread, inside = _both(read, piece), read.inside(piece)
-    shared, array = (e.advance(*one.place(piece), size) for one in (put, read))
+    shared, array = (advance(e, *one.place(piece), size) for one in (put, read))
     cache = "global" if size == PAST_THE_FIRST_CACHE else "always"
-    e.insert(CpAsyncOp(shared, array, size, cache, e.both(thread, inside)))
+    e.insert(CpAsyncOp(shared, array, size, cache, logical_and(e, thread, inside)))
     if inside is None:
         return
-    outside = e.both(thread, e.exclusive_or(inside, e.boolean(True)))
+    outside = logical_and(e, thread, xor(e, inside, i1_constant(e, True)))
     nothing = zero(e, put.element)
     many = joined(e, [nothing] * piece.count) if piece.count > 1 else nothing
     assert piece.count == 1 or isinstance(many.type, VectorType)

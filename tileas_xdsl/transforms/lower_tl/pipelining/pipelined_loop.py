@@ -18,6 +18,18 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import PipelinedOp
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    i32_constant,
+    index_constant,
+    is_equal,
+    is_less,
+    logical_and,
+    multiply,
+    xor,
+)
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
@@ -42,14 +54,14 @@ def pipelined(state: State, op: PipelinedOp) -> None:
         return
     e, stages = state.e, op.stages.value.data
     lower, upper = state.scalar(op.lower), state.scalar(op.upper)
-    step = e.index(1) if op.step is None else state.scalar(op.step)
+    step = index_constant(e, 1) if op.step is None else state.scalar(op.step)
     limits = range_of(state, op.lower, op.upper)
     ahead = _Ahead(state, op, staged, upper, limits, _copies(state, op, staged))
     ahead.way.begin()
     meet(state)
     for round_ in range(stages - 1):
-        number = e.add(lower, e.multiply(step, round_)) if round_ else lower
-        ahead.start(number, e.index(round_))
+        number = add(e, lower, multiply(e, step, round_)) if round_ else lower
+        ahead.start(number, index_constant(e, round_))
     types: list[Attribute] = [INDEX, INDEX, i32]
     variables = Block(arg_types=types).args
 
@@ -59,18 +71,18 @@ def pipelined(state: State, op: PipelinedOp) -> None:
         number = state.scalar(op.variable)
         ahead.way.wait(read, parity)
         meet(state)
-        ahead.start(e.add(number, e.multiply(step, stages - 1)), write)
+        ahead.start(add(e, number, multiply(e, step, stages - 1)), write)
         state.values[op.variable] = now
         ahead.take(read)
         for each in op.body.block.ops:
             if each not in staged.copies:
                 state.lower(each)
         following, is_first = _next(state, read, stages)
-        flips = e.exclusive_or(parity, e.int32(1))
+        flips = xor(e, parity, i32_constant(e, 1))
         turned = e.insert(arith.SelectOp(is_first, flips, parity)).result
         return [following, _next(state, write, stages)[0], turned]
 
-    carried = [e.index(0), e.index(stages - 1), e.int32(0)]
+    carried = [index_constant(e, 0), index_constant(e, stages - 1), i32_constant(e, 0)]
     loop(state, op, (lower, upper, step), op.variable, limits, carried, body, variables)
 
 
@@ -87,7 +99,7 @@ def meet(state: State) -> None:
     """All threads wait for one another; descriptors see what they have written."""
     if state.has_descriptors:
         state.e.insert(FenceProxyAsyncOp("shared::cta"))
-    state.e.meet()
+    synchronize_agent(state.e)
 
 
 @dataclass
@@ -106,7 +118,7 @@ class _Ahead:
         state, e = self.state, self.state.e
         if self.limits is not None:
             state.ranges[number] = self.limits
-        with e.only(e.both(e.is_less(number, self.upper), self.way.starter())):
+        with predicated(e, logical_and(e, is_less(e, number, self.upper), self.way.starter())):
             state.values[self.op.variable] = Sum.scalar(number)
             for each in self.staged.indices:
                 state.lower(each)
@@ -125,9 +137,9 @@ class _Ahead:
 def _next(state: State, stage: SSAValue, stages: int) -> tuple[SSAValue, SSAValue]:
     """The stage of the next round, and whether it is the first one again."""
     e = state.e
-    following = e.add(stage, 1)
-    is_first = e.is_equal(following, stages)
-    return e.insert(arith.SelectOp(is_first, e.index(0), following)).result, is_first
+    following = add(e, stage, 1)
+    is_first = is_equal(e, following, stages)
+    return e.insert(arith.SelectOp(is_first, index_constant(e, 0), following)).result, is_first
 
 
 _TABLE: Any = {PipelinedOp: pipelined}

@@ -20,7 +20,9 @@ from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.gemm_layouts import shared_layout
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, index_constant
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.tma.descriptor_args import hidden_argument
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
@@ -69,11 +71,11 @@ class Transfer:
         assert isinstance(place, SharedPlace)
         side, pointer = copy.source_side, place.pointer(e)
         starts = [state.scalar(value) for value in side.offsets]
-        starts = starts or [e.index(0)] * len(side.variables)
+        starts = starts or [index_constant(e, 0)] * len(side.variables)
         for number in range(self.panels.count):
-            inner = e.add(starts[-1], number * self.panels.columns) if number else starts[-1]
-            at = [e.as_type(value, i32) for value in (inner, *reversed(starts[:-1]))]
-            target = e.advance(pointer, number * self.panels.bytes, PATTERN)
+            inner = add(e, starts[-1], number * self.panels.columns) if number else starts[-1]
+            at = [cast_index(e, value, i32) for value in (inner, *reversed(starts[:-1]))]
+            target = advance(e, pointer, number * self.panels.bytes, PATTERN)
             e.insert(TmaLoadOp(self.descriptor.argument, target, barrier, at))
 
 

@@ -20,6 +20,10 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     PrefetchTmaDescOp,
 )
 from tileas_xdsl.dialects.tl.loops import PipelinedOp
+from tileas_xdsl.threads.codegen.integer_ops import is_equal
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import thread_id
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.pipelining.tma_copies import Transfer
 
@@ -45,16 +49,16 @@ class BulkCopies:
         size = stages * BARRIER_BYTES
         offset = e.plan.shared.allocate(op, "full", size, f"{stages} mbarriers")
         barriers = e.insert(GetDynSmemOp(offset, i64)).result
-        return BulkCopies(state, transfers, stages, barriers, e.is_equal(e.thread, 0))
+        return BulkCopies(state, transfers, stages, barriers, is_equal(e, thread_id(e), 0))
 
     def begin(self) -> None:
         """Make the barriers, of one arrival each."""
         e = self.state.e
         for transfer in self.transfers:
             e.insert(PrefetchTmaDescOp(transfer.descriptor.argument, self.leads))
-        with e.only(self.leads):
+        with predicated(e, self.leads):
             for stage in range(self.stages):
-                e.insert(MbarrierInitOp(e.advance(self.barriers, stage), 1))
+                e.insert(MbarrierInitOp(advance(e, self.barriers, stage), 1))
             e.insert(FenceMbarrierInitOp())
 
     def starter(self) -> SSAValue:
@@ -64,7 +68,7 @@ class BulkCopies:
     def start(self, stage: SSAValue) -> None:
         """Announce the bytes of a round, and start its copies."""
         e = self.state.e
-        barrier = e.advance(self.barriers, stage)
+        barrier = advance(e, self.barriers, stage)
         total = sum(transfer.bytes for transfer in self.transfers)
         e.insert(MbarrierArriveExpectTxOp(barrier, total))
         for transfer in self.transfers:
@@ -76,4 +80,4 @@ class BulkCopies:
     def wait(self, stage: SSAValue, parity: SSAValue) -> None:
         """Wait until the tiles of a round are there."""
         e = self.state.e
-        e.insert(MbarrierWaitOp(e.advance(self.barriers, stage), parity))
+        e.insert(MbarrierWaitOp(advance(e, self.barriers, stage), parity))

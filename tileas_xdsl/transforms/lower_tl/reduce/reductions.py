@@ -18,7 +18,9 @@ from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.dialects.tl.base import bits_of
 from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.enums import Reduction
-from tileas_xdsl.threads.codegen.builder import Emitter
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.warp_shuffle import across
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds
 from tileas_xdsl.threads.registers.vector_values import element, joined, length, zero
@@ -61,13 +63,13 @@ MAGNITUDES = (Reduction.ABSSUM, Reduction.ABSMAX)
 class Combiner:
     """How elements combine, in `wide`: 32 bits at least, so that lanes exchange them."""
 
-    e: Emitter
+    e: ThreadBuilder
     kind: Reduction
     element: Attribute
     wide: Attribute
 
     @staticmethod
-    def of(e: Emitter, kind: Reduction, element: Attribute) -> Combiner:
+    def of(e: ThreadBuilder, kind: Reduction, element: Attribute) -> Combiner:
         """The combiner of a reduction of elements of a type."""
         wide = element
         if bits_of(element) < WORD:
@@ -188,7 +190,7 @@ def _through_memory(
             place = np.where(mine, number * count + row, 0)
             guard = holds(state.e, mine)
             state.e.insert(StoreOp(value, _at(state, pointer, place, mine), guard))
-    state.e.meet()
+    synchronize_agent(state.e)
     digits = thread_digits(target.layout)
     found: list[SSAValue] = []
     for slot in range(target.layout.slots):
@@ -231,7 +233,7 @@ def _joined_row(
 def _at(state: State, pointer: SSAValue, places: Table, mine: Any, digits: Any = ()) -> SSAValue:
     """A pointer to the element that each thread names."""
     number = state.writer.number(Sum(places[:, None]), mine, hints=Hints(digits))
-    return state.e.advance(pointer, number)
+    return advance(state.e, pointer, number)
 
 
 _TABLE: Any = {ReduceOp: reduce}

@@ -12,6 +12,8 @@ from xdsl.ir import Block, Operation, Region
 
 from tileas_xdsl.dialects.tl.base import bits_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.registers.vector_values import zero
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
@@ -40,7 +42,7 @@ def cumsum(state: State, op: CumSumOp) -> None:
     for work in _works(state, into.shape, op.axis.value.data):
         _line(work, op, source, into)
     if isinstance(target, FragmentPlace):
-        state.e.meet()
+        synchronize_agent(state.e)
         state.hold(target, taken(state, op, into, target))
 
 
@@ -81,7 +83,7 @@ def _line(work: Work, op: CumSumOp, source: SharedPlace, into: SharedPlace) -> N
         sums = memory.Access.of(work, op, into, indices, work.active)
         memory.store(sums, converted(e, total, element))
         e.insert(scf.YieldOp(total))
-    bounds = e.index(0), e.index(extent), e.index(1)
+    bounds = index_constant(e, 0), index_constant(e, extent), index_constant(e, 1)
     e.insert(scf.ForOp(*bounds, [zero(e, wide)], Region(block)))
 
 

@@ -1,0 +1,19 @@
+"""Barriers of the threads of an agent or a warp."""
+
+from __future__ import annotations
+
+from tileas_xdsl.dialects.cute_nvgpu import BarrierOp, SyncWarpOp
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+
+
+def synchronize_agent(e: ThreadBuilder) -> None:
+    """Insert a barrier of all threads of the agent: `bar.sync`, named unless it is the block."""
+    if e.agent.number == 0:
+        e.insert(BarrierOp(0))
+    else:
+        e.insert(BarrierOp(e.agent.number, e.agent.threads))
+
+
+def synchronize_warp(e: ThreadBuilder) -> None:
+    """Insert a barrier of the threads of each warp: `bar.warp.sync`."""
+    e.insert(SyncWarpOp())

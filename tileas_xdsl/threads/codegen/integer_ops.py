@@ -1,0 +1,121 @@
+"""Integer constants and arithmetic of threads, with the cheap cases folded.
+
+`add(e, x, 0)` is `x`, `divide(e, x, 8)` a shift, `modulo(e, x, 8)` a mask.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, IntegerType, i1, i16, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+
+_INDEX = IndexType()
+
+
+def index_constant(e: ThreadBuilder, number: int) -> SSAValue:
+    """Return an `index` constant."""
+    return e.constant(number, _INDEX)
+
+
+def i32_constant(e: ThreadBuilder, number: int) -> SSAValue:
+    """Return an `i32` constant."""
+    return e.constant(number, i32)
+
+
+def i64_constant(e: ThreadBuilder, number: int) -> SSAValue:
+    """Return an `i64` constant."""
+    return e.constant(number, i64)
+
+
+def cta_mask(e: ThreadBuilder, bits: int) -> SSAValue:
+    """Return the `i16` constant that selects blocks of a cluster for a multicast."""
+    return e.constant(bits, i16)
+
+
+def i1_constant(e: ThreadBuilder, value: bool) -> SSAValue:
+    """Return an `i1` constant."""
+    return e.constant(int(value), i1)
+
+
+def constant_like(e: ThreadBuilder, value: SSAValue, number: int) -> SSAValue:
+    """Return a constant of the integer type of a value."""
+    if isinstance(value.type, IndexType):
+        return index_constant(e, number)
+    return e.constant(number, IntegerType(bit_width(value.type)))
+
+
+def add(e: ThreadBuilder, a: SSAValue, b: SSAValue | int) -> SSAValue:
+    """Return `a + b`."""
+    if isinstance(b, int):
+        return a if b == 0 else e.insert(arith.AddiOp(a, constant_like(e, a, b))).result
+    return e.insert(arith.AddiOp(a, b)).result
+
+
+def subtract(e: ThreadBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Return `a - b`."""
+    return e.insert(arith.SubiOp(a, b)).result
+
+
+def multiply(e: ThreadBuilder, a: SSAValue, b: SSAValue | int) -> SSAValue:
+    """Return `a * b`."""
+    if isinstance(b, int):
+        return a if b == 1 else e.insert(arith.MuliOp(a, constant_like(e, a, b))).result
+    return e.insert(arith.MuliOp(a, b)).result
+
+
+def divide(e: ThreadBuilder, a: SSAValue, number: int) -> SSAValue:
+    """Return the quotient of an unsigned value by a number: a shift for a power of two."""
+    if number == 1:
+        return a
+    if number & (number - 1):
+        return e.insert(arith.DivUIOp(a, constant_like(e, a, number))).result
+    return e.insert(arith.ShRUIOp(a, constant_like(e, a, number.bit_length() - 1))).result
+
+
+def modulo(e: ThreadBuilder, a: SSAValue, number: int) -> SSAValue:
+    """Return the remainder of an unsigned value by a number: a mask for a power of two."""
+    if number & (number - 1):
+        return e.insert(arith.RemUIOp(a, constant_like(e, a, number))).result
+    return e.insert(arith.AndIOp(a, constant_like(e, a, number - 1))).result
+
+
+def xor(e: ThreadBuilder, a: SSAValue, b: SSAValue | None) -> SSAValue:
+    """Return `a ^ b`; None stands for 0."""
+    return a if b is None else e.insert(arith.XOrIOp(a, b)).result
+
+
+def is_less(e: ThreadBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Return whether `a < b`, signed."""
+    return e.insert(arith.CmpiOp(a, b, "slt")).result
+
+
+def is_equal(e: ThreadBuilder, a: SSAValue, number: int) -> SSAValue:
+    """Return whether a value equals a number."""
+    return e.insert(arith.CmpiOp(a, constant_like(e, a, number), "eq")).result
+
+
+def logical_and(e: ThreadBuilder, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+    """Return whether both conditions hold; None is a condition that always holds."""
+    if a is None or b is None:
+        return b if a is None else a
+    return e.insert(arith.AndIOp(a, b)).result
+
+
+def extend_to_i64(e: ThreadBuilder, value: SSAValue) -> SSAValue:
+    """Return an `i32`, sign-extended, for addresses in global memory."""
+    return e.insert(arith.ExtSIOp(value, i64)).result
+
+
+def cast_index(e: ThreadBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
+    """Return an `index` or integer as the other type."""
+    if value.type == type_:
+        return value
+    return e.insert(arith.IndexCastOp(value, type_)).result
+
+
+def bit_width(type_: Attribute) -> int:
+    """Return the number of bits of an integer or float type."""
+    assert isinstance(type_, FixedBitwidthType)
+    return type_.bitwidth

@@ -1,0 +1,39 @@
+"""What is known of an integer at compile time: its value, or a number that divides it."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+
+
+def constant_value(value: SSAValue) -> int | None:
+    """Return the number that a value always is; None where it is not constant."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    if isinstance(owner, arith.MuliOp | arith.AddiOp):
+        a, b = (constant_value(v) for v in owner.operands)
+        if a is not None and b is not None:
+            return a * b if isinstance(owner, arith.MuliOp) else a + b
+    return None
+
+
+def divisor_of(e: ThreadBuilder, value: SSAValue) -> int:
+    """Return a number that divides a value, whatever it is at run time."""
+    if (number := constant_value(value)) is not None:
+        return number
+    if (promised := e.promised.get(value)) is not None:
+        return promised
+    owner = value.owner
+    if isinstance(owner, arith.IndexCastOp):
+        return divisor_of(e, owner.input)
+    if isinstance(owner, arith.MuliOp):
+        return divisor_of(e, owner.lhs) * divisor_of(e, owner.rhs)
+    if isinstance(owner, arith.AddiOp):
+        return gcd(divisor_of(e, owner.lhs), divisor_of(e, owner.rhs))
+    return 1

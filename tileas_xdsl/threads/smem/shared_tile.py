@@ -1,0 +1,43 @@
+"""Tiles in shared memory: their allocation on first use, and the swizzle of their rows."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
+from tileas_xdsl.threads.codegen.lowered_values import PendingTile, SharedTile
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+
+
+def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
+    """Return a tile in shared memory; a pending one is allocated now."""
+    found = e.values[value]
+    if isinstance(found, SharedTile):
+        return found
+    op = value.owner if isinstance(value.owner, Operation) else e.plan.kernel
+    if not isinstance(found, PendingTile):
+        raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
+    layout = found.layout
+    if found.place is None:
+        found.place = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
+    pointer = e.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result
+    return SharedTile(pointer, layout, found.element)
+
+
+def row_swizzle(e: ThreadBuilder, row: SSAValue, mode: str) -> SSAValue | None:
+    """Return the bits that a swizzle flips in byte offsets of a row; None where it flips none.
+
+    A swizzle <B, 4, 3> flips bits 4 to 4 + B by bits 7 to 7 + B of the address, so a row of
+    `16 << B` bytes is flipped by its index modulo `1 << B`, or by that of its group of rows where
+    several rows share 128 bytes.
+    """
+    bits = BYTE_SWIZZLES[mode].bits
+    if bits == 0:
+        return None
+    rows_of_span = 128 // (16 << bits)
+    return multiply(e, modulo(e, divide(e, row, rows_of_span), 1 << bits), 16)
