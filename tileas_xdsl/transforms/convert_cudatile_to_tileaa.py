@@ -12,6 +12,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import module as cuda_tile
 from tileas_xdsl.transforms.cudatile_to_tileaa.kernels import convert_global, convert_kernel
 from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
+from tileas_xdsl.transforms.extension import apply_added
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class ConvertCudatileToTileaa(ModulePass):
         if capability is None:
             text = message("invalid-or-missing-compute-capability-option")
             raise op_error(op, text, prefix=False)
+        apply_added(ConvertCudatileToTileaa.name, op)
         for inner in list(op.body.block.ops):
             if isinstance(inner, cuda_tile.ModuleOp):
                 _convert_module(inner, capability)

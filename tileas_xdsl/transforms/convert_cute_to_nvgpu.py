@@ -12,6 +12,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from tileas_xdsl.diagnostics.required_dialects import require_dialects
 from tileas_xdsl.transforms.cute_to_nvgpu.functions import convert_function
+from tileas_xdsl.transforms.extension import apply_added
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class ConvertCuteToNvgpu(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         require_dialects(ctx, self.name, ("arith", "cute", "cute_nvgpu", "scf", "vector"))
+        apply_added(ConvertCuteToNvgpu.name, op)
         functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
         for function in functions:
             convert_function(function)

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.required_dialects import require_dialects
 from tileas_xdsl.dialects.cutlass import StateGetCountOp
+from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.pipeline_to_nvgpu.checks import check_function
 from tileas_xdsl.transforms.pipeline_to_nvgpu.table import HANDLERS
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Writer
@@ -30,6 +31,7 @@ class ConvertPipelineToNvgpu(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         require_dialects(ctx, self.name, ("arith", "cute", "cute_nvgpu", "scf"))
+        apply_added(ConvertPipelineToNvgpu.name, op)
         functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
         for function in functions:
             check_function(function)

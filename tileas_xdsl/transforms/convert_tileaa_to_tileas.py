@@ -6,14 +6,19 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import RewritePattern
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
-from tileas_xdsl.transforms.tileaa_to_tileas.rules import ByRules
+from tileas_xdsl.transforms.tileaa_to_tileas.rules import ApplyRule
 from tileas_xdsl.transforms.tileaa_to_tileas.tables import RULES
+
+PATTERNS: tuple[RewritePattern, ...] = (ApplyRule(RULES),)
+"""The patterns of `convert-tileaa-to-tileas`: one, with a rule for each operation class."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class ConvertTileaaToTileas(ModulePass):
         for kernel in op.walk():
             if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
                 kernel.attributes.setdefault(KERNEL_SPEC, KernelSpecAttr(KernelSpec()))
-        apply_patterns(op, [ByRules(RULES)])
+        apply_patterns(op, with_added(ConvertTileaaToTileas.name, PATTERNS))
         for left in op.walk():
             if not is_legal(left):
                 text = message("failed-to-convert-nv-tileaa-to-nv-tileas")

@@ -17,6 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
 
 
@@ -29,6 +30,7 @@ class ConvertTileasToCuteNvgpu(ModulePass):
     target: str = "sm_90a"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_added(ConvertTileasToCuteNvgpu.name, op)
         target = get_target(self.target)
         kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
         lowered = [lower_kernel(KernelPlan.of(kernel, target)) for kernel in kernels]

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -26,12 +25,26 @@ from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp, StaticOp
 from tileas_xdsl.transforms.cute_lowering.constructions import CONSTRUCTIONS
 from tileas_xdsl.transforms.cute_lowering.shapes import SHAPE_SUGAR, STRIDE_SUGAR, Rewrite
+from tileas_xdsl.transforms.extension import apply_added, sweep
 
 PHASES: tuple[Mapping[type[Operation], Rewrite], ...] = (SHAPE_SUGAR, STRIDE_SUGAR, CONSTRUCTIONS)
 """The walks, in order."""
 
 MADE = ("arith.andi", "arith.constant", "scf.for", "cute.make_int_tuple")
 """Operations that the phases make of other dialects, or of this one."""
+
+
+@dataclass(frozen=True)
+class Desugar(RewritePattern):
+    """Replace an operation whose class is in the table of a phase by primitives."""
+
+    phase: Mapping[type[Operation], Rewrite]
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        rewrite = self.phase.get(type(op))
+        values = None if rewrite is None else rewrite(op, rewriter)
+        if values is not None:
+            rewriter.replace(op, [], values)
 
 
 @dataclass(frozen=True)
@@ -42,9 +55,9 @@ class CuteDesugar(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         check_registered(ctx, op, MADE)
+        apply_added(CuteDesugar.name, op)
         for phase in PHASES:
-            for found in list(op.walk()):
-                _rewrite(found, phase)
+            sweep(op, [Desugar(phase)])
         for found in list(op.walk()):
             if isinstance(found, func.FuncOp) and found.body.blocks:
                 _hoist_static(found)
@@ -61,27 +74,6 @@ def check_registered(ctx: Context, module: ModuleOp, names: tuple[str, ...]) -> 
                 f"the dialect '{name.split('.')[0]}'",
                 prefix=False,
             )
-
-
-def _rewrite(op: Operation, phase: Mapping[type[Operation], Rewrite]) -> None:
-    rewrite = phase.get(type(op))
-    if rewrite is None:
-        return
-    before = op.prev_op
-    values = rewrite(op, Builder(InsertPoint.before(op)))
-    if values is None:
-        return
-    _locate(op, before)
-    Rewriter.replace_op(op, [], values)
-
-
-def _locate(op: Operation, before: Operation | None) -> None:
-    """What was made for `op`, behind `before`, is where `op` is."""
-    made = op.prev_op
-    while made is not None and made is not before:
-        for inner in made.walk():
-            inner.location = op.location
-        made = made.prev_op
 
 
 def _hoist_static(function: func.FuncOp) -> None:

@@ -10,11 +10,13 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.required_dialects import require_dialects
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import GRID_CONSTANT
+from tileas_xdsl.transforms.extension import apply_added, sweep
 
 KERNEL, NVVM_KERNEL = "cute.kernel", "nvvm.kernel"
 
@@ -47,17 +49,28 @@ class CuteKernelToNvvm(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         require_dialects(ctx, self.name, ("llvm",))
-        kernels = [
-            function
-            for function in op.walk()
-            if isinstance(function, func.FuncOp | llvm.FuncOp) and KERNEL in function.attributes
-        ]
-        for kernel in kernels:
-            _check_order(kernel)
-        for kernel in kernels:
-            kernel.attributes[NVVM_KERNEL] = kernel.attributes.pop(KERNEL)
-            if kernel.arg_attrs is not None:
-                kernel.arg_attrs = ArrayAttr([_marked(entry) for entry in kernel.arg_attrs])
+        apply_added(CuteKernelToNvvm.name, op)
+        for function in op.walk():
+            if isinstance(function, func.FuncOp | llvm.FuncOp) and KERNEL in function.attributes:
+                _check_order(function)
+        sweep(op, PATTERNS)
+
+
+class MarkKernel(RewritePattern):
+    """Mark a kernel and its grid constants by the attributes of NVVM."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: func.FuncOp | llvm.FuncOp, rewriter: PatternRewriter) -> None:
+        if KERNEL not in op.attributes:
+            return
+        op.attributes[NVVM_KERNEL] = op.attributes.pop(KERNEL)
+        if op.arg_attrs is not None:
+            op.arg_attrs = ArrayAttr([_marked(entry) for entry in op.arg_attrs])
+        rewriter.notify_op_modified(op)
+
+
+PATTERNS: tuple[RewritePattern, ...] = (MarkKernel(),)
+"""The patterns of `cute-kernel-to-nvvm`."""
 
 
 def _check_order(kernel: Function) -> None:

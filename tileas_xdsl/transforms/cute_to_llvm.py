@@ -17,6 +17,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from tileas_xdsl.transforms.cute_lowering.carriers import Memory
 from tileas_xdsl.transforms.cute_lowering.standard import lowered_function
+from tileas_xdsl.transforms.extension import apply_added
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class CuteToLlvm(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
+        apply_added(CuteToLlvm.name, op)
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if function.body.blocks:
                 made = lowered_function(function, Memory(self.host))

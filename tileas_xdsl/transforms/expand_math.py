@@ -13,10 +13,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.cute.elements import element_of
 from tileas_xdsl.dialects.nv_tileas.float_modes import float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
+from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.math_functions.table import (
     IN_ANY,
     IN_F32,
@@ -97,6 +97,10 @@ def _in_f32(expansion: Expansion, scope: Scope, operands: list[Value]) -> Value:
     return expansion(*wide).cast("truncf", element)
 
 
+PATTERNS: tuple[RewritePattern, ...] = (ExpandFunction(),)
+"""The patterns of `expand-math`."""
+
+
 @dataclass(frozen=True)
 class ExpandMath(ModulePass):
     """Write out the functions of `math`, within the errors of `target/math_functions.py`.
@@ -108,4 +112,5 @@ class ExpandMath(ModulePass):
     name = "expand-math"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_patterns(op, [ExpandFunction()], apply_recursively=False)
+        apply_added(ExpandMath.name, op)
+        sweep(op, PATTERNS)

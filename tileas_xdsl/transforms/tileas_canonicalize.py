@@ -8,6 +8,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.transforms.canonicalization.nv_tileas import PATTERNS
+from tileas_xdsl.transforms.extension import with_added
 
 
 @dataclass(frozen=True)
@@ -21,4 +22,4 @@ class TileasCanonicalize(ModulePass):
     name = "tileas-canonicalize"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_patterns(op, PATTERNS, dce=True)
+        apply_patterns(op, with_added(TileasCanonicalize.name, PATTERNS), dce=True)

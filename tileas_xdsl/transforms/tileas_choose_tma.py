@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.analysis.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
@@ -21,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
 from tileas_xdsl.transforms.choose_tma.stores import store_by_tma, stores_sums
+from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tma_to_async.arrays import array_of
 
 NOT_BY_TMA = "nv_tileas.not_by_tma"
@@ -28,6 +28,40 @@ NOT_BY_TMA = "nv_tileas.not_by_tma"
 
 BY_THREADS = ("ldg", "stg")
 """The atoms of what nobody has decided about."""
+
+
+class LoadByTma(RewritePattern):
+    """Load a tile that is only read in shared memory by TMA, where that is legal."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TiledLoadOp, rewriter: PatternRewriter) -> None:
+        if not _is_undecided(op):
+            return
+        if (conversions := _into_memory(op)) and _is_legal(op, load_problem(op)):
+            _load_by_tma(op, conversions, rewriter)
+
+
+class StoreByTma(RewritePattern):
+    """Store what is computed element by element from accumulators by TMA, where that is legal."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TiledStoreOp, rewriter: PatternRewriter) -> None:
+        if _is_undecided(op) and stores_sums(op) and _is_legal(op, store_problem(op)):
+            store_by_tma(op, rewriter)
+
+
+PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma())
+"""The patterns of `tileas-choose-tma`."""
+
+
+def _is_undecided(op: TiledLoadOp | TiledStoreOp) -> bool:
+    """Whether an access has the atom of plain threads, and its array is made from a pointer.
+
+    For other arrays, the program states how they are accessed.
+    """
+    if op.atom.data.family not in BY_THREADS:
+        return False
+    return isinstance(without_promises(array_of(op.view)).owner, MakeMemrefOp)
 
 
 @dataclass(frozen=True)
@@ -48,25 +82,8 @@ class TileasChooseTma(ModulePass):
     name = "tileas-choose-tma"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
-        for access in [access for f in functions for access in f.walk()]:
-            if isinstance(access, TiledLoadOp | TiledStoreOp):
-                _choose(access)
-
-
-def _choose(op: TiledLoadOp | TiledStoreOp) -> None:
-    if op.atom.data.family not in BY_THREADS or not _is_behind_pointer(op.view):
-        return
-    if isinstance(op, TiledStoreOp):
-        if stores_sums(op) and _is_legal(op, store_problem(op)):
-            store_by_tma(op)
-    elif (conversions := _into_memory(op)) and _is_legal(op, load_problem(op)):
-        _load_by_tma(op, conversions)
-
-
-def _is_behind_pointer(view: SSAValue) -> bool:
-    """Whether an array was made of a pointer; of others the program says how it is reached."""
-    return isinstance(without_promises(array_of(view)).owner, MakeMemrefOp)
+        apply_added(TileasChooseTma.name, op)
+        sweep(op, PATTERNS)
 
 
 def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
@@ -85,7 +102,9 @@ def _into_memory(load: TiledLoadOp) -> Sequence[ConvertLayoutOp]:
     return found if is_only_there and len(found) == len(users) else ()
 
 
-def _load_by_tma(load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp]) -> None:
+def _load_by_tma(
+    load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp], rewriter: PatternRewriter
+) -> None:
     made = TiledLoadOp(
         load.view,
         load.coords,
@@ -96,11 +115,9 @@ def _load_by_tma(load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp]) -> N
         allow_tma=True,
     )
     made.attributes |= load.attributes
-    made.location = load.location
-    made.result.name_hint = load.result.name_hint
     for conversion in conversions:
-        Rewriter.replace_op(conversion, [], [load.result])
-    Rewriter.replace_op(load, made)
+        rewriter.replace(conversion, [], [load.result])
+    rewriter.replace(load, made)
 
 
 def _in_shared_memory(tile: Attribute) -> TensorType[Attribute]:

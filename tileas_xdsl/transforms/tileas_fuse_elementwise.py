@@ -16,6 +16,7 @@ from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.fuse_elementwise.worth import (
     dropped,
     is_elementwise,
@@ -24,8 +25,8 @@ from tileas_xdsl.transforms.fuse_elementwise.worth import (
 )
 
 
-class TakeWhatItIsMadeOf(RewritePattern):
-    """An element of a tile becomes what the tile has there."""
+class ExtractFromProducer(RewritePattern):
+    """Compute an extracted element from the operands of the operation that produces its tile."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not isinstance(op, tensor.ExtractOp) or not isinstance(op.parent_op(), GenerateOp):
@@ -95,6 +96,10 @@ def _take_operands(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRewr
     rewriter.replace(op, made)
 
 
+PATTERNS: tuple[RewritePattern, ...] = (ExtractFromProducer(),)
+"""The patterns of `tileas-fuse-elementwise`."""
+
+
 @dataclass(frozen=True)
 class TileasFuseElementwise(ModulePass):
     """Write generated tiles of what those are made of whose elements they take.
@@ -108,4 +113,4 @@ class TileasFuseElementwise(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the pass."""
-        apply_patterns(op, [TakeWhatItIsMadeOf()], dce=True)
+        apply_patterns(op, with_added(TileasFuseElementwise.name, PATTERNS), dce=True)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
-from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, TensorType, i1, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    TypeConversionPattern,
+    op_type_rewrite_pattern,
+)
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -30,6 +34,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
 from tileas_xdsl.dialects.nv_tileas.memory_structure import MemoryOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Insert
 
 LOADS = (GatherLoadOp, LoadOp, TiledLoadOp)
@@ -41,7 +46,7 @@ PADDING = "padding_value"
 
 
 def _in_bytes(type_: Attribute) -> Attribute | None:
-    """The type of the same memory with bytes; None for what reaches no truth values of memory."""
+    """The type of the same memory with bytes; None for what reaches no `i1` memory."""
     if isinstance(type_, PtrType):
         return PtrType(i8, type_.address_space) if type_.pointee == i1 else None
     if isinstance(type_, MemRefType | TiledViewType):
@@ -63,61 +68,6 @@ def _memory_in_bytes(type_: Memory) -> Attribute | None:
     return MemRefType(i8, type_.shape, type_.layout, type_.memory_space)
 
 
-def _values(kernel: Operation) -> Iterator[SSAValue]:
-    for op in kernel.walk():
-        yield from op.results
-        for block in (block for region in op.regions for block in region.blocks):
-            yield from block.args
-
-
-def _accesses(kernel: Operation) -> list[Any]:
-    """Loads and stores of truth values in memory; an error at what else reaches them."""
-    found: list[Any] = []
-    for op in kernel.walk():
-        if not isinstance(op, MemoryOp):
-            continue
-        if not any(_in_bytes(operand.type) for operand in op.operands):
-            continue
-        if isinstance(op, (*LOADS, *STORES)):
-            found.append(op)
-        elif not any(_in_bytes(result.type) for result in op.results):
-            raise op_error(
-                op, "reaches truth values of memory, which only plain loads and stores do"
-            )
-    return found
-
-
-def _widen_load(op: Any) -> None:
-    """A load of bytes, and behind it whether they are other than zero."""
-    padding = op.properties.get(PADDING)
-    if isinstance(padding, IntegerAttr):
-        op.properties[PADDING] = IntegerAttr(int(padding.value.data != 0), i8)
-    found = Rewriter.replace_value_with_new_type(op.result, _with_element(op.result.type, i8))
-    uses = list(found.uses)
-    truths = _each(_insert(op, InsertPoint.after(op)), found, i1, _is_set)
-    for use in uses:
-        use.operation.operands[use.index] = truths
-
-
-def _widen_store(op: Any) -> None:
-    """Zero or one before a store of bytes."""
-    position = list(op.operands).index(op.value)
-    bytes_ = _each(_insert(op, InsertPoint.before(op)), op.value, i8, _byte)
-    op.operands[position] = bytes_
-
-
-def _insert(op: Operation, place: InsertPoint) -> Insert:
-    """Puts operations there, located where an access is."""
-    builder = Builder(place)
-
-    def put(made: Operation) -> None:
-        for inner in made.walk():
-            inner.location = op.location
-        builder.insert(made)
-
-    return Insert(put)
-
-
 def _with_element(type_: Attribute, element: Attribute) -> Attribute:
     if not isa(type_, TensorType[Attribute]):
         return element
@@ -130,7 +80,7 @@ def _each(
     element: Attribute,
     make: Callable[[Insert, SSAValue], SSAValue],
 ) -> SSAValue:
-    """What `make` makes of a scalar, or of each element of a tile."""
+    """Apply `make` to a scalar, or to each element of a tile."""
     type_ = value.type
     if not isa(type_, TensorType[Attribute]):
         return make(insert, value)
@@ -146,37 +96,131 @@ def _is_set(insert: Insert, byte: SSAValue) -> SSAValue:
     return insert(arith.CmpiOp(byte, zero, "ne")).result
 
 
-def _byte(insert: Insert, truth: SSAValue) -> SSAValue:
-    return insert(arith.ExtUIOp(truth, i8)).result
+def _byte(insert: Insert, boolean: SSAValue) -> SSAValue:
+    return insert(arith.ExtUIOp(boolean, i8)).result
+
+
+def _check_accesses(module: ModuleOp) -> None:
+    """Raise `OpError` at an operation, other than a load or store, that accesses `i1` memory."""
+    for op in module.walk():
+        if not isinstance(op, MemoryOp) or isinstance(op, (*LOADS, *STORES)):
+            continue
+        reaches = any(_in_bytes(operand.type) for operand in op.operands)
+        if reaches and not any(_in_bytes(result.type) for result in op.results):
+            raise op_error(
+                op, "reaches truth values of memory, which only plain loads and stores do"
+            )
+
+
+def _has_i1_memory(module: ModuleOp) -> bool:
+    """Whether some value of a function is a pointer or view of `i1` memory."""
+    return any(
+        _in_bytes(value.type)
+        for op in module.walk()
+        for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args))
+    )
+
+
+def _accesses_bytes(op: Operation, value: SSAValue) -> bool:
+    """Whether a load or store of `i1` values accesses memory that has been given bytes."""
+    return _element(value.type) == i1 and any(_pointee(v.type) == i8 for v in op.operands)
+
+
+def _pointee(type_: Attribute) -> Attribute | None:
+    """The element that a pointer, a tile of pointers or a view reaches; None for other types."""
+    element = _element(type_)
+    if isinstance(element, PtrType):
+        return element.pointee
+    if isinstance(type_, MemRefType | TiledViewType):
+        return cast("Memory", type_).element_type
+    return None
+
+
+def _element(type_: Attribute) -> Attribute:
+    return type_.element_type if isa(type_, TensorType[Attribute]) else type_
+
+
+class ByteArguments(RewritePattern):
+    """Let the arguments of a function that reach `i1` memory reach bytes."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: func.FuncOp, rewriter: PatternRewriter) -> None:
+        if op.is_declaration:
+            return
+        for argument in op.body.blocks[0].args:
+            if (type_ := _in_bytes(argument.type)) is not None:
+                rewriter.replace_value_with_new_type(argument, type_)
+        op.update_function_type()
+
+
+class BytePointers(TypeConversionPattern):
+    """Let results and block arguments that reach `i1` memory reach bytes."""
+
+    def convert_type(self, typ: Attribute, /) -> Attribute | None:
+        return _in_bytes(typ)
+
+
+class LoadBytes(RewritePattern):
+    """Load bytes where memory has bytes and the result is `i1`; compare them with zero."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: GatherLoadOp | LoadOp | TiledLoadOp, rewriter: PatternRewriter
+    ) -> None:
+        if not _accesses_bytes(op, op.result):
+            return
+        properties = dict(op.properties)
+        padding = properties.get(PADDING)
+        if isinstance(padding, IntegerAttr):
+            properties[PADDING] = IntegerAttr(int(padding.value.data != 0), i8)
+        loaded = type(op).create(
+            operands=op.operands,
+            result_types=[_with_element(op.result.type, i8), *op.result_types[1:]],
+            properties=properties,
+            attributes=op.attributes,
+        )
+        loaded.results[0].name_hint = op.result.name_hint
+        insert = Insert(rewriter.insert)
+        insert(loaded)
+        booleans = _each(insert, loaded.results[0], i1, _is_set)
+        rewriter.replace(op, [], [booleans, *loaded.results[1:]])
+
+
+class StoreBytes(RewritePattern):
+    """Extend `i1` values to bytes, zero or one, before they are stored."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: ScatterStoreOp | StoreOp | TiledStoreOp, rewriter: PatternRewriter
+    ) -> None:
+        if not _accesses_bytes(op, op.value):
+            return
+        position = list(op.operands).index(op.value)
+        op.operands[position] = _each(Insert(rewriter.insert), op.value, i8, _byte)
+        rewriter.notify_op_modified(op)
+
+
+PATTERNS: tuple[RewritePattern, ...] = (
+    ByteArguments(),
+    BytePointers(),
+    LoadBytes(),
+    StoreBytes(),
+)
+"""The patterns of `tileas-legalize-i1-memory`."""
 
 
 @dataclass(frozen=True)
 class TileasLegalizeI1Memory(ModulePass):
-    """Arrays of truth values become arrays of bytes: what is not zero is true, and true is one.
+    """Arrays of `i1` become arrays of bytes: what is not zero is true, and true is one.
 
-    Pointers, views and arguments reach bytes afterwards; tiles of truth values stay.  An operation
-    that is neither a load nor a store of such an array is an error.  Idempotent.
+    Pointers, views and arguments reach bytes afterwards; tiles of `i1` stay.  An operation that is
+    neither a load nor a store of such an array is an error.  Idempotent.
     """
 
     name = "tileas-legalize-i1-memory"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Run the pass."""
-        for kernel in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
-            _widen(kernel)
-
-
-def _widen(kernel: func.FuncOp) -> None:
-    found = [(value, type_) for value in _values(kernel) if (type_ := _in_bytes(value.type))]
-    if not found:
-        return
-    accesses = _accesses(kernel)
-    for value, type_ in found:
-        Rewriter.replace_value_with_new_type(value, type_)
-    if not kernel.is_declaration:
-        kernel.update_function_type()
-    for access in accesses:
-        if isinstance(access, LOADS):
-            _widen_load(access)
-        else:
-            _widen_store(access)
+        apply_added(TileasLegalizeI1Memory.name, op)
+        if _has_i1_memory(op):
+            _check_accesses(op)
+            sweep(op, PATTERNS)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
@@ -21,8 +19,8 @@ from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
+from tileas_xdsl.transforms.agent_threads import AgentThreads
+from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.legalize_tmem_copy.layouts import (
     can_convert,
     matches,
@@ -34,6 +32,63 @@ LOAD, STORE, COPY = "tcgen05_ld", "tcgen05_st", "tcgen05_cp"
 
 REGISTERS = (None, Space.RMEM)
 """Where tiles are in registers: there, or nowhere that is said."""
+
+
+@dataclass
+class LegalizeTmemCopy(RewritePattern):
+    """Replace a copy from or to tensor memory by tcgen05.ld, .st and copies through registers.
+
+    A copy without such registers stays; its diagnostics are collected.
+    """
+
+    threads: AgentThreads
+    failed: list[Diagnostic] = field(default_factory=list[Diagnostic])
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
+        if not _crosses(op):
+            return
+        threads = self.threads.around(op)
+        try:
+            _legalize(op, threads, rewriter)
+        except OpError as error:
+            self.failed += error.diagnostics
+
+
+def _crosses(op: CopyOp) -> bool:
+    """Whether a copy has one end in tensor memory and is none that tcgen05.cp does."""
+    ends = space_of(op.source.type), space_of(op.destination.type)
+    return Space.TMEM in ends and op.atom.data.word != COPY
+
+
+def _legalize(op: CopyOp, threads: int, rewriter: PatternRewriter) -> None:
+    """Rewrite one copy in an agent of `threads` threads; raises `OpError` if there is no way."""
+    source, destination = op.source.type, op.destination.type
+    loads = space_of(source) is Space.TMEM
+    registers = register_layouts(source if loads else destination, threads)
+    if not registers:
+        raise op_error(op, message("failed-to-infer-register-layout-from-tmem-layout"))
+    other = destination if loads else source
+    if space_of(other) not in REGISTERS:
+        passage = through_registers(registers, other, threads, stores=loads)
+        if passage is None:
+            raise op_error(op, message("failed-to-infer-source-layout-from-tmem-layout"))
+        words = (LOAD, passage.other) if loads else (passage.other, STORE)
+        between = AllocTensorOp(passage.type)
+        first = CopyOp(op.source, between.result, atom=AtomAttr.of(words[0]))
+        second = CopyOp(between.result, op.destination, atom=AtomAttr.of(words[1]))
+        rewriter.replace(op, [between, first, second])
+    elif matches(other, registers, threads):
+        op.atom = AtomAttr.of(LOAD if loads else STORE)
+        rewriter.notify_op_modified(op)
+    elif loads:
+        raise op_error(op, message("failed-to-infer-register-layout-from-tmem-layout"))
+    elif not can_convert(source, registers[0], threads):
+        raise op_error(op, message("failed-to-infer-source-layout-from-tmem-layout"))
+    else:
+        converted = ConvertLayoutOp(op.source, registers[0])
+        store = CopyOp(converted.result, op.destination, atom=STORE)
+        rewriter.replace(op, [converted, store])
 
 
 @dataclass(frozen=True)
@@ -63,61 +118,8 @@ class TileasLegalizeTmemCopy(ModulePass):
     target: str = "sm_100a"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        failed: list[Diagnostic] = []
-        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
-            failed += self._legalize(function)
-        if failed:
-            raise DiagnosticError(*failed)
-
-    def _legalize(self, function: func.FuncOp) -> list[Diagnostic]:
-        """Rewrite the copies of a function; what went wrong."""
-        copies = [op for op in function.walk() if isinstance(op, CopyOp) and _crosses(op)]
-        failed: list[Diagnostic] = []
-        plan = KernelPlan.of(function, get_target(self.target)) if copies else None
-        for copy in copies:
-            assert plan is not None
-            try:
-                legalize(copy, plan.agent_around(copy).warps * WARP)
-            except OpError as error:
-                failed += error.diagnostics
-        return failed
-
-
-def _crosses(op: CopyOp) -> bool:
-    ends = space_of(op.source.type), space_of(op.destination.type)
-    return Space.TMEM in ends and op.atom.data.word != COPY
-
-
-def legalize(op: CopyOp, threads: int) -> None:
-    """Rewrite one copy in an agent of so many threads."""
-    source, destination = op.source.type, op.destination.type
-    loads = space_of(source) is Space.TMEM
-    registers = register_layouts(source if loads else destination, threads)
-    if not registers:
-        raise op_error(op, message("failed-to-infer-register-layout-from-tmem-layout"))
-    other = destination if loads else source
-    if space_of(other) not in REGISTERS:
-        passage = through_registers(registers, other, threads, stores=loads)
-        if passage is None:
-            raise op_error(op, message("failed-to-infer-source-layout-from-tmem-layout"))
-        words = (LOAD, passage.other) if loads else (passage.other, STORE)
-        between = AllocTensorOp(passage.type)
-        first = CopyOp(op.source, between.result, atom=AtomAttr.of(words[0]))
-        second = CopyOp(between.result, op.destination, atom=AtomAttr.of(words[1]))
-        _replace(op, [between, first, second])
-    elif matches(other, registers, threads):
-        op.atom = AtomAttr.of(LOAD if loads else STORE)
-    elif loads:
-        raise op_error(op, message("failed-to-infer-register-layout-from-tmem-layout"))
-    elif not can_convert(source, registers[0], threads):
-        raise op_error(op, message("failed-to-infer-source-layout-from-tmem-layout"))
-    else:
-        converted = ConvertLayoutOp(op.source, registers[0])
-        _replace(op, [converted, CopyOp(converted.result, op.destination, atom=STORE)])
-
-
-def _replace(op: CopyOp, made: list[Operation]) -> None:
-    for one in made:
-        one.location = op.location
-    Rewriter.insert_op(made, InsertPoint.before(op))
-    Rewriter.erase_op(op)
+        apply_added(TileasLegalizeTmemCopy.name, op)
+        legalize = LegalizeTmemCopy(AgentThreads(get_target(self.target)))
+        sweep(op, [legalize])
+        if legalize.failed:
+            raise DiagnosticError(*legalize.failed)

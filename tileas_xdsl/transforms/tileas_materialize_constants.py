@@ -23,7 +23,6 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -33,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.memory_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert
 
 MOST_SELECTED = 8
@@ -69,7 +69,7 @@ class Globals:
 
 
 @dataclass
-class PlaceConstant(RewritePattern):
+class MaterializeConstant(RewritePattern):
     """A constant tile of registers, or without a layout, whose elements differ."""
 
     globals: Globals
@@ -168,6 +168,11 @@ def _truths(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
     return _by_position(insert, value, i1, is_set)
 
 
+def patterns(module: ModuleOp) -> tuple[RewritePattern, ...]:
+    """Return the patterns of `tileas-materialize-constants` for one module and its globals."""
+    return (MaterializeConstant(Globals(module)),)
+
+
 @dataclass(frozen=True)
 class TileasMaterializeConstants(ModulePass):
     """Select the elements of small constant tiles by position, and load those of larger ones.
@@ -181,4 +186,5 @@ class TileasMaterializeConstants(ModulePass):
     name = "tileas-materialize-constants"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_patterns(op, [PlaceConstant(Globals(op))], apply_recursively=False)
+        apply_added(TileasMaterializeConstants.name, op)
+        sweep(op, patterns(op))

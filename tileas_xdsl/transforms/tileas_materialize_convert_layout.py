@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, i1
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.analysis.register_tiles import is_of_more
 from tileas_xdsl.diagnostics.catalogue import message
@@ -18,8 +18,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
+from tileas_xdsl.transforms.agent_threads import AgentThreads
+from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
     ATOM_PLAN,
     Decision,
@@ -31,6 +31,81 @@ from tileas_xdsl.transforms.materialize_convert_layout.tensor_memory import (
     crosses_tensor_memory,
     decide_tensor_memory,
 )
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Chooses how a conversion is done, from its types and the threads of its agent alone."""
+
+    threads: AgentThreads
+    max_bytes: int
+    """The most bytes that one access or copy of a conversion between registers moves."""
+    as_i8: bool
+
+    def plan(self, op: ConvertLayoutOp) -> Decision | TensorDecision:
+        """Return the plan of a conversion; raises `OpError` if the target has none."""
+        threads = self.threads.around(op)
+        if not crosses_tensor_memory(op):
+            return self.plan_registers(op, threads)
+        found = decide_tensor_memory(op, threads)
+        if found is None:
+            raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
+        return found
+
+    def plan_registers(self, op: ConvertLayoutOp, threads: int) -> Decision:
+        """Return the most efficient plan whose copies are no wider than `max_bytes`."""
+        types = (op.source.type, op.result.type)
+        source, result = reinterpreted(types, threads) if self.as_i8 else types
+        for plan in sorted_plans(source, result, threads):
+            if plan.least_bytes <= self.max_bytes:
+                return Decision(op, source, result, plan)
+        raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
+
+
+@dataclass
+class MaterializeConversion(RewritePattern):
+    """Replace a conversion by the operations of its plan.
+
+    All plans are made before the first rewrite, so that a conversion without one leaves the module
+    as it was.
+    """
+
+    planner: Planner
+    plans: Mapping[ConvertLayoutOp, Decision | TensorDecision]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
+        plan = self.plans.get(op)
+        if plan is None:
+            return
+        if isinstance(plan, TensorDecision):
+            rest = plan.expand(rewriter)
+            if rest is None:
+                return
+            plan = self.planner.plan_registers(rest, plan.threads)
+        plan.expand(rewriter, self.planner.max_bytes)
+
+
+def _is_open(op: ConvertLayoutOp) -> bool:
+    """Whether a conversion is between laid out tiles, and nothing is decided about it.
+
+    Flags and indices, which memory does not hold, are left to the lowering.
+    """
+    types = (op.source.type, op.result.type)
+    laid_out = all(not isinstance(type_.encoding, NoneAttr | SpaceAttr) for type_ in types)
+    laid_out = laid_out or crosses_tensor_memory(op)
+    is_stored = op.result.type.element_type not in (i1, IndexType())
+    if ATOM_PLAN in op.attributes or not laid_out or not is_stored:
+        return False
+    return not any(map(_keeps_that_of_its_whole, types))
+
+
+def _keeps_that_of_its_whole(type_: Tile) -> bool:
+    """Whether a tile is a slice with the encoding of a larger one, which says nothing about it."""
+    encoding = type_.encoding
+    if not isinstance(encoding, RegisterEncoding):
+        return False
+    return is_of_more(encoding.data, tuple(type_.get_shape()))
 
 
 @dataclass(frozen=True)
@@ -63,66 +138,13 @@ class TileasMaterializeConvertLayout(ModulePass):
     target: str = "sm_90a"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        decisions = [
-            decision
-            for kernel in op.walk()
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration
-            for decision in self._decisions(kernel)
+        apply_added(TileasMaterializeConvertLayout.name, op)
+        threads = AgentThreads(get_target(self.target))
+        planner = Planner(threads, self.reg2reg_vec_size, self.reinterpret_to_i8)
+        open_conversions = [
+            inner for inner in op.walk() if isinstance(inner, ConvertLayoutOp) and _is_open(inner)
         ]
-        for decision in decisions:
-            if isinstance(decision, Decision):
-                decision.expand(self.reg2reg_vec_size)
-            elif (rest := decision.expand()) is not None:
-                self._decided(rest, decision.threads).expand(self.reg2reg_vec_size)
-
-    def _decisions(self, kernel: func.FuncOp) -> Iterator[Decision | TensorDecision]:
-        """The conversions of a function from its end to its beginning."""
-        conversions = [op for op in kernel.walk(reverse=True) if isinstance(op, ConvertLayoutOp)]
-        if not any(map(_is_open, conversions)):
+        if not open_conversions:
             return
-        plan = KernelPlan.of(kernel, get_target(self.target))
-        for op in filter(_is_open, conversions):
-            threads = plan.agent_around(op).warps * WARP
-            yield (
-                self._tensor(op, threads)
-                if crosses_tensor_memory(op)
-                else self._decided(op, threads)
-            )
-
-    def _tensor(self, op: ConvertLayoutOp, threads: int) -> TensorDecision:
-        """What a conversion from or to tensor memory becomes."""
-        found = decide_tensor_memory(op, threads)
-        if found is None:
-            raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
-        return found
-
-    def _decided(self, op: ConvertLayoutOp, threads: int) -> Decision:
-        """The most efficient plan whose copies are no wider than they may be."""
-        types = (op.source.type, op.result.type)
-        source, result = reinterpreted(types, threads) if self.reinterpret_to_i8 else types
-        for plan in sorted_plans(source, result, threads):
-            if plan.least_bytes <= self.reg2reg_vec_size:
-                return Decision(op, source, result, plan)
-        raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
-
-
-def _is_open(op: ConvertLayoutOp) -> bool:
-    """Whether a conversion is between laid out tiles, and nothing is decided about it.
-
-    Flags and indices, which memory does not hold, are left to the lowering.
-    """
-    types = (op.source.type, op.result.type)
-    laid_out = all(not isinstance(type_.encoding, NoneAttr | SpaceAttr) for type_ in types)
-    laid_out = laid_out or crosses_tensor_memory(op)
-    is_stored = op.result.type.element_type not in (i1, IndexType())
-    if ATOM_PLAN in op.attributes or not laid_out or not is_stored:
-        return False
-    return not any(map(_keeps_that_of_its_whole, types))
-
-
-def _keeps_that_of_its_whole(type_: Tile) -> bool:
-    """Whether a tile is a slice with the encoding of a larger one, which says nothing about it."""
-    encoding = type_.encoding
-    if not isinstance(encoding, RegisterEncoding):
-        return False
-    return is_of_more(encoding.data, tuple(type_.get_shape()))
+        plans = {inner: planner.plan(inner) for inner in reversed(open_conversions)}
+        sweep(op, [MaterializeConversion(planner, plans)], walk_reverse=True)

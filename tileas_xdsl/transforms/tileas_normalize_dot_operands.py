@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
@@ -44,7 +45,7 @@ from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
 T = TypeVar("T")
 
 
-class LoadAsStored(RewritePattern):
+class LoadInMemoryOrder(RewritePattern):
     """A tile of an array whose last dimension is not the adjacent one is loaded, then turned."""
 
     @op_type_rewrite_pattern
@@ -106,7 +107,7 @@ def _loaded(op: TiledLoadOp, view: SSAValue, order: Sequence[int]) -> Operation:
     )
 
 
-class TurnedFactor(RewritePattern):
+class TransposedOperandB(RewritePattern):
     """B that was turned in registers is put into memory as it was, and read with its columns."""
 
     @op_type_rewrite_pattern
@@ -161,7 +162,7 @@ def _turned(tile: SSAValue) -> SSAValue | None:
             return None
 
 
-class FactorOfSums(RewritePattern):
+class OperandAInRegisters(RewritePattern):
     """A that is computed from sums of wgmma stays in the registers that have them."""
 
     @op_type_rewrite_pattern
@@ -207,7 +208,7 @@ def _made_of(op: Operation | Block) -> Sequence[SSAValue]:
     return ()
 
 
-class FactorOfLoop(RewritePattern):
+class HoistLoopInvariantOperand(RewritePattern):
     """A factor that a loop does not change is put into shared memory before it."""
 
     @op_type_rewrite_pattern
@@ -226,6 +227,15 @@ class FactorOfLoop(RewritePattern):
         rewriter.notify_op_modified(op)
 
 
+PATTERNS: tuple[RewritePattern, ...] = (
+    LoadInMemoryOrder(),
+    TransposedOperandB(),
+    OperandAInRegisters(),
+    HoistLoopInvariantOperand(),
+)
+"""The patterns of `tileas-normalize-dot-operands`."""
+
+
 @dataclass(frozen=True)
 class TileasNormalizeDotOperands(ModulePass):
     """Bring tiles from memory as they lie there, and factors of products once.
@@ -241,5 +251,4 @@ class TileasNormalizeDotOperands(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the pass."""
-        patterns = [LoadAsStored(), TurnedFactor(), FactorOfSums(), FactorOfLoop()]
-        apply_patterns(op, patterns, dce=True)
+        apply_patterns(op, with_added(TileasNormalizeDotOperands.name, PATTERNS), dce=True)

@@ -17,6 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.tl.checks import kernel_of
 from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tl.kernel import lower_kernel
 
 
@@ -29,6 +30,7 @@ class TlLower(ModulePass):
     target: str = "sm_90a"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_added(TlLower.name, op)
         target = get_target(self.target)
         functions = [f for f in op.ops if isinstance(f, func.FuncOp)]
         programs = [(f, program) for f in functions if (program := kernel_of(f)) is not None]

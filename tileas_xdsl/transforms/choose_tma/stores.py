@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -80,21 +81,20 @@ def _is_sum(value: SSAValue) -> bool:
     return isinstance(made, DotOp)
 
 
-def store_by_tma(store: TiledStoreOp) -> None:
+def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
     """Put copies of TMA in the place of a store of sums; each waits for the one before."""
     tile, whole = as_tile(store.value.type), store.value
     assert tile is not None
     pieces = _pieces(tile)
-    builder = Builder(InsertPoint.before(store))
-    staging = builder.insert(AllocTensorOp(_staging(tile, tile.get_shape()[-1] // pieces))).result
+    staging = rewriter.insert(AllocTensorOp(_staging(tile, tile.get_shape()[-1] // pieces))).result
     staging.name_hint = "staging"
     if pieces == 1:
-        builder.insert(CopyOp(whole, staging, atom=COPY))
-        _insert_store(builder, store, staging, store.view, [*store.coords])
+        rewriter.insert(CopyOp(whole, staging, atom=COPY))
+        _insert_store(rewriter, store, staging, store.view, [*store.coords])
     else:
-        _store_pieces(builder, store, staging, pieces)
-    Rewriter.erase_op(store)
-    _erase_unused(whole)
+        _store_pieces(rewriter, store, staging, pieces)
+    rewriter.erase(store)
+    _erase_unused(whole, rewriter)
 
 
 def _store_pieces(builder: Builder, store: TiledStoreOp, staging: SSAValue, pieces: int) -> None:
@@ -115,16 +115,16 @@ def _store_pieces(builder: Builder, store: TiledStoreOp, staging: SSAValue, piec
     builder.insert(scf.ForOp(zero, count, one, [], body))
 
 
-def _erase_unused(value: SSAValue) -> None:
+def _erase_unused(value: SSAValue, rewriter: PatternRewriter) -> None:
     """Erase what computes a tile, element by element, that nothing uses any more."""
     made = value.owner
     if not isinstance(made, Operation) or any(made.results[0].uses):
         return
     if _is_elementwise(made) or _is_spread(made):
         operands = [*made.operands]
-        Rewriter.erase_op(made)
+        rewriter.erase(made)
         for operand in operands:
-            _erase_unused(operand)
+            _erase_unused(operand, rewriter)
 
 
 def _staging(tile: Tile, width: int) -> Tile:

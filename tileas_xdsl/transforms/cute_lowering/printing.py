@@ -31,7 +31,7 @@ def print_view(
     numbers = NumberEmitter(ARITH, builder.insert, _no_leaf)
     body = Block(arg_types=[i32])
     zero, one = numbers.emit(0, 32), numbers.emit(1, 32)
-    builder.insert(scf.ForOp(zero, numbers.resized(total, 32), one, [], Region(body)))
+    size_i32 = numbers.resized(total, 32)
     inside = Builder(InsertPoint.at_end(body))
     index = inside.insert(MakeIntTupleOp([body.args[0]], IntTupleType(Unknown()))).result
     coord = inside.insert(built(Idx2CrdOp, [index, shape])).result
@@ -42,6 +42,7 @@ def print_view(
     properties: dict[str, Any] = {} if fmt is None else {"fmt": fmt}
     inside.insert(PrintOp.create(operands=[*place, element], properties=properties))
     inside.insert(scf.YieldOp())
+    builder.insert(scf.ForOp(zero, size_i32, one, [], Region(body)))
 
 
 def _no_leaf(number: Unknown) -> SSAValue:

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import (
     i8,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,
@@ -55,29 +56,27 @@ class Decision:
     """Types of bytes where the elements are read as those."""
     plan: ConversionPlan
 
-    def expand(self, cap: int) -> None:
+    def expand(self, rewriter: PatternRewriter, max_bytes: int) -> None:
         """Replace the conversion."""
         made: list[Operation] = []
         value = self.op.source
         if value.type != self.source:
             value = _added(made, ReinterpretOp(value, self.source))
-        value = self._converted(made, value, cap)
+        value = self._converted(made, value, max_bytes)
         if value.type != self.op.result.type:
             back = ReinterpretOp(value, self.op.result.type, reinterpret_byte=True)
             value = _added(made, back)
-        for op in made:
-            op.location = self.op.location
         value.name_hint = self.op.result.name_hint
-        Rewriter.insert_op(made, InsertPoint.before(self.op))
-        Rewriter.replace_op(self.op, [], [value])
+        rewriter.insert(made, InsertPoint.before(self.op))
+        rewriter.replace(self.op, [], [value])
 
-    def _converted(self, made: list[Operation], value: SSAValue, cap: int) -> SSAValue:
+    def _converted(self, made: list[Operation], value: SSAValue, max_bytes: int) -> SSAValue:
         plan = self.plan
         if plan.tag == REGISTERS:
             kind = ShuffleOp if plan.kind == "shuffle" else ConvertLayoutOp
             moved = kind(value, self.result)
             moved.attributes[ATOM_PLAN] = _description(plan)
-            if cap < COPY_BYTES:
+            if max_bytes < COPY_BYTES:
                 moved.attributes[ROOT] = UnitAttr()
             return _added(made, moved)
         if plan.store:

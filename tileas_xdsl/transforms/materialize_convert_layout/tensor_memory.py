@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Operation
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -31,21 +32,21 @@ class TensorDecision:
     loaded: Tile | None
     threads: int
 
-    def expand(self) -> ConvertLayoutOp | None:
-        """Replace the conversion; the one between registers that is left to decide."""
+    def expand(self, rewriter: PatternRewriter) -> ConvertLayoutOp | None:
+        """Replace the conversion; return the one between registers that is left to plan."""
         op = self.op
         if self.loaded is None:
             made: list[Operation] = [AllocTensorOp(op.result.type)]
             made.append(CopyOp(op.source, made[0].results[0], atom="unknown_copy"))
-            _replace(op, made, 0)
+            _replace(op, made, 0, rewriter)
             return None
         load = ConvertLayoutOp(op.source, self.loaded)
         load.attributes[ATOM_PLAN] = _LOADED
         if self.loaded == op.result.type:
-            _replace(op, [load], 0)
+            _replace(op, [load], 0, rewriter)
             return None
         rest = ConvertLayoutOp(load.result, op.result.type)
-        _replace(op, [load, rest], 1)
+        _replace(op, [load, rest], 1, rewriter)
         return rest
 
 
@@ -53,13 +54,13 @@ _LOADED = DictionaryAttr({"tag": IntegerAttr(SHARED, 32), "atom": AtomAttr.of("t
 """The plan of what is loaded from tensor memory: through a memory, by one instruction."""
 
 
-def _replace(op: ConvertLayoutOp, made: list[Operation], result: int) -> None:
-    for one in made:
-        one.location = op.location
+def _replace(
+    op: ConvertLayoutOp, made: list[Operation], result: int, rewriter: PatternRewriter
+) -> None:
     value = made[result].results[0]
     value.name_hint = op.result.name_hint
-    Rewriter.insert_op(made, InsertPoint.before(op))
-    Rewriter.replace_op(op, [], [value])
+    rewriter.insert(made, InsertPoint.before(op))
+    rewriter.replace(op, [], [value])
 
 
 def crosses_tensor_memory(op: ConvertLayoutOp) -> bool:

@@ -44,8 +44,8 @@ Element: TypeAlias = Callable[[Insert, Sequence[SSAValue]], SSAValue]
 """The element at coordinates."""
 
 
-class ByRules(RewritePattern):
-    """An operation that has a rule is replaced by what the rule makes of it."""
+class ApplyRule(RewritePattern):
+    """Replace an operation whose class has a rule by the operations that the rule inserts."""
 
     def __init__(self, rules: Mapping[type[Operation], Rule]) -> None:
         self.rules = rules
