@@ -1,4 +1,4 @@
-"""The README's examples print what it says they print, and its pictures are current."""
+"""The README, the guides and other pages: examples print what is shown, links and paths exist."""
 
 import doctest
 import re
@@ -14,6 +14,10 @@ from tileas_xdsl.tools.tileas import app
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDES = "".join(p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("docs/guides/*.md")))
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
+KERNELS = {"article": "article.mlir", "add": "add.mlir"}
+"""Functions of the kernels that guides show, and the files that their commands read."""
 
 
 def without_times(text: str) -> str:
@@ -21,12 +25,12 @@ def without_times(text: str) -> str:
     return re.sub(r"(cycles|wall time|speed) +\S+|( yes +)\d+", r"\1\2", text)
 
 
-def test_commands_print_what_the_readme_shows(tmp_path: Path, monkeypatch) -> None:
+def test_commands_print_what_the_guides_show(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    kernels = re.findall(r"```mlir\n([^`]*)```", README)
-    for name, kernel in zip(("article.mlir", "add.mlir"), kernels, strict=True):
-        Path(name).write_text(kernel, encoding="utf-8")
-    shown = re.findall(r"```console\n\$ tileas (.*)\n([^`]*)```", README)
+    for kernel in re.findall(r"```mlir\n([^`]*)```", GUIDES):
+        name = re.findall(r"func.func @(\w+)", kernel)[0]
+        Path(KERNELS[name]).write_text(kernel, encoding="utf-8")
+    shown = re.findall(r"```console\n\$ tileas (.*)\n([^`$]*)```", GUIDES)
     assert len(shown) == 4
     for command, output in shown:
         result = CliRunner().invoke(app, shlex.split(command))
@@ -37,7 +41,8 @@ def test_commands_print_what_the_readme_shows(tmp_path: Path, monkeypatch) -> No
 
 
 def test_python_examples_run() -> None:
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    page = ROOT / "docs/guides/layouts.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
     assert (failed, tried > 2) == (0, True)
 
 
@@ -59,9 +64,13 @@ def test_every_command_is_in_the_table() -> None:
         assert f"| `tileas {command.callback.__name__}" in README
 
 
-def test_what_is_here_now_exists() -> None:
-    for folder, state in re.findall(r"\| `tileas_xdsl/(\w+)/` \|.*\| (\w+) \|", README):
-        assert (ROOT / "tileas_xdsl" / folder).is_dir() == (state in ("now", "begun"))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_paths_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    paths = re.findall(r"`((?:tileas_xdsl|tests|kernels|docs|notebooks)/[\w./-]+)`", text)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_docstring_examples_run() -> None:
