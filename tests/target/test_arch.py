@@ -19,7 +19,7 @@ def test_known_targets():
 
 
 def test_modes_of_descriptors_are_known():
-    assert all(set(t.matrix_layout_types) <= set(MODES) for t in TARGETS.values())
+    assert all(set(t.matrix_unit.layout_types) <= set(MODES) for t in TARGETS.values())
 
 
 def test_unknown_target():

@@ -35,7 +35,7 @@ def test_codes_of_modes():
     codes = {
         (t.name, mode): SmemDescriptor(t, mode, 0, 0, 0).encode() >> 61
         for t in TARGETS.values()
-        for mode in t.matrix_layout_types
+        for mode in t.matrix_unit.layout_types
     }
     assert codes == {
         ("sm_90a", "none"): 0,
@@ -64,7 +64,7 @@ def descriptors(draw):
     target = draw(st.sampled_from([SM90, SM100]))
     return SmemDescriptor(
         target,
-        draw(st.sampled_from(sorted(target.matrix_layout_types))),
+        draw(st.sampled_from(sorted(target.matrix_unit.layout_types))),
         draw(OFFSETS),
         draw(OFFSETS),
         draw(OFFSETS),

@@ -410,5 +410,5 @@ def test_two_warps_do_not_reach_all_lanes() -> None:
 
 
 def test_another_target_has_no_tensor_memory() -> None:
-    with pytest.raises(DiagnosticError, match="sm_100a alone has t"):
+    with pytest.raises(DiagnosticError, match="needs sm_100a; sm_90a multiplies by wgmma"):
         compile(_text("once", 4), "sm_90a")

@@ -131,7 +131,13 @@ CORNERS = (
 @pytest.mark.parametrize(
     ("kernel", "target", "old", "new", "says"),
     [
-        (Permute(), "sm_90a", "", "", "moves rows by their numbers, which sm_90a cannot"),
+        (
+            Permute(),
+            "sm_90a",
+            "",
+            "",
+            "by their indices, which needs sm_100a, not sm_90a",
+        ),
         (
             Permute(),
             "sm_100a",

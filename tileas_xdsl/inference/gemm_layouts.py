@@ -20,6 +20,7 @@ from tileas_xdsl.inference.simplify import simplified
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
+from tileas_xdsl.target.features import Feature, features_of
 
 WGMMA_ELEMENTS = {
     "f16": {("f16", "f16"), ("f8", "f8")},
@@ -201,7 +202,8 @@ def shared_layout(shape: tuple[int, ...], bits: int, swizzle: int) -> AnyLayout:
 def _uses_wgmma(program: Program, gemm: Gemm, sizes: tuple[int, int], warps: int) -> bool:
     m, k = sizes
     a, b, c = (program.buffers[name] for name in (gemm.a, gemm.b, gemm.c))
-    if program.arch != "sm_90a" or b.scope is not Scope.SHARED or m < 64 or warps % WARPS_OF_GROUP:
+    has_wgmma = Feature.WGMMA in features_of(program.arch)
+    if not has_wgmma or b.scope is not Scope.SHARED or m < 64 or warps % WARPS_OF_GROUP:
         return False
     pair = (_kind(a.element), _kind(b.element))
     if pair not in WGMMA_ELEMENTS.get(c.element, set[tuple[str, str]]()) or k % (256 // a.bits):

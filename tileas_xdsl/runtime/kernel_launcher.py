@@ -32,15 +32,13 @@ from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.view_arguments import check_views
+from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel
-
-CAPABILITIES: Mapping[str, tuple[int, int]] = {"sm_90a": (9, 0), "sm_100a": (10, 0)}
-"""By target, the compute capability of the GPUs that run it, and of no others."""
 
 POINTER_ALIGNMENT = 16
 """Bytes of which the address of an array is a multiple unless a signature says otherwise."""
@@ -107,7 +105,7 @@ class Launcher:
 
     def __init__(self, kernel: CompiledKernel, device: Device) -> None:
         self.kernel, self.device, self.abi = kernel, device, kernel.abi
-        wanted = CAPABILITIES[kernel.target]
+        wanted = divmod(get_target(kernel.target).capability, 10)
         if device.capability != wanted:
             raise DriverError(
                 f"the kernel is compiled for {kernel.target}, compute capability "
@@ -326,12 +324,11 @@ class Launcher:
 
 def target_of(device: Device) -> str:
     """The target whose code a GPU runs; raises `DriverError` if there is none."""
-    for name, capability in CAPABILITIES.items():
-        if capability == device.capability:
-            return name
     major, minor = device.capability
+    if (found := target_of_capability(10 * major + minor)) is not None:
+        return found.name
     text = f"GPU {device.number} ({device.name}) has compute capability {major}.{minor}"
-    raise DriverError(f"{text}; kernels are compiled for {', '.join(CAPABILITIES)}")
+    raise DriverError(f"{text}; kernels are compiled for {', '.join(TARGETS)}")
 
 
 def to_device(array: Array, device: Device, name: str = "an array", stream: int = 0) -> DeviceArray:

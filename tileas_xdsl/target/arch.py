@@ -1,16 +1,24 @@
-"""The GPUs that code is made for: limits that layouts and descriptors must keep.
+"""The GPUs that code is made for, a row each: what they have, and limits that code must keep.
 
-Sources: CUDA C++ Programming Guide, compute capabilities 9.0 and 10.0; PTX ISA, release notes of
-`wgmma` (8.0) and `tcgen05` (8.6); CUTLASS include/cute/arch/mma_sm90_desc.hpp, mma_sm100_desc.hpp.
+Code asks a row for a fact (`target.matrix_unit`, `Feature.SETMAXNREG in target.features`) and never
+compares names, so that another GPU is another row of `TARGETS` and its row of `latencies`.
+
+Sources: CUDA C++ Programming Guide, technical specifications per compute capability (9.0, 10.0,
+12.0); PTX ISA, release notes (`.target` sm_90a: 8.0, sm_100a: 8.6, sm_120a: 8.7).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tileas_xdsl.target.errors import UnknownTargetError
+from tileas_xdsl.target.features import FEATURES, Feature, features_of
+from tileas_xdsl.target.matrix_units import TCGEN05, WGMMA, MatrixUnit
+from tileas_xdsl.target.tiers import tier
+
+DEFAULT_TARGET = "sm_90a"
+"""The target of a module that names none."""
 
 
 @dataclass(frozen=True)
@@ -18,55 +26,80 @@ class Target:
     """One GPU architecture; sizes are bytes, registers 32 bits wide."""
 
     name: str
-    capability: int
-    """Compute capability times ten."""
     ptx_version: tuple[int, int]
-    """The lowest PTX version that has the instructions of this target."""
-    features: frozenset[str]
-    """What instruction forms ask for by name: architecture-specific features (`target/isa/`)."""
-    matrix_layout_types: Mapping[str, int]
-    """The modes of shared-memory matrix descriptors and their codes."""
+    """The lowest PTX version that has the target."""
+    matrix_unit: MatrixUnit
+    """Its fastest matrix instructions; `mma.sync` multiplies what they do not take."""
     tensor_memory_lanes: int = 0
     tensor_memory_columns: int = 0
     """Columns of 32 bits in each lane."""
     shared_memory_per_block: int = 232_448
     registers_per_multiprocessor: int = 65_536
     registers_per_thread: int = 255
+    warps_per_multiprocessor: int = 64
     threads_per_block: int = 1024
     blocks_per_cluster: int = 8
     """The portable limit; a kernel may ask for 16."""
+
+    @property
+    def capability(self) -> int:
+        """Compute capability times ten: 90, 100."""
+        return tier(self.name).number
+
+    @property
+    def features(self) -> frozenset[Feature]:
+        """What not every target has; instruction forms ask for it by name (`target/isa/`)."""
+        return features_of(self.name)
+
+    @property
+    def has_tensor_memory(self) -> bool:
+        """Whether accumulators of its matrix unit are in tensor memory."""
+        return self.tensor_memory_lanes > 0
+
+    @property
+    def vector_bytes(self) -> int:
+        """The widest access to global memory by one thread (PTX ISA, ld and st: `.v8.b32`)."""
+        return 32 if Feature.WIDE_VECTORS in self.features else 16
+
+    def lacks(self, feature: Feature, what: str = "") -> str | None:
+        """Why code with a feature does not run here, and what does; None if the target has it.
+
+        `what` is the operation or atom that needs the feature.
+        """
+        if feature in self.features:
+            return None
+        needs = f"{what or feature} needs {' or '.join(targets_with(feature))}"
+        if feature in (Feature.WGMMA, Feature.TCGEN05):
+            return f"{needs}; {self.name} multiplies by {self.matrix_unit.ptx}"
+        return f"{needs}, not {self.name}"
 
 
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
-        Target(
-            "sm_90a",
-            90,
-            (8, 0),
-            frozenset({"wgmma", "setmaxnreg", "tensormap"}),
-            {"none": 0, "128B": 1, "64B": 2, "32B": 3},
-        ),
-        Target(
-            "sm_100a",
-            100,
-            (8, 6),
-            frozenset(
-                {
-                    *("tcgen05", "setmaxnreg", "tensormap", "tile_gather"),
-                    *("narrow_floats", "narrow_matrices", "redux_f32"),
-                }
-            ),
-            {"none": 0, "128B_BASE32B": 1, "128B": 2, "64B": 4, "32B": 6},
-            tensor_memory_lanes=128,
-            tensor_memory_columns=512,
-        ),
+        Target("sm_90a", (8, 0), WGMMA),
+        Target("sm_100a", (8, 6), TCGEN05, tensor_memory_lanes=128, tensor_memory_columns=512),
     )
 }
 """Every known target by its name."""
 
 
-_SM_NAME = re.compile(r"sm_(\d+)([af]?)$")
+def targets_with(feature: Feature) -> Sequence[str]:
+    """Return the names of the known targets that have a feature, or else of any that do."""
+    found = [target.name for target in TARGETS.values() if feature in target.features]
+    return found or FEATURES[feature]
+
+
+def get_target(name: str) -> Target:
+    """Return the target called `name`; `UnknownTargetError` lists the known ones."""
+    if name not in TARGETS:
+        raise UnknownTargetError(f"unknown target '{name}'; known: {', '.join(TARGETS)}")
+    return TARGETS[name]
+
+
+def target_of_capability(number: int) -> Target | None:
+    """Return the target of GPUs of a compute capability, ten times major plus minor, if any."""
+    return next((t for t in TARGETS.values() if t.capability == number), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +108,12 @@ class Platform:
 
     name: str
     capability: int
-    features: frozenset[str] = frozenset()
+    features: frozenset[Feature] = frozenset()
 
 
 def platform_of(name: str) -> Platform | None:
-    """Return the platform `sm_80`, `sm_103a`, ...; None if that is no name of a target.
-
-    Only names with a suffix have features: those of the nearest known target below.
-    """
-    found = _SM_NAME.match(name)
-    if found is None:
+    """Return the platform `sm_80`, `sm_103a`, ...; None if that is no name of a target."""
+    try:
+        return Platform(name, tier(name).number, features_of(name))
+    except UnknownTargetError:
         return None
-    capability = int(found[1])
-    rows = [row for row in TARGETS.values() if row.capability <= capability and found[2]]
-    features = max(rows, key=lambda row: row.capability).features if rows else frozenset[str]()
-    return Platform(name, capability, features)
-
-
-def get_target(name: str) -> Target:
-    """The target called `name`; `UnknownTargetError` lists the known ones."""
-    if name not in TARGETS:
-        raise UnknownTargetError(f"unknown target '{name}'; known: {', '.join(TARGETS)}")
-    return TARGETS[name]

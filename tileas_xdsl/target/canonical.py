@@ -64,22 +64,22 @@ MODES: Mapping[str, Mode] = {
 MN_MAJOR_ONLY = ("128B_BASE32B",)
 
 MN_MAJOR_OPERANDS: Mapping[str, Mapping[int, tuple[str, ...]]] = {
-    "sm_90a": {16: ("none", "32B", "64B", "128B")},
-    "sm_100a": {
+    "wgmma": {16: ("none", "32B", "64B", "128B")},
+    "tcgen05": {
         8: ("none", "32B", "64B", "128B"),
         16: ("none", "32B", "64B", "128B"),
         32: ("128B_BASE32B",),
     },
 }
-"""For each target and element width the modes in which an operand may be MN-major.
+"""For each matrix unit and element width the modes in which an operand may be MN-major.
 
 Sources: PTX ISA, wgmma.mma_async (imm-trans is for 16-bit types) and tcgen05 instruction descriptor
 (kind::tf32 is transposed only with 32-byte atoms, every other kind never); CUTLASS
 include/cute/arch/mma_sm100_desc.hpp (a_major_: not for 4 and 6 bit formats).
 """
 
-K_MAJOR_OPERANDS: Mapping[str, tuple[int, ...]] = {"sm_90a": (8, 16, 32), "sm_100a": ELEMENT_BITS}
-"""For each target the widths of elements that an operand may have."""
+K_MAJOR_OPERANDS: Mapping[str, tuple[int, ...]] = {"wgmma": (8, 16, 32), "tcgen05": ELEMENT_BITS}
+"""For each matrix unit the widths of elements that an operand may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +157,12 @@ def canonical_atom(mode: str, major: Major, elem_bits: int) -> Layout:
 
 def operand_refusal(layout: CanonicalLayout, target: Target) -> str | None:
     """Why the matrix instructions of `target` do not read this operand; None where they do."""
-    if layout.elem_bits not in K_MAJOR_OPERANDS[target.name]:
+    unit = target.matrix_unit.instruction
+    if layout.elem_bits not in K_MAJOR_OPERANDS.get(unit, ()):
         return f"{target.name} has no matrix instruction for {layout.elem_bits}-bit elements"
     if layout.major == "k":
         return None
-    modes = MN_MAJOR_OPERANDS[target.name].get(layout.elem_bits)
+    modes = MN_MAJOR_OPERANDS[unit].get(layout.elem_bits)
     if modes is None:
         return f"{target.name} reads {layout.elem_bits}-bit operands K-major only"
     if layout.mode not in modes:

@@ -74,11 +74,13 @@ def match_canonical(
 
 def _mode(swizzle: Swizzle, major: Major, target: Target) -> str:
     wanted = swizzle if swizzle.bits else NO_SWIZZLE
-    for name in target.matrix_layout_types:
+    for name in target.matrix_unit.layout_types:
         if BYTE_SWIZZLES[name] == wanted:
             break
     else:
-        modes = ", ".join(f"{BYTE_SWIZZLES[name]} {name}" for name in target.matrix_layout_types)
+        modes = ", ".join(
+            f"{BYTE_SWIZZLES[name]} {name}" for name in target.matrix_unit.layout_types
+        )
         raise _RefusedError(
             "swizzle", f"{target.name} has no mode with swizzle {swizzle}; it has {modes}"
         )

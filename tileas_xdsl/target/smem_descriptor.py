@@ -22,20 +22,20 @@ _COMMON = (
 )
 
 FIELDS: Mapping[str, tuple[BitField, ...]] = {
-    "sm_90a": (*_COMMON, BitField("layout_type", 62, 2)),
-    "sm_100a": (
+    "wgmma": (*_COMMON, BitField("layout_type", 62, 2)),
+    "tcgen05": (
         *_COMMON,
         BitField("version", 46, 3),
         BitField("absolute_leading_address", 52, 1),
         BitField("layout_type", 61, 3),
     ),
 }
-"""The bit fields for each target.
+"""The bit fields of the descriptor of each matrix unit.
 
-PTX calls bits 46-48 of sm_100a the constant 0b001; CUTLASS calls bits 46-47 `version`.
+PTX calls bits 46-48 of tcgen05 the constant 0b001; CUTLASS calls bits 46-47 `version`.
 """
 
-VERSIONS: Mapping[str, int] = {"sm_90a": 0, "sm_100a": 1}
+VERSIONS: Mapping[str, int] = {"wgmma": 0, "tcgen05": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +53,26 @@ class SmemDescriptor:
     stride_byte_offset: int
     base_offset: int = 0
     absolute_leading_address: bool = False
-    """Whether the leading offset is an address (sm_100a, 48-byte K tiles)."""
+    """Whether the leading offset is an address (tcgen05, 48-byte K tiles)."""
 
     def encode(self) -> int:
         """The 64-bit word; `TargetError` names a field that does not fit."""
         what = f"descriptor for {self.target.name}"
-        if self.absolute_leading_address and not VERSIONS[self.target.name]:
+        unit = _unit_of(self.target)
+        if self.absolute_leading_address and not VERSIONS[unit]:
             raise TargetError(f"{what}: an absolute leading address needs sm_100a")
         values = {
             "address": self.address,
             "leading_byte_offset": self.leading_byte_offset,
             "stride_byte_offset": self.stride_byte_offset,
             "base_offset": self.base_offset,
-            "version": VERSIONS[self.target.name],
+            "version": VERSIONS[unit],
             "absolute_leading_address": int(self.absolute_leading_address),
-            "layout_type": code_of(self.target.matrix_layout_types, self.mode, f"{what}: mode"),
+            "layout_type": code_of(
+                self.target.matrix_unit.layout_types, self.mode, f"{what}: mode"
+            ),
         }
-        return pack(FIELDS[self.target.name], values, what)
+        return pack(FIELDS[unit], values, what)
 
     def advance(self, byte_count: int) -> SmemDescriptor:
         """The same operand `byte_count` bytes further on, as the next instruction along K reads it.
@@ -82,13 +85,22 @@ class SmemDescriptor:
 def decode(word: int, target: Target) -> SmemDescriptor:
     """The descriptor that a 64-bit word is; `TargetError` for one that is none."""
     what = f"descriptor for {target.name}"
-    values = unpack(FIELDS[target.name], word, 64, what)
+    unit = _unit_of(target)
+    values = unpack(FIELDS[unit], word, 64, what)
     version = values.pop("version", 0)
-    if version != VERSIONS[target.name]:
-        raise TargetError(f"{what}: version {version} instead of {VERSIONS[target.name]}")
-    mode = named(target.matrix_layout_types, values.pop("layout_type"), f"{what}: layout type")
+    if version != VERSIONS[unit]:
+        raise TargetError(f"{what}: version {version} instead of {VERSIONS[unit]}")
+    mode = named(target.matrix_unit.layout_types, values.pop("layout_type"), f"{what}: layout type")
     absolute = bool(values.pop("absolute_leading_address", 0))
     return SmemDescriptor(target, mode, **values, absolute_leading_address=absolute)
+
+
+def _unit_of(target: Target) -> str:
+    """The matrix unit that reads the descriptors of a target."""
+    unit = target.matrix_unit
+    if not unit.reads_shared_memory:
+        raise TargetError(f"{target.name} has no matrix descriptors: {unit.ptx} reads registers")
+    return unit.instruction
 
 
 def describe(layout: CanonicalLayout, address: int, target: Target) -> SmemDescriptor:

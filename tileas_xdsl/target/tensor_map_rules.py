@@ -12,6 +12,7 @@ from typing import SupportsIndex
 
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.tensor_map import (
     ELEMENTS,
     INTERLEAVES,
@@ -69,12 +70,10 @@ def target_refusal(tensor_map: TensorMap, target: Target) -> str | None:
     if taken > target.shared_memory_per_block:
         limit = target.shared_memory_per_block
         return f"the box takes {taken} bytes; a block of {target.name} has {limit} to share"
-    if target.tensor_memory_lanes:
-        return None
     if SWIZZLES[tensor_map.swizzle].atomicity:
-        return f"swizzle {tensor_map.swizzle} needs sm_100a, the target is {target.name}"
+        return target.lacks(Feature.TMA_WIDE_SWIZZLE, f"swizzle {tensor_map.swizzle}")
     if ELEMENTS[tensor_map.element].shared_bytes:
-        return f"element type {tensor_map.element} needs sm_100a, the target is {target.name}"
+        return target.lacks(Feature.TMA_SUBBYTE, f"element type {tensor_map.element}")
     return None
 
 

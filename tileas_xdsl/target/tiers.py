@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from tileas_xdsl.target.errors import UnknownTargetError
@@ -27,6 +28,7 @@ class Tier(NamedTuple):
         return self.number // 10
 
 
+@cache
 def tier(name: str) -> Tier:
     """The parts of a target's name; `UnknownTargetError` if it is none."""
     if (match := _NAME.fullmatch(name)) is None:

@@ -117,7 +117,7 @@ def test_values_come_in_the_order_of_the_instruction() -> None:
     assert isinstance(load, AtomType)
     names = [field.name for field in load.state]
     assert names == ["tma_descriptor_ptr", "tma_bar", "mcast_mask", "cache_policy"]
-    assert load.minimum_targets == ("sm_100a", "sm_110a")
+    assert load.minimum_targets == ("sm_100f", "sm_110f")
 
 
 def test_types_that_differ_are_not_equal() -> None:

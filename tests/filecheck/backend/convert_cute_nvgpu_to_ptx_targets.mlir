@@ -6,7 +6,7 @@
 
 func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 4096 : i32} {
   %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f16, smem, align<1024>>
-  // expected-error@+1 {{'cute_nvgpu.make_gmma_smem_desc' op is for wgmma: sm_90a alone has it, and the target is sm_100a}}
+  // expected-error@+1 {{'cute_nvgpu.make_gmma_smem_desc' op is for wgmma, which needs sm_90a; sm_100a multiplies by tcgen05.mma}}
   %d = cute_nvgpu.make_gmma_smem_desc %s swizzle "128B" leading 16 stride 1024 : !cute.ptr<f16, smem, align<1024>>
   func.return
 }
@@ -16,7 +16,7 @@ func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, ti
 // And there is no fence for what does not exist.
 
 func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'cute_nvgpu.arch.wgmma_fence' op is for wgmma: sm_90a alone has it, and the target is sm_100a}}
+  // expected-error@+1 {{'cute_nvgpu.arch.wgmma_fence' op is for wgmma, which needs sm_90a; sm_100a multiplies by tcgen05.mma}}
   cute_nvgpu.arch.wgmma_fence
   func.return
 }

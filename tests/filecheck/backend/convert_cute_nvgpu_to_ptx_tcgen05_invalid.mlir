@@ -4,7 +4,7 @@
 
 func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 4096 : i32} {
   %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i32, smem>
-  // expected-error@+1 {{'cute_nvgpu.arch.sm100.alloc_tmem' op is for tcgen05: sm_100a alone has it, and the target is sm_90a}}
+  // expected-error@+1 {{'cute_nvgpu.arch.sm100.alloc_tmem' op is for tcgen05, which needs sm_100a; sm_90a multiplies by wgmma}}
   cute_nvgpu.arch.sm100.alloc_tmem %s, 64 blocks 1 : !cute.ptr<i32, smem>
   func.return
 }
@@ -13,7 +13,7 @@ func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, ti
 
 func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 4096 : i32} {
   %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f16, smem, align<1024>>
-  // expected-error@+1 {{'cute_nvgpu.make_umma_smem_desc' op is for tcgen05: sm_100a alone has it, and the target is sm_90a}}
+  // expected-error@+1 {{'cute_nvgpu.make_umma_smem_desc' op is for tcgen05, which needs sm_100a; sm_90a multiplies by wgmma}}
   %d = cute_nvgpu.make_umma_smem_desc %s swizzle "128B" leading 16 stride 1024 : !cute.ptr<f16, smem, align<1024>>
   func.return
 }
@@ -23,7 +23,7 @@ func.func @k() attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, ti
 func.func @k(%t: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 4096 : i32} {
   %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i8, smem, align<1024>>
   %d = cute_nvgpu.make_gmma_smem_desc %s swizzle "none" leading 16 stride 128 : !cute.ptr<i8, smem, align<1024>>
-  // expected-error@+1 {{'cute_nvgpu.arch.copy.SM100.copy_s2t' op is for tcgen05: sm_100a alone has it, and the target is sm_90a}}
+  // expected-error@+1 {{'cute_nvgpu.arch.copy.SM100.copy_s2t' op is for tcgen05, which needs sm_100a; sm_90a multiplies by wgmma}}
   cute_nvgpu.arch.copy.SM100.copy_s2t %d, %t lanes 32 bits 128 broadcast "x4" blocks 1
   func.return
 }
@@ -34,7 +34,7 @@ func.func @k(%t: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1,
   %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<i8, smem, align<1024>>
   %d = cute_nvgpu.make_gmma_smem_desc %s swizzle "none" leading 16 stride 128 : !cute.ptr<i8, smem, align<1024>>
   %yes = arith.constant true
-  // expected-error@+1 {{'cute_nvgpu.arch.mma.SM100.umma_block_scaled' op is for tcgen05: sm_100a alone has it, and the target is sm_90a}}
+  // expected-error@+1 {{'cute_nvgpu.arch.mma.SM100.umma_block_scaled' op is for tcgen05, which needs sm_100a; sm_90a multiplies by wgmma}}
   cute_nvgpu.arch.mma.SM100.umma_block_scaled %d, %d, %t scales %t[0], %t[0] accumulate %yes shape [128, 64, 64] kind "mxf4" scale_vec "2X" elements "e2m1", "e2m1", "ue8m0" blocks 1
   func.return
 }

@@ -26,9 +26,10 @@ from tileas_xdsl.dialects.cute.elements import stored_bytes
 from tileas_xdsl.dialects.cute.interfaces import target_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.scaled import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any
 
-TARGETS = ("sm_120a", "sm_120f", "sm_121a")
+TARGETS = FEATURES[Feature.WARP_BLOCK_SCALE]
 
 SHAPES = ((16, 8, 32), (16, 8, 64))
 

@@ -13,16 +13,17 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.interfaces import target_of
+from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any, tier
 
-TENSOR_TARGETS = ("sm_100a", "sm_100f", "sm_110a", "sm_110f")
+TENSOR_TARGETS = FEATURES[Feature.TCGEN05]
 """Targets that have tensor memory, with those of their families."""
 
 PLAIN_KINDS = ("f16", "tf32", "f8f6f4", "i8")
 FP4_KINDS = ("mxf4", "mxf4nvf4")
 SCALED_KINDS = ("mxf8f6f4", *FP4_KINDS)
 
-SCALED_INPUT_TARGETS = ("sm_100a", "sm_100f")
+SCALED_INPUT_TARGETS = FEATURES[Feature.TCGEN05_SCALED_INPUT]
 """Targets that divide the sums so far before they add a product; not those of sm_110."""
 
 

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
 from tileas_xdsl.layout.elements import ELEMENT_TYPES
 from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.features import Feature
 
 G, S, T, R = Space.GMEM, Space.SMEM, Space.TMEM, Space.RMEM
 
@@ -47,15 +48,20 @@ class Atom(ABC):
         """The name that verifiers speak of: `tma_load`, `ldg`, `mma`, ..."""
 
     @property
-    @abstractmethod
-    def minimum_target(self) -> str:
-        """The first target that has the instruction."""
+    def feature(self) -> Feature | None:
+        """The feature of a target that the instruction needs; None if all have it."""
+        return None
 
     @property
     def targets(self) -> Sequence[str]:
-        """The targets that have the instruction: mostly all from the first one on."""
-        names = list(TARGETS)
-        return names[names.index(self.minimum_target) :]
+        """The targets that have the instruction."""
+        feature = self.feature
+        return [t.name for t in TARGETS.values() if feature is None or feature in t.features]
+
+    @property
+    def minimum_target(self) -> str:
+        """The first target that has the instruction."""
+        return self.targets[0]
 
     def parameters(self) -> dict[str, str]:
         """The parameters as printed, in order."""
@@ -73,27 +79,26 @@ class CopyFacts:
     spaces: tuple[SpacePair, ...]
     alignment: int
     """Bytes by which every access must be aligned."""
-    minimum_target: str
+    feature: Feature | None = None
 
 
 COPY_ATOMS: Mapping[str, CopyFacts] = {
-    "ldg": CopyFacts(((G, R),), 1, "sm_90a"),
-    "stg": CopyFacts(((R, G),), 1, "sm_90a"),
-    "lds": CopyFacts(((S, R),), 1, "sm_90a"),
-    "sts": CopyFacts(((R, S),), 1, "sm_90a"),
-    "ldgsts": CopyFacts(((G, S),), 4, "sm_90a"),
-    "ldsm_m88": CopyFacts(((S, R),), 16, "sm_90a"),
-    "ldsm_m88_trans": CopyFacts(((S, R),), 16, "sm_90a"),
-    "ldsm_m816": CopyFacts(((S, R),), 16, "sm_100a"),
-    "stsm_m88": CopyFacts(((R, S),), 16, "sm_90a"),
-    "stsm_m88_trans": CopyFacts(((R, S),), 16, "sm_90a"),
-    "tcgen05_ld": CopyFacts(((T, R),), 4, "sm_100a"),
-    "tcgen05_st": CopyFacts(((R, T),), 4, "sm_100a"),
-    "tcgen05_cp": CopyFacts(((S, T),), 16, "sm_100a"),
+    "ldg": CopyFacts(((G, R),), 1),
+    "stg": CopyFacts(((R, G),), 1),
+    "lds": CopyFacts(((S, R),), 1),
+    "sts": CopyFacts(((R, S),), 1),
+    "ldgsts": CopyFacts(((G, S),), 4),
+    "ldsm_m88": CopyFacts(((S, R),), 16),
+    "ldsm_m88_trans": CopyFacts(((S, R),), 16),
+    "ldsm_m816": CopyFacts(((S, R),), 16, Feature.NARROW_MATRICES),
+    "stsm_m88": CopyFacts(((R, S),), 16),
+    "stsm_m88_trans": CopyFacts(((R, S),), 16),
+    "tcgen05_ld": CopyFacts(((T, R),), 4, Feature.TCGEN05),
+    "tcgen05_st": CopyFacts(((R, T),), 4, Feature.TCGEN05),
+    "tcgen05_cp": CopyFacts(((S, T),), 16, Feature.TCGEN05),
     "unknown_copy": CopyFacts(
         ((G, R), (G, S), (R, G), (R, S), (R, T), (S, G), (S, R), (S, T), (T, R), (T, S)),
         1,
-        "sm_90a",
     ),
 }
 """Copy atoms by word; `unknown_copy` stands until layout assignment has chosen one."""
@@ -136,8 +141,8 @@ class CopyAtom(CopyAtomInterface):
         return COPY_ATOMS[self.name].alignment
 
     @property
-    def minimum_target(self) -> str:
-        return COPY_ATOMS[self.name].minimum_target
+    def feature(self) -> Feature | None:
+        return COPY_ATOMS[self.name].feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +207,8 @@ class TmaAtom(CopyAtomInterface):
         return self.mode in TMA_ATOMS[self.direction].modes
 
     @property
-    def minimum_target(self) -> str:
-        return "sm_100a" if self.mode in BLACKWELL_MODES else "sm_90a"
+    def feature(self) -> Feature | None:
+        return Feature.TILE_GATHER if self.mode in BLACKWELL_MODES else None
 
     def parameters(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -218,13 +223,13 @@ class TmaAtom(CopyAtomInterface):
         return found
 
 
-MMA_TARGETS: Mapping[str, tuple[str, ...]] = {
-    "fma": ("sm_90a", "sm_100a"),
-    "mma": ("sm_90a", "sm_100a"),
-    "wgmma": ("sm_90a",),
-    "tcgen05": ("sm_100a",),
+MMA_FEATURES: Mapping[str, Feature | None] = {
+    "fma": None,
+    "mma": None,
+    "wgmma": Feature.WGMMA,
+    "tcgen05": Feature.TCGEN05,
 }
-"""The targets that have each family of matrix instructions (PTX ISA, target notes).
+"""What targets must have for each family of matrix instructions (PTX ISA, target notes).
 
 `fma` is none: threads multiply and add element by element, whatever no instruction multiplies.
 """
@@ -255,12 +260,8 @@ class MmaAtom(Atom):
         return self.instruction
 
     @property
-    def minimum_target(self) -> str:
-        return self.targets[0]
-
-    @property
-    def targets(self) -> Sequence[str]:
-        return ("sm_100a",) if self.scale_vector else MMA_TARGETS[self.instruction]
+    def feature(self) -> Feature | None:
+        return Feature.TCGEN05 if self.scale_vector else MMA_FEATURES[self.instruction]
 
     def parameters(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -290,10 +291,6 @@ class ReduceAtom(Atom):
     @property
     def family(self) -> str:
         return "reduce"
-
-    @property
-    def minimum_target(self) -> str:
-        return "sm_90a"
 
 
 Parameter: TypeAlias = "int | str | tuple[int, ...] | None"

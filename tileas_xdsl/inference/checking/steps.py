@@ -12,9 +12,7 @@ from tileas_xdsl.inference.checking.question import Question
 from tileas_xdsl.inference.decisions import LoopDecision
 from tileas_xdsl.inference.fragment_map import Table
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Loop, Scope
-
-MOST_BYTES = {"sm_90a": 16, "sm_100a": 32}
-"""The widest access by one thread (PTX ISA, ld and st: .v8.b32 is for sm_100 and later)."""
+from tileas_xdsl.target.arch import get_target
 
 
 def hidden_padding(question: Question) -> Iterator[Finding]:
@@ -73,7 +71,7 @@ def _access(
     for offsets in byte_offsets(question, loop, access):
         # (groups, vector, inner): an element that lies outside has the offset -1.
         yield from _apart(number, loop, decision, access, buffer, groups, offsets[groups])
-    most = MOST_BYTES.get(question.program.arch, 16)
+    most = get_target(question.program.arch).vector_bytes
     if decision.vector * buffer.bits // 8 > most:
         text = f"loop {number} accesses {decision.vector * buffer.bits // 8} bytes at once"
         yield Finding(Rule.VECTOR, f"{text}: no more than {most} are possible", access.location)

@@ -12,8 +12,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import MakeUmmaSmemDescOp, SmemDescAddOp, UmmaOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
-from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_less
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -36,8 +36,6 @@ from tileas_xdsl.threads.tmem.accumulator_barriers import (
     blocks_of,
 )
 from tileas_xdsl.threads.tmem.tmem_copy import address
-
-BLACKWELL = TARGETS["sm_100a"]
 
 Product = AsyncDotOp | DotOp
 
@@ -78,12 +76,9 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
 def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
     """Refuse products of tcgen05 on a target that has none."""
     assert op.atom is not None
-    if e.plan.target.name != BLACKWELL.name:
-        raise op_error(
-            op,
-            f"atom '{op.atom.data.word}': {BLACKWELL.name} alone has tcgen05, and the target is "
-            f"{e.plan.target.name}",
-        )
+    reason = e.plan.target.lacks(Feature.TCGEN05, f"atom '{op.atom.data.word}'")
+    if reason is not None:
+        raise op_error(op, reason)
 
 
 def sums_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:

@@ -38,8 +38,8 @@ from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
-from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -72,7 +72,6 @@ from tileas_xdsl.threads.tma.bulk_load import wait_for_load
 from tileas_xdsl.threads.tma.descriptor_args import wait_for_store
 from tileas_xdsl.threads.tmem.tmem_scales import view_of_scales
 
-HOPPER = TARGETS["sm_90a"]
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
@@ -231,12 +230,9 @@ def _check_atom(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> None:
     atom = atom_of(op.atom)
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
-    if e.plan.target.name != HOPPER.name:
-        raise op_error(
-            op,
-            f"atom '{atom.word}': {HOPPER.name} alone has wgmma, and the target is "
-            f"{e.plan.target.name}",
-        )
+    reason = e.plan.target.lacks(Feature.WGMMA, f"atom '{atom.word}'")
+    if reason is not None:
+        raise op_error(op, reason)
 
 
 def _check_shape(e: ThreadBuilder, op: Operation, layout: AccumulatorLayout) -> None:

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.cute_nvgpu.tma import BULK_ALIGNMENT
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import ROWS_OF_AN_INSTRUCTION
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i1_constant, multiply
@@ -84,8 +85,9 @@ def scatter(e: ThreadBuilder, op: AsyncScatterTmaStoreOp) -> Sequence[Lowered]:
 
 def _described(e: ThreadBuilder, op: RowOp, buffer: SSAValue) -> tuple[SSAValue, SharedTile]:
     """The tensor map, of boxes of one row, and the tile."""
-    if not e.plan.target.tensor_memory_lanes:
-        raise op_error(op, f"moves rows by their numbers, which {e.plan.target.name} cannot")
+    reason = e.plan.target.lacks(Feature.TILE_GATHER, "moves rows by their indices, which")
+    if reason is not None:
+        raise op_error(op, reason)
     descriptor, tile = described(e, op, op.desc, buffer, (1,))
     if ROWS_OF_AN_INSTRUCTION * tile.layout.row_bytes % BULK_ALIGNMENT:
         raise op_error(

@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.tensor_cores import TMEM_COLUMNS
 from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -41,8 +41,6 @@ from tileas_xdsl.threads.tmem.accumulator_barriers import (
 )
 from tileas_xdsl.threads.tmem.tmem_layout import Place, TensorMemory
 from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
-
-BLACKWELL = TARGETS["sm_100a"]
 
 
 def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
@@ -81,7 +79,7 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
 
 def _columns_of_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> int:
     """The columns that the scales of a product take, on a target that has such products."""
-    if e.plan.target.name != BLACKWELL.name:
+    if Feature.TCGEN05 not in e.plan.target.features:
         key = "mma-block-scale-is-not-supported-by-compute-capability-sm100"
         raise op_error(op, message(key))
     return columns_of_scales(op)
@@ -101,10 +99,8 @@ def _columns(e: ThreadBuilder, op: Operation) -> int:
     """The columns of a tile that threads write, which its agent can move."""
     assert isinstance(op, AllocTensorOp)
     type_ = op.result.type
-    if e.plan.target.name != BLACKWELL.name:
-        raise op_error(
-            op, f"{BLACKWELL.name} alone has tensor memory, not the target {e.plan.target.name}"
-        )
+    if (reason := e.plan.target.lacks(Feature.TCGEN05, "tensor memory")) is not None:
+        raise op_error(op, reason)
     if bits_of(type_.element_type) != CELL_BITS or len(type_.get_shape()) != 2:
         raise op_error(
             op, f"moves matrices of {CELL_BITS}-bit elements to tensor memory, not {type_}"

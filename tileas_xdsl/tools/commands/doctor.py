@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 import typer
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError, find_tool
+from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.tools.console import print_table
 
 
@@ -82,6 +83,8 @@ def _gpu() -> str | None:
         return str(error)
 
 
+_CAPABILITIES = " or ".join(f"{target.capability / 10}" for target in TARGETS.values())
+
 _SELF = "pip install 'tileas-xdsl"
 
 NEEDS = (
@@ -103,7 +106,7 @@ NEEDS = (
     Need("cuda-bindings", "launching kernels", _package("cuda-bindings"), f"{_SELF}[gpu]'"),
     Need("cuda-core", "launching kernels", _package("cuda-core"), f"{_SELF}[gpu]'"),
     Need("NVIDIA driver", "running on a GPU", _driver, "install the driver of your GPU"),
-    Need("GPU", "running kernels", _gpu, "one of compute capability 9.0 or 10.0"),
+    Need("GPU", "running kernels", _gpu, f"one of compute capability {_CAPABILITIES}"),
     Need("matplotlib", "plots", _package("matplotlib"), f"{_SELF}[viz]'"),
     Need("marimo", "notebooks", _package("marimo"), f"{_SELF}[notebooks]'"),
     Need("triton", "tests", _package("triton"), f"{_SELF}[triton]'"),

@@ -19,15 +19,10 @@ from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.pairs import are_of_pairs
 
-TENSOR_CORES: Mapping[str, str] = {"sm_90a": "wgmma", "sm_100a": "tcgen05"}
-"""By target, the family of its own matrix instructions; all have `mma`."""
-
 _WORDS: Mapping[str, str] = {"f8e4m3": "e4m3", "f8e5m2": "e5m2", "i32": "s32"}
 """What atoms call the elements that have another name in tiles."""
 
 _SIGNS = {Signedness.SIGNED: "s8", Signedness.UNSIGNED: "u8"}
-
-LARGEST_N = 256
 
 
 def choose_instructions(root: Operation, plan: KernelPlan) -> None:
@@ -44,13 +39,13 @@ def choose_instructions(root: Operation, plan: KernelPlan) -> None:
 def _word(op: DotOp | AsyncDotOp, plan: KernelPlan) -> str:
     c = tile_of(op.c.type)
     assert c is not None
-    family = TENSOR_CORES[plan.target.name]
+    family = plan.target.matrix_unit.instruction
     names = (
         _operand(op.a.type, op.signedness_a),
         _operand(op.b.type, op.signedness_b),
         _WORDS.get(element_name(c.element_type), element_name(c.element_type)),
     )
-    if not _fits(op, plan, family, c):
+    if not _fits(op, plan, c):
         extents = extents_of(op)
         family = "mma" if extents.k >= least_depth(extents.bits) else "fma"
     if any(
@@ -67,13 +62,11 @@ def _operand(tile: Tile, signedness: SignednessAttr | None) -> str:
     return _WORDS.get(name, name)
 
 
-def _fits(op: DotOp | AsyncDotOp, plan: KernelPlan, family: str, c: Tile) -> bool:
-    """Whether the instruction takes products of these extents, from the threads that are here."""
+def _fits(op: DotOp | AsyncDotOp, plan: KernelPlan, c: Tile) -> bool:
+    """Whether the matrix unit takes products of these extents, from the threads that are here."""
+    unit = plan.target.matrix_unit
     *_, m, n = c.get_shape()
     elements = {element_name(t.element_type) for t in (op.a.type, op.b.type)}
-    if not elements <= set(ATOM_ELEMENTS[family]) or n > LARGEST_N or n % 8:
+    if not unit.reads_shared_memory or not elements <= set(ATOM_ELEMENTS[unit.instruction]):
         return False
-    if family == "wgmma":
-        groups = plan.agent_around(op).groups
-        return groups > 0 and m % (64 * groups) == 0
-    return m in (64, 128)
+    return unit.takes_extents(m, n, plan.agent_around(op).groups)

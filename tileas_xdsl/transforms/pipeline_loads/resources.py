@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.loops import LoadLoop
 
@@ -42,9 +43,6 @@ USUAL_STAGES, MOST_STAGES = 4, 8
 
 GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
 """Rows that a warpgroup multiplies at once (PTX ISA, wgmma), and its size."""
-
-MATRIX_UNITS = ("wgmma", "tcgen05")
-"""Instructions whose sums two warpgroups have by halves: of rows, or of columns."""
 
 MANY_SUMS = 128 * 128
 """Sums of a tile from which on two warpgroups share its rows."""
@@ -96,22 +94,27 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     is_large = max(map(prod, shapes)) >= MANY_SUMS
-    can_share = all(_family(op) in MATRIX_UNITS for op in products)
+    can_share = all(unit is not None and unit.reads_shared_memory for unit in map(_unit, products))
     if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
 
 
-def _family(op: DotOp) -> str:
+def _unit(op: DotOp) -> MatrixUnit | None:
+    """The matrix unit that multiplies; None where threads do, or no atom says."""
     atom = None if op.atom is None else op.atom.data
-    return atom.instruction if isinstance(atom, MmaAtom) else ""
+    return MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
 
 
 def _sums(found: LoadLoop) -> int:
-    """The sums of f32 that are kept in registers: those of tcgen05 are not."""
+    """The accumulators of f32 that are kept in registers, not in tensor memory."""
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
-    kept = (shape_of(op.c.type) or () for op in products if _family(op) != "tcgen05")
-    return sum(prod(shape) for shape in kept)
+    return sum(prod(shape_of(op.c.type) or ()) for op in products if not _is_in_tensor_memory(op))
+
+
+def _is_in_tensor_memory(op: DotOp) -> bool:
+    unit = _unit(op)
+    return unit is not None and unit.accumulates_in_tensor_memory
 
 
 def _registers(warps: int, occupancy: int, target: Target) -> int:

@@ -5,8 +5,7 @@ Warps multiply what it does not take by `mma`, and threads what no instruction t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IntegerAttr, TensorType
@@ -27,6 +26,8 @@ from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.target.arch import target_of_capability
+from tileas_xdsl.target.matrix_units import MATRIX_UNITS
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 
 CAPABILITY = "nv_tileaa.compute_capability"
@@ -41,48 +42,8 @@ wgmma reads others with the rows of B side by side only (PTX ISA, wgmma.mma_asyn
 ELEMENT_BY_ELEMENT = ("f32",)
 """What no instruction multiplies."""
 
-MOST_COLUMNS = 256
-
-_FLOATS = {"f16": 16, "bf16": 16, "tf32": 8, "f8e4m3": 32, "f8e5m2": 32}
-
 GROUP = 4
 """Warps of a warpgroup."""
-
-
-@dataclass(frozen=True)
-class MatrixUnit:
-    """Instructions that take their factors from shared memory."""
-
-    family: str
-    rows: tuple[int, ...]
-    """What rows of a warpgroup are a multiple of, or with `is_one_instruction`, what rows are."""
-    is_one_instruction: bool
-    columns: int
-    """What columns are a multiple of."""
-    depths: Mapping[str, int]
-    """By the elements that are multiplied, what the summed dimension is a multiple of."""
-
-    def takes(self, words: Sequence[str], m: int, n: int, k: int, groups: int) -> bool:
-        """Whether it multiplies tiles of these elements and extents with so many warpgroups."""
-        a, b, c = words
-        depth = self.depths.get(a)
-        if depth is None or a != b or c != ("i32" if a == "i8" else "f32"):
-            return False
-        fits = m in self.rows
-        if not self.is_one_instruction:
-            fits = groups > 0 and m % (self.rows[0] * groups) == 0
-        columns = 2 * self.columns if a == "i8" and n > LAST_ODD_COLUMNS else self.columns
-        return fits and n <= MOST_COLUMNS and n % columns == 0 and k % depth == 0
-
-
-LAST_ODD_COLUMNS = 24
-"""Sums of integers have multiples of 16 columns from here on (PTX ISA, wgmma.mma_async)."""
-
-UNITS: Mapping[int, MatrixUnit] = {
-    90: MatrixUnit("wgmma", (64,), False, 8, {**_FLOATS, "i8": 32}),
-    100: MatrixUnit("tcgen05", (64, 128), True, 16, _FLOATS),
-}
-"""By compute capability (PTX ISA, wgmma.mma_async and tcgen05.mma)."""
 
 
 def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
@@ -90,7 +51,7 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
     if op.sfa is not None and op.sfb is not None:
         return [_scaled(op, op.sfa, op.sfb, insert)]
     a, b, family = op.a, op.b, _family(op)
-    if family in (unit.family for unit in UNITS.values()):
+    if family in MATRIX_UNITS and MATRIX_UNITS[family].reads_shared_memory:
         turns = element_name(element_of(b.type)) not in AS_THEY_LIE
         a, b = _shared(insert, a), _turned(insert, b) if turns else _shared(insert, b)
     made = compute.DotOp(
@@ -149,11 +110,12 @@ def _family(op: DotOp) -> str:
     """The family of instructions: those of the matrix unit, else of warps, else none."""
     a, b = shape_of(op.a.type), shape_of(op.b.type)
     words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
-    unit = UNITS.get(capability_of(op) or 0)
-    if unit is not None and len(a) == len("mk"):
+    target = target_of_capability(capability_of(op) or 0)
+    if target is not None and target.matrix_unit.reads_shared_memory and len(a) == len("mk"):
+        unit = target.matrix_unit
         groups, rest = divmod(_warps(op), GROUP)
         if unit.takes(words, a[0], b[1], a[1], 0 if rest else groups):
-            return unit.family
+            return unit.instruction
     is_deep = a[-1] >= least_depth(bits_of(element_of(op.a.type)))
     return "mma" if is_deep and words[0] not in ELEMENT_BY_ELEMENT else "fma"
 

@@ -185,7 +185,7 @@ func.func @call(%atom: !cute_nvgpu.sm100.mma_bs<128x16x64, num_cta = 1, ab_major
 // The target of a function is one that has the atom.
 
 func.func @target(%atom: !cute_nvgpu.sm100.mma<128x16x16, num_cta = 1, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss, c_scale_exp = 0>, %d: !cute.memref<f32, tmem, "(2048):(1)">, %a: !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, %b: !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, %c: !cute.memref<f32, tmem, "(2048):(1)">) attributes {cute.target = "sm_90a"} {
-  // expected-error@+1 {{needs sm_100a or sm_100f or sm_110a or sm_110f, but the target is sm_90a}}
+  // expected-error@+1 {{needs sm_100f or sm_110f, but the target is sm_90a}}
   "cute.mma_atom_call"(%atom, %d, %a, %b, %c) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}> : (!cute_nvgpu.sm100.mma<128x16x16, num_cta = 1, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss, c_scale_exp = 0>, !cute.memref<f32, tmem, "(2048):(1)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute.memref<f32, tmem, "(2048):(1)">) -> ()
   func.return
 }

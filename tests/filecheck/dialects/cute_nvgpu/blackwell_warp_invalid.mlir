@@ -19,7 +19,7 @@ func.func @scaled(%a: vector<4xi32>, %b: vector<2xi32>, %c: vector<4xf32>, %h: v
 // -----
 
 func.func @target(%a: vector<4xi32>, %b: vector<2xi32>, %c: vector<4xf32>, %s: i32) attributes {cute.target = "sm_100a"} {
-  // expected-error@+1 {{'cute_nvgpu.arch.mma.SM120.block_scaled' op needs sm_120a or sm_120f or sm_121a, but the target is sm_100a}}
+  // expected-error@+1 {{'cute_nvgpu.arch.mma.SM120.block_scaled' op needs sm_120f, but the target is sm_100a}}
   %0 = cute_nvgpu.arch.mma.SM120.block_scaled %a, %b, %c scales %s of 0, %s of 0 shape [16, 8, 64] elements f4E2M1FN, f4E2M1FN scaled f8E4M3FN by 16 : vector<4xi32>, vector<2xi32>, vector<4xf32> -> vector<4xf32>
   func.return
 }

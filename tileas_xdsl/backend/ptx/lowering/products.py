@@ -13,7 +13,7 @@ from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.canonical_descriptors import CanonicalDescriptorOp
 from tileas_xdsl.dialects.cute_nvgpu.wgmma import DescriptorOp
-from tileas_xdsl.target.arch import TARGETS, Target
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.smem_descriptor import SmemDescriptor
 
 UNIT = 16
@@ -22,21 +22,17 @@ UNIT = 16
 ADDRESS_MASK = 0x3FFFF
 """The bits of a shared address that a descriptor has room for, four of them dropped."""
 
-HOPPER = TARGETS["sm_90a"]
-
 
 def _descriptor(op: nvgpu.MakeGmmaSmemDescOp | nvgpu.GmmaDescriptorOfOp, low: Lowering) -> None:
-    _needs_hopper(low)
-    make_descriptor(op, low, HOPPER)
+    _needs_wgmma(low)
+    make_descriptor(op, low)
 
 
-def make_descriptor(
-    op: DescriptorOp | CanonicalDescriptorOp, low: Lowering, target: Target
-) -> None:
+def make_descriptor(op: DescriptorOp | CanonicalDescriptorOp, low: Lowering) -> None:
     """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
     place = low.place(op.ptr)
     leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
-    fields = SmemDescriptor(target, op.swizzle.data, 0, leading, stride).encode()
+    fields = SmemDescriptor(low.target, op.swizzle.data, 0, leading, stride).encode()
     terms, distance = _terms(place)
     if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
         low.places[op.result] = Place(_with_address(low, low.at(place), fields))
@@ -97,15 +93,13 @@ def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
     low.places[op.result] = Place(base, place.offset)
 
 
-def _needs_hopper(low: Lowering) -> None:
-    if low.target.name != HOPPER.name:
-        raise low.error(
-            f"is for wgmma: {HOPPER.name} alone has it, and the target is {low.target.name}"
-        )
+def _needs_wgmma(low: Lowering) -> None:
+    if (reason := low.target.lacks(Feature.WGMMA, "is for wgmma, which")) is not None:
+        raise low.error(reason)
 
 
 def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
-    _needs_hopper(low)
+    _needs_wgmma(low)
     accumulator = low.form(op.c)
     a, form = low.value(op.a), low.form(op.a)
     if form.kind == "f32":
@@ -137,7 +131,7 @@ def always(low: Lowering) -> SSAValue:
 
 def _fence(op: nvgpu.WgmmaFenceOp, low: Lowering) -> None:
     """What sums begin with is moved to registers of their own before the fence, not behind it."""
-    _needs_hopper(low)
+    _needs_wgmma(low)
     for product in _beginning(op, low):
         move = ptx.MovOp(low.value(product.c))
         low.act(move)

@@ -11,35 +11,31 @@ from tileas_xdsl.backend.ptx.lowering.products import always, make_descriptor
 from tileas_xdsl.backend.ptx.lowering.synchronisation import guard_of
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.target.arch import TARGETS
-
-BLACKWELL = TARGETS["sm_100a"]
+from tileas_xdsl.target.features import Feature
 
 ACCESSES: Mapping[str, str] = {"load": "ld", "store": "st"}
 
 
-def _needs_blackwell(low: Lowering) -> None:
-    if low.target.name != BLACKWELL.name:
-        raise low.error(
-            f"is for tcgen05: {BLACKWELL.name} alone has it, and the target is {low.target.name}"
-        )
+def _needs_tcgen05(low: Lowering) -> None:
+    if (reason := low.target.lacks(Feature.TCGEN05, "is for tcgen05, which")) is not None:
+        raise low.error(reason)
 
 
 def _alloc(op: nvgpu.AllocTmemOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     place, columns = low.place(op.ptr), low.constant(op.columns.value.data)
     group = op.num_cta.value.data
     low.act(ptx.Tcgen05AllocOp(place.base, columns, cta_group=group, offset=place.offset))
 
 
 def _dealloc(op: nvgpu.DeallocTmemOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     columns, group = low.constant(op.columns.value.data), op.num_cta.value.data
     low.act(ptx.Tcgen05DeallocOp(low.value(op.address), columns, cta_group=group))
 
 
 def _relinquish(op: nvgpu.RelinquishTmemOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     low.act(ptx.Tcgen05RelinquishOp(cta_group=op.num_cta.value.data))
 
 
@@ -49,19 +45,19 @@ def _retrieve(op: nvgpu.RetrieveTmemPtrOp, low: Lowering) -> None:
 
 
 def _load(op: nvgpu.TmemLoadOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     repeat, kind = op.repeat.value.data, low.form(op.result).kind
     address = low.value(op.address)
     low.define(op.result, low.emit(ptx.Tcgen05LdOp(address, op.shape.data, repeat, kind=kind)))
 
 
 def _store(op: nvgpu.TmemStoreOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     low.act(ptx.Tcgen05StOp(low.value(op.address), low.value(op.value), op.shape.data))
 
 
 def _wait(op: nvgpu.TmemWaitOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     values = [low.value(value) for value in op.values]
     wait = ptx.Tcgen05WaitOp(ACCESSES[op.access.data], values)
     low.act(wait)
@@ -70,13 +66,13 @@ def _wait(op: nvgpu.TmemWaitOp, low: Lowering) -> None:
 
 
 def _fence(op: nvgpu.TmemFenceOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     low.act(ptx.Tcgen05FenceOp(op.side.data))
 
 
 def _descriptor(op: nvgpu.MakeUmmaSmemDescOp | nvgpu.UmmaDescriptorOfOp, low: Lowering) -> None:
-    _needs_blackwell(low)
-    make_descriptor(op, low, BLACKWELL)
+    _needs_tcgen05(low)
+    make_descriptor(op, low)
 
 
 def _predicate(low: Lowering, accumulate: SSAValue) -> SSAValue:
@@ -86,7 +82,7 @@ def _predicate(low: Lowering, accumulate: SSAValue) -> SSAValue:
 
 
 def _product(op: nvgpu.UmmaOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     low.act(
         ptx.Tcgen05MmaOp(
             low.value(op.d),
@@ -101,7 +97,7 @@ def _product(op: nvgpu.UmmaOp, low: Lowering) -> None:
 
 
 def _copy(op: nvgpu.CopyToTmemOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     low.act(
         ptx.Tcgen05CpOp(
             low.value(op.address),
@@ -114,7 +110,7 @@ def _copy(op: nvgpu.CopyToTmemOp, low: Lowering) -> None:
 
 
 def _scaled_product(op: nvgpu.UmmaBlockScaledOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     low.act(
         ptx.Tcgen05MmaOp(
             low.value(op.d),
@@ -131,7 +127,7 @@ def _scaled_product(op: nvgpu.UmmaBlockScaledOp, low: Lowering) -> None:
 
 
 def _commit(op: nvgpu.UmmaCommitOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     place = low.place(op.ptr)
     low.act(
         ptx.Tcgen05CommitOp(
@@ -149,7 +145,7 @@ EVEN_BLOCK = 0xFEFFFFFF
 
 
 def _pair_load(op: nvgpu.PairTmaLoadOp, low: Lowering) -> None:
-    _needs_blackwell(low)
+    _needs_tcgen05(low)
     smem, mbar = low.place(op.smem), low.at(low.place(op.mbar))
     barrier = low.emit(ptx.AndOp(mbar, low.constant(EVEN_BLOCK), "b32"))
     low.act(

@@ -35,6 +35,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     unit,
 )
 from tileas_xdsl.layout import Layout, coalesce, composition, make_layout
+from tileas_xdsl.target.features import FEATURES, Feature
 
 BITS = unit("b")
 
@@ -173,11 +174,11 @@ class MatrixForm(NamedTuple):
     transposed: bool
     patterns: tuple[str, ...]
     counts: tuple[int, ...]
-    targets: tuple[str, ...]
+    targets: Sequence[str]
 
 
 _UNPACKED = ("u4x16p64to8", "u6x16p32to8")
-_BYTES_TARGETS = ("sm_100a", "sm_110a", "sm_120a")
+_BYTES_TARGETS = FEATURES[Feature.NARROW_MATRICES]
 LOADS: Sequence[MatrixForm] = (
     MatrixForm((8, 8), False, ("u16",), (1, 2, 4), ("sm_75",)),
     MatrixForm((8, 8), True, ("u16",), (1, 2, 4), ("sm_75",)),
@@ -190,7 +191,7 @@ LOADS: Sequence[MatrixForm] = (
 STORES: Sequence[MatrixForm] = (
     MatrixForm((8, 8), False, ("u16",), (1, 2, 4), ("sm_90",)),
     MatrixForm((8, 8), True, ("u16",), (1, 2, 4), ("sm_90",)),
-    MatrixForm((16, 8), True, ("u8",), (1, 2, 4), ("sm_100a", "sm_120a")),
+    MatrixForm((16, 8), True, ("u8",), (1, 2, 4), _BYTES_TARGETS),
 )
 """Modes of STSM; the bits of the values say the pattern."""
 

@@ -38,9 +38,10 @@ from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.mma_kinds import KINDS, check_shape
 
-TARGETS = ("sm_100a", "sm_100f", "sm_110a", "sm_110f")
+TARGETS = FEATURES[Feature.TCGEN05]
 """Those that have tensor memory; `f` is the family, so that sm_103a is one of sm_100f's."""
 
 FRAGMENTS = ("ss", "ts")

@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ELEMENTS, THREADS, M, ptx_element
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.register_layouts import wgmma_accumulator
 
 FRAGMENTS = ("ss", "rs")
@@ -69,7 +70,7 @@ class Sm90MmaType(MmaType, TypeAttribute):
 
     @property
     def minimum_targets(self) -> Sequence[str]:
-        return ("sm_90a",)
+        return FEATURES[Feature.WGMMA]
 
     @property
     def threads(self) -> int:

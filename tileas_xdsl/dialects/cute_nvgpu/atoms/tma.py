@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
 )
 from tileas_xdsl.layout import Layout, coalesce, composition
 from tileas_xdsl.layout.axes import AxisSum, Offset, axis_sum, terms_of
+from tileas_xdsl.target.features import FEATURES, Feature
 
 LOAD_MODES = ("tiled", "im2col", "w128", "w", "gather4")
 STORE_MODES = ("tiled", "im2col", "scatter4")
@@ -43,9 +44,9 @@ FORMATS = (
 """Elements as tensor maps know them, by their number."""
 
 MODE_TARGETS = {
-    "w128": ("sm_100a", "sm_110a"), "w": ("sm_100a", "sm_110a"), "gather4": ("sm_100a", "sm_110a"),
-    "scatter4": ("sm_100a", "sm_110a"),
-}  # fmt: skip
+    **dict.fromkeys(("w128", "w"), FEATURES[Feature.IM2COL_W]),
+    **dict.fromkeys(("gather4", "scatter4"), FEATURES[Feature.TILE_GATHER]),
+}
 """By mode: the targets that have it, where not every one from sm_90 on does."""
 
 DESCRIPTOR = PtrType(IntegerType(64), AddressSpace.GENERIC)
@@ -147,7 +148,7 @@ class TmaLoadType(TmaCopyType, PrefetchAtomType, TypeAttribute):
 
     @property
     def minimum_targets(self) -> Sequence[str]:
-        pair = ("sm_100a", "sm_100f", "sm_110a") if integer(self.num_cta) == 2 else TMA
+        pair = FEATURES[Feature.TMA_CTA_PAIR] if integer(self.num_cta) == 2 else TMA
         return MODE_TARGETS.get(text(self.mode), pair)
 
     @property
@@ -252,7 +253,7 @@ class PartitionType(TmaCopyType):
     @property
     def minimum_targets(self) -> Sequence[str]:
         pair = text(self.kind).startswith("sm_100")
-        return ("sm_100a", "sm_100f", "sm_110a") if pair else TMA
+        return FEATURES[Feature.TMA_CTA_PAIR] if pair else TMA
 
     def check_partition(self) -> None:
         """Format and bits."""

@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.target.features import FEATURES, Feature
 
 Shape = tuple[int, int, int]
 
@@ -268,7 +269,7 @@ class Sm120MmaBlockScaledType(WarpMmaType, TypeAttribute):
 
     @property
     def minimum_targets(self) -> Sequence[str]:
-        return ("sm_120a", "sm_120f", "sm_121a")
+        return FEATURES[Feature.WARP_BLOCK_SCALE]
 
     @property
     def elements(self) -> tuple[Attribute, ...]:

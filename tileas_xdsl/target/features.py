@@ -1,0 +1,76 @@
+"""What only some GPUs have, and the targets for which the PTX ISA has it.
+
+Instructions and atoms need features; a target is asked: `Feature.TCGEN05 in target.features`.  The
+one fact about a feature is its row of `FEATURES`; those of a target follow from its name.  Sources:
+PTX ISA, target notes of the instructions, each of them confirmed by asking ptxas 13.5 on every
+target from sm_90 to sm_121a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
+
+from tileas_xdsl.target.tiers import meets_any
+
+
+class Feature(StrEnum):
+    """A feature by the name that messages and the instruction table use."""
+
+    WGMMA = "wgmma"
+    TCGEN05 = "tcgen05"
+    TCGEN05_SCALED_INPUT = "tcgen05_scaled_input"
+    WARP_BLOCK_SCALE = "warp_block_scale"
+    """`mma.sync` with block scales."""
+    SETMAXNREG = "setmaxnreg"
+    TENSORMAP = "tensormap"
+    """`tensormap.replace`."""
+    TILE_GATHER = "tile_gather"
+    """Rows by index: `.tile::gather4` into shared memory of a cluster, `.tile::scatter4`."""
+    IM2COL_W = "im2col_w"
+    """The modes `.im2col::w` and `.im2col::w::128`."""
+    TMA_CTA_PAIR = "tma_cta_pair"
+    """Copies with `.cta_group::2`."""
+    TMA_SUBBYTE = "tma_subbyte"
+    """Tensor maps of elements below one byte, padded in shared memory."""
+    TMA_WIDE_SWIZZLE = "tma_wide_swizzle"
+    """Tensor maps whose swizzle moves more than 16 bytes together."""
+    NARROW_FLOATS = "narrow_floats"
+    """Conversions to floats of 4, 6 and 8 bits other than e4m3 and e5m2."""
+    NARROW_MATRICES = "narrow_matrices"
+    """`ldmatrix` and `stmatrix` of elements of 8 bits and less."""
+    REDUX_F32 = "redux_f32"
+    WIDE_VECTORS = "wide_vectors"
+    """Loads and stores of 32 bytes a thread."""
+
+
+FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
+    {
+        Feature.WGMMA: ("sm_90a",),
+        Feature.TCGEN05: ("sm_100f", "sm_110f"),
+        Feature.TCGEN05_SCALED_INPUT: ("sm_100f",),
+        Feature.WARP_BLOCK_SCALE: ("sm_120f",),
+        Feature.SETMAXNREG: ("sm_90a", "sm_100f", "sm_110f", "sm_120f"),
+        Feature.TENSORMAP: ("sm_90a", "sm_100f", "sm_110f", "sm_120f"),
+        Feature.TILE_GATHER: ("sm_100f", "sm_110f"),
+        Feature.IM2COL_W: ("sm_100f", "sm_110f"),
+        Feature.TMA_CTA_PAIR: ("sm_100f", "sm_110f"),
+        Feature.TMA_SUBBYTE: ("sm_100",),
+        Feature.TMA_WIDE_SWIZZLE: ("sm_100",),
+        Feature.NARROW_FLOATS: ("sm_100f", "sm_110f", "sm_120f"),
+        Feature.NARROW_MATRICES: ("sm_100f", "sm_110f", "sm_120f"),
+        Feature.REDUX_F32: ("sm_100f",),
+        Feature.WIDE_VECTORS: ("sm_100",),
+    }
+)
+"""The targets of which one must be met (`tiers.meets`); sm_120a gathers for one block only."""
+
+
+@cache
+def features_of(target_name: str) -> frozenset[Feature]:
+    """Return the features that a target has."""
+    return frozenset(
+        feature for feature, minima in FEATURES.items() if meets_any(target_name, minima)
+    )
