@@ -20,7 +20,7 @@ FLAGS = "--verify-diagnostics"
 
 
 class Mutant(NamedTuple):
-    key: str
+    id: str
     what: str
     text: str
     """What the message becomes."""
@@ -56,26 +56,30 @@ def passes(path: Path) -> bool:
         return main([str(path), *options_of(path)]) == 0
 
 
+def altered(entry: catalogue.CatalogueEntry) -> str:
+    """The text with the middle of its longest fixed part exchanged."""
+    fixed = max(entry.fragments, key=len)
+    middle = entry.text.index(fixed) + len(fixed) // 2
+    return f"{entry.text[:middle]}\u00a4{entry.text[middle + 1 :]}"
+
+
 def mutants() -> list[Mutant]:
     """Two for each message that something emits: a character exchanged, and nothing at all."""
     found: list[Mutant] = []
     for entry in catalogue.catalogue():
-        if entry.key in catalogue.emitted_keys():
-            text = str(entry.text)
-            middle = len(text) // 2
-            found.append(Mutant(entry.key, "altered", f"{text[:middle]}\u00a4{text[middle + 1 :]}"))
-            found.append(Mutant(entry.key, "deleted", ""))
+        if entry.id in catalogue.emitted_ids():
+            found.append(Mutant(entry.id, "altered", altered(entry)))
+            found.append(Mutant(entry.id, "deleted", ""))
     return found
 
 
 def judge(mutant: Mutant) -> Verdict:
     """Run the files that expect the message, then, if it still lives, all others."""
-    entries = catalogue._by_key()
-    original = str(entries[mutant.key].text)
-    changed = catalogue.Message(mutant.text)
-    entries[mutant.key] = entries[mutant.key]._replace(text=changed)
+    entries = catalogue.by_id()
+    fixed = max(entries[mutant.id].fragments, key=len).strip()
+    entries[mutant.id] = entries[mutant.id]._replace(text=mutant.text)
     files = test_files()
-    likely = [p for p in files if original.strip() in p.read_text(encoding="utf-8")]
+    likely = [p for p in files if fixed in p.read_text(encoding="utf-8")]
     for path in (*likely, *(p for p in files if p not in likely)):
         if not passes(path):
             return Verdict(mutant, str(path.relative_to(FILECHECK)))
@@ -93,8 +97,8 @@ def main() -> int:
         verdicts = pool.map(judge, mutants(), 1)
     alive = [v for v in verdicts if v.killer is None]
     for verdict in alive:
-        print(f"lived: {verdict.mutant.key} ({verdict.mutant.what})")
-    messages = len(catalogue.emitted_keys())
+        print(f"lived: {verdict.mutant.id} ({verdict.mutant.what})")
+    messages = len(catalogue.emitted_ids())
     print(f"{messages} messages, {len(verdicts)} mutants, {len(verdicts) - len(alive)} killed")
     return 1 if alive else 0
 

@@ -184,7 +184,7 @@ def test_atoms_are_those_of_the_instruction() -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS[:3], ids=_name)
 def test_another_target_has_no_scaled_products(kernel: ScaledGemm) -> None:
-    wanted = message("mma-block-scale-is-not-supported-by-compute-capability-sm100")
+    wanted = message("nv_tileas.block_scaled_mma.needs_sm100")
     with pytest.raises(DiagnosticError, match=re.escape(wanted)) as refusal:
         compile(kernel.text(), "sm_90a")
     assert "nv_tileas.block_scaled_mma" in str(refusal.value)

@@ -196,14 +196,14 @@ def test_the_catalogue_is_listed_with_emitter_and_condition() -> None:
 
 
 def test_dialects_are_counted() -> None:
-    from tileas_xdsl.diagnostics.catalogue import emitted_keys
+    from tileas_xdsl.diagnostics.catalogue import emitted_ids
     from tileas_xdsl.dialects.nv_tileas import NvTileas
 
     shown = run("dialects").stdout
     assert re.search(rf"^nv_tileas +{len(list(NvTileas.operations))} ", shown, re.MULTILINE)
-    assert f"{len(catalogue())} messages listed, {len(emitted_keys())} of them emitted" in shown
+    assert f"{len(catalogue())} messages listed, {len(emitted_ids())} of them emitted" in shown
     emitted = run("diagnostics", "--emitted").stdout.splitlines()
-    assert len(emitted) == 1 + len(emitted_keys())
+    assert len(emitted) == 1 + len(emitted_ids())
 
 
 def test_passes_and_pipelines_are_listed() -> None:
@@ -255,5 +255,5 @@ def test_the_command_is_installed_and_survives_a_closed_pipe() -> None:
     shown = subprocess.run(
         f"'{tool}' diagnostics | head -1", shell=True, capture_output=True, text=True, check=False
     )
-    assert shown.stdout.startswith("message")
+    assert shown.stdout.startswith("id")
     assert "Traceback" not in shown.stderr

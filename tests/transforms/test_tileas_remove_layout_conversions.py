@@ -376,7 +376,7 @@ def test_a_step_that_lowers_nothing_is_reported() -> None:
     module, failures = parse(text_of(KEPT["a wait between"])), Failures()
     checked(lambda root, _: True, module, failures)
     (found,) = failures.diagnostics
-    assert message("failed-to-apply-patterns-greedily") in found.message
+    assert message("remove_layout_conversions.patterns") in found.message
     assert found.notes[0].message == "2 conversions before a step, 2 after it"
     assert module in failures
 

@@ -98,8 +98,8 @@ def constant_box(op: MakeTiledTmaDescOp) -> tuple[int, ...]:
         return known
     if is_born_on_host(op):
         raise op_error(op, "has a box whose extents are not constants")
-    text = message("tma-descriptor-field-is-not-device-mutable")
-    raise op_error(op, f"{text}: 'box_dim'; a box is the same for all windows")
+    reason = "a box is the same for all windows"
+    raise op_error(op, message("cute_nvgpu.update_tma_desc.field", field="box_dim", reason=reason))
 
 
 def depended_on(value: SSAValue) -> Iterator[SSAValue]:
@@ -140,7 +140,7 @@ def _makes_descriptor(function: func.FuncOp) -> bool:
 def check_lowered(function: func.FuncOp) -> None:
     """A function that has its descriptors makes none that a host could make."""
     for op in descriptor_tables(function).host:
-        raise op_error(op, message("expect-lower-make-tiledtma-desc-op"))
+        raise op_error(op, message("separate_host_tma.lower_descriptor_first"))
 
 
 def check_indices(function: func.FuncOp) -> None:

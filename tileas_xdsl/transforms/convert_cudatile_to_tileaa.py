@@ -34,7 +34,7 @@ class ConvertCudatileToTileaa(ModulePass):
         """Run the pass."""
         capability = Capability.of(str(self.compute_capability))
         if capability is None:
-            text = message("invalid-or-missing-compute-capability-option")
+            text = message("convert_cudatile_to_tileaa.compute_capability")
             raise op_error(op, text, prefix=False)
         apply_added(ConvertCudatileToTileaa.name, op)
         for inner in list(op.body.block.ops):
@@ -59,7 +59,7 @@ def _converted(op: Operation, capability: Capability) -> Operation:
         case cuda_tile.GlobalOp():
             return convert_global(op)
         case _:
-            raise op_error(op, message("failed-to-convert-cuda-tile-to-nv-tileaa"))
+            raise op_error(op, message("convert_cudatile_to_tileaa.failed"))
 
 
 def _operations(module: cuda_tile.ModuleOp) -> list[Operation]:

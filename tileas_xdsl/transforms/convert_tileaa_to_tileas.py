@@ -41,5 +41,5 @@ class ConvertTileaaToTileas(ModulePass):
         apply_patterns(op, with_added(ConvertTileaaToTileas.name, PATTERNS))
         for left in op.walk():
             if not is_legal(left):
-                text = message("failed-to-convert-nv-tileaa-to-nv-tileas")
+                text = message("convert_tileaa_to_tileas.failed")
                 raise op_error(left, text)

@@ -67,12 +67,12 @@ def _legalize(op: CopyOp, threads: int, rewriter: PatternRewriter) -> None:
     loads = space_of(source) is Space.TMEM
     registers = register_layouts(source if loads else destination, threads)
     if not registers:
-        raise op_error(op, message("failed-to-infer-register-layout-from-tmem-layout"))
+        raise op_error(op, message("legalize_tmem_copy.register_layout"))
     other = destination if loads else source
     if space_of(other) not in REGISTERS:
         passage = through_registers(registers, other, threads, stores=loads)
         if passage is None:
-            raise op_error(op, message("failed-to-infer-source-layout-from-tmem-layout"))
+            raise op_error(op, message("legalize_tmem_copy.source_layout"))
         words = (LOAD, passage.other) if loads else (passage.other, STORE)
         between = AllocTensorOp(passage.type)
         first = CopyOp(op.source, between.result, atom=AtomAttr.of(words[0]))
@@ -82,9 +82,9 @@ def _legalize(op: CopyOp, threads: int, rewriter: PatternRewriter) -> None:
         op.atom = AtomAttr.of(LOAD if loads else STORE)
         rewriter.notify_op_modified(op)
     elif loads:
-        raise op_error(op, message("failed-to-infer-register-layout-from-tmem-layout"))
+        raise op_error(op, message("legalize_tmem_copy.register_layout"))
     elif not can_convert(source, registers[0], threads):
-        raise op_error(op, message("failed-to-infer-source-layout-from-tmem-layout"))
+        raise op_error(op, message("legalize_tmem_copy.source_layout"))
     else:
         converted = ConvertLayoutOp(op.source, registers[0])
         store = CopyOp(converted.result, op.destination, atom=STORE)

@@ -49,7 +49,7 @@ class Planner:
             return self.plan_registers(op, threads)
         found = decide_tensor_memory(op, threads)
         if found is None:
-            raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
+            raise op_error(op, message("materialize_convert_layout.target_spec"))
         return found
 
     def plan_registers(self, op: ConvertLayoutOp, threads: int) -> Decision:
@@ -59,7 +59,7 @@ class Planner:
         for plan in sorted_plans(source, result, threads):
             if plan.least_bytes <= self.max_bytes:
                 return Decision(op, source, result, plan)
-        raise op_error(op, message("failed-to-query-target-spec-for-convert-layout"))
+        raise op_error(op, message("materialize_convert_layout.target_spec"))
 
 
 @dataclass

@@ -58,4 +58,4 @@ class TileasRemoveBufferAlias(ModulePass):
 
 def _no_end(plan: Plan) -> Exception:
     first = (plan.removable or movable_selections(plan))[0]
-    return op_error(first.op, message("tileas-remove-buffer-alias-pass-failed-to-converge"))
+    return op_error(first.op, message("remove_buffer_alias.no_convergence"))

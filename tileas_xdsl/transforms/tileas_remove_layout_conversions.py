@@ -87,7 +87,7 @@ def checked(step: Step, root: Operation, failures: Failures) -> bool:
         text = f"{before.conversions} conversions before a step, {after.conversions} after it"
         failures.add_unsettled(
             root,
-            message("failed-to-apply-patterns-greedily"),
+            message("remove_layout_conversions.patterns"),
             op_error(root, text, prefix=False).diagnostics,
         )
     return changed

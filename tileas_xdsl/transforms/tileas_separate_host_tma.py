@@ -83,7 +83,7 @@ class TileasSeparateHostTma(ModulePass):
     def _kernel(self, function: func.FuncOp) -> HostKernel:
         tables = descriptor_tables(function)
         if len(tables.device) > MAX_DEVICE_DESCRIPTORS:
-            text = message("too-many-device-tma-descriptors")
+            text = message("separate_host_tma.too_many_device_descriptors")
             raise op_error(function, text, prefix=False)
         target = get_target(self.target)
         for op in tables.device:
@@ -112,7 +112,7 @@ def _check_capture(op: MakeTiledTmaDescOp, *, for_host: bool) -> None:
     if (problem := capture_problem(op, for_host=for_host)) is not None:
         raise op_error(op, problem)
     if op.load_mode not in ENCODED_MODES:
-        raise op_error(op, message("expect-lower-make-tiledtma-desc-op"))
+        raise op_error(op, message("separate_host_tma.lower_descriptor_first"))
 
 
 def _keep(module: ModuleOp, host: ModuleOp) -> None:

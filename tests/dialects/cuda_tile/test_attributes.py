@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.catalogue import catalogue, message
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile import CudaTile
 from tileas_xdsl.dialects.cuda_tile.debug_checks import scope_of
@@ -110,7 +110,8 @@ def test_hints_are_looked_up_by_architecture_then_by_default() -> None:
     assert hints.get("sm_100", "occupancy") == four
     assert hints.get("sm_90", "latency") is None
     assert list(hints.problems(OF_ENTRY)) == []
-    assert list(hints.problems(())) == [message("hints-not-for-operation").format("occupancy")] * 2
+    unknown = message("cuda_tile.hints.not_for_operation", hint="occupancy")
+    assert list(hints.problems(())) == [unknown] * 2
 
 
 def test_every_and_along_come_together() -> None:
@@ -161,12 +162,12 @@ KERNEL = at(function("k"))
     [
         (KERNEL, at(BLOCK), UNKNOWN, None),
         (KERNEL, UNKNOWN, PLACE, None),
-        (CallSiteLoc(PLACE, PLACE), UNKNOWN, UNKNOWN, "debug-function-call-site"),
-        (at(BLOCK), UNKNOWN, UNKNOWN, "debug-function-scope"),
-        (at(function("other")), UNKNOWN, UNKNOWN, "debug-function-name"),
-        (UNKNOWN, KERNEL, UNKNOWN, "debug-operation-undefined"),
-        (KERNEL, at(function("other")), UNKNOWN, "debug-operation-other"),
-        (KERNEL, UNKNOWN, KERNEL, "debug-global"),
+        (CallSiteLoc(PLACE, PLACE), UNKNOWN, UNKNOWN, "cuda_tile.debug_function.call_site"),
+        (at(BLOCK), UNKNOWN, UNKNOWN, "cuda_tile.debug_function.scope"),
+        (at(function("other")), UNKNOWN, UNKNOWN, "cuda_tile.debug_function.name"),
+        (UNKNOWN, KERNEL, UNKNOWN, "cuda_tile.debug_operation.undefined"),
+        (KERNEL, at(function("other")), UNKNOWN, "cuda_tile.debug_operation.other"),
+        (KERNEL, UNKNOWN, KERNEL, "cuda_tile.debug.global"),
     ],
 )
 def test_scopes_fit_together(
@@ -176,9 +177,8 @@ def test_scopes_fit_together(
     if key is None:
         assert said == ""
         return
-    before, *others = message(key).split("{0}")
-    assert before in said
-    assert all(part in said for other in others for part in other.split("{1}") if "{" not in part)
+    (entry,) = (entry for entry in catalogue() if entry.id == key)
+    assert all(part in said for part in entry.fragments)
 
 
 def test_a_scope_is_found_inside_other_locations() -> None:

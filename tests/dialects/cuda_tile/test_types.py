@@ -105,11 +105,11 @@ def test_types_round_trip(type_: Attribute) -> None:
 def test_what_only_python_can_say_is_refused_too() -> None:
     with pytest.raises(VerifyException) as refused:
         TensorViewType(F32, (4,), (0,))
-    assert message("tensor-view-stride-positive").format(0) in str(refused.value)
+    assert message("cuda_tile.tensor_view.stride_positive", stride=0) in str(refused.value)
     tensor = TensorViewType(F32, (4,), (1,))
     with pytest.raises(VerifyException) as refused:
         PartitionViewType((0,), tensor)
-    assert message("tile-dimensions-positive").format("0") in str(refused.value)
+    assert message("cuda_tile.tile.dimensions_positive", shape="0") in str(refused.value)
     for element in (TokenType(), TileType((), F32)):
         with pytest.raises(VerifyException, match="a tile holds"):
             TileType((), element)

@@ -142,7 +142,7 @@ def test_arguments_are_the_devices_and_then_the_hosts() -> None:
     function.attributes[HOST_TMAS] = IntegerAttr(0, i32)
     assert tma_counts(first) == TmaCounts(host=0, device=1)
     check_tma_index(second, second.desc)
-    with pytest.raises(OpError, match=message("tma-idx-exceed-tma-host-num")):
+    with pytest.raises(OpError, match=message("nv_tileas.tma_index.exceeds_host")):
         check_tma_index(first, first.desc)
 
 
@@ -150,10 +150,10 @@ def test_passes_ask_for_the_counts_that_the_verifier_waits_for() -> None:
     function, (store, _) = kernel(None)
     function.verify()
     assert not has_descriptors(store)
-    with pytest.raises(OpError, match=message("func-op-lack-tma-device-num-and-tma-host-num-attr")):
+    with pytest.raises(OpError, match=message("nv_tileas.tma_index.counts_missing")):
         check_tma_index(store, store.desc)
     marked, _ = kernel(None, marked=True)
-    with pytest.raises(OpError, match=message("func-op-lack-tma-device-num-and-tma-host-num-attr")):
+    with pytest.raises(OpError, match=message("nv_tileas.tma_index.counts_missing")):
         marked.verify()
 
 
@@ -163,7 +163,7 @@ def test_only_the_host_refuses_math() -> None:
     made = MakeTiledTmaDescOp(view, [index(64), extent], atom="tma_load_2d")
     made.verify()
     assert capture_problem(made) is None
-    refusal = message("math-dialect-not-suppourt-in-separate-host-tma-pass-in-the-moment")
+    refusal = message("nv_tileas.tma_capture.math")
     assert capture_problem(made, for_host=True) == refusal
 
 
@@ -220,7 +220,7 @@ def test_a_plain_buffer_is_one_box_or_none(extents: tuple[int, int]) -> None:
         if rows_of_boxes(extents, strides):
             store.verify()
             continue
-        with pytest.raises(VerifyException, match=message("smem-layout-is-not-tma-compatible")):
+        with pytest.raises(VerifyException, match=message("nv_tileas.tma.smem_layout")):
             store.verify()
 
 

@@ -33,12 +33,12 @@ def order_of(op: CudaTileOp) -> MemoryOrderingSemantics:
 def _check_order(op: CudaTileOp, kind: str, strongest: MemoryOrderingSemantics) -> None:
     order = order_of(op)
     if order not in (_WEAK, _RELAXED, strongest):
-        raise op.refuse("access-order", strongest, order)
+        raise op.refuse("cuda_tile.access.order", ordering=strongest, given=order)
     has_scope = "memory_scope" in op.properties
     if order is _WEAK and has_scope:
-        raise op.refuse("access-weak-has-scope", kind)
+        raise op.refuse("cuda_tile.access.weak_has_scope", access=kind)
     if order is not _WEAK and not has_scope:
-        raise op.refuse("access-needs-scope", order, kind)
+        raise op.refuse("cuda_tile.access.needs_scope", ordering=order, access=kind)
 
 
 def check_load_order(op: CudaTileOp) -> None:
@@ -54,7 +54,7 @@ def check_store_order(op: CudaTileOp) -> None:
 def check_atomic_order(op: CudaTileOp) -> None:
     """An atomic access is not weak."""
     if order_of(op) is _WEAK:
-        raise op.refuse("atomic-order")
+        raise op.refuse("cuda_tile.atomic.order")
 
 
 def check_hints(op: CudaTileOp, allowed: Sequence[str]) -> None:
@@ -71,12 +71,17 @@ def check_alignment(op: CudaTileOp) -> None:
     assert isinstance(alignment, IntegerAttr)
     bytes_ = alignment.value.data
     if bytes_ <= 0 or bytes_ & (bytes_ - 1):
-        raise op.refuse("alloca-power-of-two")
+        raise op.refuse("cuda_tile.alloca.power_of_two")
     pointer = element_of(op.results[0].type)
     assert isinstance(pointer, PtrType)
     natural = _natural_size(pointer.pointee)
     if bytes_ < natural:
-        raise op.refuse("alloca-alignment", bytes_, natural, quoted(pointer.pointee))
+        raise op.refuse(
+            "cuda_tile.alloca.alignment",
+            alignment=bytes_,
+            size=natural,
+            element=quoted(pointer.pointee),
+        )
 
 
 def _natural_size(element: Attribute) -> int:
@@ -92,16 +97,16 @@ def check_atomic_mode(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -
     """The elements are of a type that the hardware updates so."""
     if mode in _INTEGER_MODES:
         right = is_integer(element) and bit_width(element) in (32, 64)
-        key = "atomic-integers"
+        key = "cuda_tile.atomic.integer_modes"
     elif mode is AtomicRMWMode.ADDF:
         names = ("f16", "bf16", "f32", "f64")
         right = is_float(element) and name_of_scalar(element) in names
-        key = "atomic-floats"
+        key = "cuda_tile.atomic.float_modes"
     else:
         right = _is_word(element)
-        key = "atomic-words"
+        key = "cuda_tile.atomic.word_modes"
     if not right:
-        raise op.refuse(key, mode)
+        raise op.refuse(key, mode=mode)
 
 
 def _is_word(element: Attribute) -> bool:
@@ -112,7 +117,7 @@ def _is_word(element: Attribute) -> bool:
 def check_compared(op: CudaTileOp, element: Attribute) -> None:
     """Only words of 32 and 64 bits are compared and swapped."""
     if not _is_word(element):
-        raise op.refuse("atomic-cas-type")
+        raise op.refuse("cuda_tile.atomic_cas.type")
 
 
 def pointee_of(type_: Attribute) -> Attribute:

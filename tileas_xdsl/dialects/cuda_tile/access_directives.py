@@ -35,16 +35,18 @@ Order = tuple[MemoryOrderingSemanticsAttr, MemoryScopeAttr | None]
 
 def parse_access(parser: Parser, *, view: bool = False) -> Order:
     """`weak`, or `relaxed device`; through a view `weak device` is refused here already."""
-    semantics = parse_word(parser, MemoryOrderingSemanticsAttr, "access-semantics-word")
+    semantics = parse_word(parser, MemoryOrderingSemanticsAttr, "cuda_tile.access.ordering_keyword")
     assert isinstance(semantics, MemoryOrderingSemanticsAttr)
     position = parser.pos
     word = parser.parse_optional_identifier()
     if word is None:
         return semantics, None
     if view and semantics.data is MemoryOrderingSemantics.WEAK:
-        parser.raise_error(message("access-weak-scope").format(word), at_position=position)
+        parser.raise_error(message("cuda_tile.access.weak_scope", scope=word), at_position=position)
     if word not in SCOPES:
-        parser.raise_error(message("access-scope-word").format(word), at_position=position)
+        parser.raise_error(
+            message("cuda_tile.access.scope_keyword", keyword=word), at_position=position
+        )
     return semantics, SCOPES[word]
 
 
@@ -89,9 +91,11 @@ class Scoped(CustomDirective):
     scope: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        semantics = parse_word(parser, MemoryOrderingSemanticsAttr, "access-semantics-word")
+        semantics = parse_word(
+            parser, MemoryOrderingSemanticsAttr, "cuda_tile.access.ordering_keyword"
+        )
         self.semantics.set(state, semantics)
-        self.scope.set(state, parse_word(parser, MemoryScopeAttr, "access-scope-word"))
+        self.scope.set(state, parse_word(parser, MemoryScopeAttr, "cuda_tile.access.scope_keyword"))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         semantics, scope = self.semantics.get(op), self.scope.get(op)

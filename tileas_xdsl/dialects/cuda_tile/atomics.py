@@ -78,7 +78,12 @@ def _check_pointee(op: CudaTileOp, pointers: Attribute, name: str, value: Attrib
     """The addresses are those of such values."""
     pointee, element = pointee_of(pointers), element_of(value)
     if pointee != element:
-        raise op.refuse("atomic-pointee", quoted(pointee), name, quoted(element))
+        raise op.refuse(
+            "cuda_tile.atomic.pointee",
+            pointee=quoted(pointee),
+            operand=name,
+            element=quoted(element),
+        )
 
 
 @cuda_tile_op
@@ -112,7 +117,7 @@ class AtomicCasTkoOp(CudaTileOp):
         _check_pointee(self, self.pointers.type, "val", self.val.type)
         check_compared(self, element_of(self.val.type))
         if self.mask is not None and shape_of(self.mask.type) != shape_of(self.val.type):
-            raise self.refuse("atomic-cas-mask")
+            raise self.refuse("cuda_tile.atomic_cas.mask")
         check_atomic_order(self)
 
 
@@ -143,7 +148,7 @@ class AtomicRmwTkoOp(CudaTileOp):
     def check(self) -> None:
         _check_pointee(self, self.pointers.type, "arg", self.arg.type)
         if self.mask is not None and shape_of(self.mask.type) != shape_of(self.arg.type):
-            raise self.refuse("atomic-rmw-mask")
+            raise self.refuse("cuda_tile.atomic_rmw.mask")
         check_atomic_mode(self, self.mode.data, element_of(self.arg.type))
         check_atomic_order(self)
 
@@ -173,7 +178,7 @@ class AtomicRedViewTkoOp(CudaTileOp):
         semantics, scope = parse_access(parser)
         indexed = parse_indexed(parser)
         parser.parse_punctuation(",")
-        mode = parse_word(parser, AtomicRMWModeAttr, "atomic-unknown-mode")
+        mode = parse_word(parser, AtomicRMWModeAttr, "cuda_tile.atomic.unknown_mode")
         parser.parse_punctuation(",")
         value = parser.parse_unresolved_operand()
         token = parse_token(parser)
@@ -222,35 +227,37 @@ class AtomicRedViewTkoOp(CudaTileOp):
 
     def _check_view(self, view: TileView) -> None:
         if isinstance(view, GatherScatterViewType):
-            raise self.refuse("atomic-red-gather")
+            raise self.refuse("cuda_tile.atomic_red.gather")
         if not isinstance(view.padding_value, NoneAttr):
-            raise self.refuse("atomic-red-padding")
+            raise self.refuse("cuda_tile.atomic_red.padding")
 
     def _check_value(self, view: TileView) -> None:
         tile, value = view.tile_type, self.value.type
         if tile.element_type != element_of(value):
             elements = (quoted(tile.element_type), quoted(element_of(value)))
-            raise self.refuse("atomic-red-element", *elements)
+            raise self.refuse("cuda_tile.atomic_red.element", view=elements[0], value=elements[1])
         if tile.get_shape() != shape_of(value):
             shapes = (listed(tile.get_shape()), listed(shape_of(value)))
-            raise self.refuse("atomic-red-shape", *shapes)
+            raise self.refuse("cuda_tile.atomic_red.shape", view=shapes[0], value=shapes[1])
 
     def _check_order(self) -> None:
         if self.mode.data is AtomicRMWMode.XCHG:
-            raise self.refuse("atomic-red-xchg")
+            raise self.refuse("cuda_tile.atomic_red.xchg")
         check_atomic_mode(self, self.mode.data, element_of(self.value.type))
         if order_of(self) is not MemoryOrderingSemantics.RELAXED:
-            raise self.refuse("atomic-red-relaxed")
+            raise self.refuse("cuda_tile.atomic_red.relaxed")
         if self.memory_scope.data is MemoryScope.SYS:
-            raise self.refuse("atomic-red-sys")
+            raise self.refuse("cuda_tile.atomic_red.sys")
 
     def _check_index(self, rank: int) -> None:
         types: Sequence[Attribute] = [value.type for value in self.index]
         if len(types) != rank:
-            raise self.refuse("atomic-red-index-count", rank, len(types))
+            raise self.refuse("cuda_tile.atomic_red.index_count", expected=rank, given=len(types))
         for position, type_ in enumerate(types):
             if shape_of(type_):
-                raise self.refuse("atomic-red-index-rank", position, listed(shape_of(type_)))
+                raise self.refuse(
+                    "cuda_tile.atomic_red.index_rank", index=position, shape=listed(shape_of(type_))
+                )
 
 
 OPERATIONS = (AtomicCasTkoOp, AtomicRedViewTkoOp, AtomicRmwTkoOp)

@@ -41,9 +41,9 @@ class CudaTileOp(IRDLOperation):
     def check(self) -> None:
         """What else must hold; raises `OpError`, or `VerifyException` with a bare message."""
 
-    def refuse(self, key: str, *values: object) -> OpError:
-        """The error to raise: the message of the catalogue, with values in its places."""
-        return op_error(self, message(key).format(*values))
+    def refuse(self, key: str, **values: object) -> OpError:
+        """Return the error to raise: the message of the catalogue with its placeholders filled."""
+        return op_error(self, message(key, **values))
 
 
 OpT = TypeVar("OpT", bound=CudaTileOp)
@@ -69,7 +69,7 @@ def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
 def _check_properties(op: CudaTileOp) -> None:
     for name, definition in op.get_irdl_definition().properties.items():
         if name not in op.properties and not isinstance(definition, OptPropertyDef):
-            raise op.refuse("requires-attribute", name)
+            raise op.refuse("cuda_tile.requires.attribute", name=name)
 
 
 def _sizes_are_right(op: CudaTileOp) -> bool:
@@ -90,7 +90,13 @@ def _check_types(op: CudaTileOp) -> None:
         for index, (rule, many, type_) in enumerate(_typed(op, definitions)):
             if not rule.holds(type_):
                 summary = f"variadic of {rule.summary}" if many else rule.summary
-                raise op.refuse("must-be-but-got", kind, index, summary, type_)
+                raise op.refuse(
+                    "cuda_tile.type_constraint",
+                    kind=kind,
+                    index=index,
+                    expected=summary,
+                    given=type_,
+                )
 
 
 def _typed(

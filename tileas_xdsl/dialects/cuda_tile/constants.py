@@ -47,7 +47,9 @@ class ConstantOp(CudaTileOp):
 
     def check(self) -> None:
         if tile_type_of(self.value) != self.result.type:
-            raise self.refuse("failed-to-verify", "all of {value, result} have same type")
+            raise self.refuse(
+                "cuda_tile.failed_to_verify", predicate="all of {value, result} have same type"
+            )
 
 
 def constant_number(value: SSAValue) -> int | None:

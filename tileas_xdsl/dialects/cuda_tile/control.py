@@ -50,8 +50,8 @@ CONTINUE, YIELD = "cuda_tile.continue", "cuda_tile.yield"
 CONDITION = TileType((), i1)
 """The type of a condition."""
 
-_CARRIED = ("loop-carried-tensor-view", "loop-carried-tile-view")
-_RESULT = ("result-tensor-view", "result-tile-view")
+_CARRIED = ("cuda_tile.loop_carried.tensor_view", "cuda_tile.loop_carried.tile_view")
+_RESULT = ("cuda_tile.result.tensor_view", "cuda_tile.result.tile_view")
 
 
 def _early_exit_loop(op: CudaTileOp, loops: Sequence[str]) -> Operation:
@@ -60,11 +60,11 @@ def _early_exit_loop(op: CudaTileOp, loops: Sequence[str]) -> Operation:
     while parent is not None and parent.name not in loops:
         if parent.name != IF:
             names = "', '".join((*loops, IF))
-            text = message("early-exit-chain").format(names)
-            raise op_error(op, text, [note(parent, message("unexpected-ancestor"))])
+            text = message("cuda_tile.early_exit.chain", ops=names)
+            raise op_error(op, text, [note(parent, message("cuda_tile.early_exit.ancestor"))])
         parent = parent.parent_op()
     if parent is None:
-        raise op.refuse("early-exit-chain", "', '".join((*loops, IF)))
+        raise op.refuse("cuda_tile.early_exit.chain", ops="', '".join((*loops, IF)))
     return parent
 
 
@@ -79,7 +79,9 @@ class BreakOp(TerminatorOp):
         loop = _early_exit_loop(self, (LOOP,))
         given, wanted = types_of_values(self.values), types_of_values(loop.results)
         if given != wanted:
-            raise self.refuse("break-types", quoted_types(given), quoted_types(wanted))
+            raise self.refuse(
+                "cuda_tile.break.types", given=quoted_types(given), expected=quoted_types(wanted)
+            )
 
 
 @cuda_tile_op
@@ -95,8 +97,8 @@ class ContinueOp(TerminatorOp):
         wanted = types_of_values(loop.operands if is_loop else loop.results)
         given = types_of_values(self.values)
         if given != wanted:
-            key = "continue-loop-types" if is_loop else "continue-for-types"
-            text = message(key).format(quoted_types(wanted), quoted_types(given))
+            key = "cuda_tile.continue.loop_types" if is_loop else "cuda_tile.continue.for_types"
+            text = message(key, expected=quoted_types(wanted), given=quoted_types(given))
             raise op_error(self, text, prefix=False)
 
 
@@ -120,11 +122,13 @@ class ReturnOp(TerminatorOp):
         while around is not None and around.name in (IF, LOOP):
             around = around.parent_op()
         if around is None or around.name != ENTRY:
-            raise self.refuse("return-outside")
+            raise self.refuse("cuda_tile.return.outside")
         if self.values:
             name = around.properties["sym_name"]
             assert isinstance(name, StringAttr)
-            raise self.refuse("return-values", len(self.values), name.data, 0)
+            raise self.refuse(
+                "cuda_tile.return.values", given=len(self.values), function=name.data, expected=0
+            )
 
 
 @cuda_tile_op
@@ -171,12 +175,14 @@ class _LoopOp(CudaTileOp):
     def check_carried(self, inits: Sequence[SSAValue], inner: Sequence[SSAValue]) -> None:
         """The loop begins with values of the right types."""
         if len(inner) != len(inits):
-            raise self.refuse("loop-carried-count", len(inner), len(inits))
+            raise self.refuse("cuda_tile.loop_carried.count", values=len(inner), inits=len(inits))
         for index, (init, argument) in enumerate(zip(inits, inner, strict=True)):
             check_no_views(self, types_of_values(inner)[: index + 1], *_CARRIED)
             if init.type != argument.type:
                 types = (quoted(init.type), quoted(argument.type))
-                raise self.refuse("loop-carried-type", index, *types)
+                raise self.refuse(
+                    "cuda_tile.loop_carried.type", index=index, init=types[0], value=types[1]
+                )
         check_no_views(self, types_of_values(self.results), *_RESULT)
 
 
@@ -214,7 +220,7 @@ class ForOp(_LoopOp):
             parser.parse_punctuation("->")
             types = _parse_types_in_parens(parser)
             if len(types) != len(outer):
-                parser.raise_error(message("for-carried-count"), at_position=position)
+                parser.raise_error(message("cuda_tile.for.carried_count"), at_position=position)
             arguments += [a.resolve(t) for a, t in zip(inner, types, strict=True)]
             inits = list(parser.resolve_operands(outer, types, position))
         operands = [parser.resolve_operand(bound, type_) for bound in bounds]
@@ -252,11 +258,11 @@ class ForOp(_LoopOp):
         check_blocks(self, self.body, 0, "region")
         block = self.body.block
         if not block.args:
-            raise self.refuse("for-without-argument")
+            raise self.refuse("cuda_tile.for.without_argument")
         number, *inner = block.args
         if number.type != self.lower_bound.type:
             types = (quoted(number.type), quoted(self.lower_bound.type))
-            raise self.refuse("for-argument-type", *types)
+            raise self.refuse("cuda_tile.for.argument_type", given=types[0], expected=types[1])
         self.check_carried(self.init_values, inner)
 
 
@@ -299,7 +305,7 @@ class LoopOp(_LoopOp):
             parser.parse_punctuation(":")
             carried += parse_types(parser)
             if len(carried) != len(inner):
-                parser.raise_error(message("loop-carried-types"))
+                parser.raise_error(message("cuda_tile.loop_carried.types"))
             if parser.parse_optional_punctuation("->") is not None:
                 results += parse_types(parser)
         elif parser.parse_optional_punctuation(":") is not None:
@@ -383,14 +389,14 @@ class IfOp(CudaTileOp):
     def check(self) -> None:
         check_no_views(self, types_of_values(self.results), *_RESULT)
         if not self.then_region.blocks:
-            raise self.refuse("if-without-then")
+            raise self.refuse("cuda_tile.if.without_then")
         check_blocks(self, self.then_region, 0, "thenRegion")
         self._check_yield(self.then_region, "then")
         if self.else_region.blocks:
             check_blocks(self, self.else_region, 1, "elseRegion")
             self._check_yield(self.else_region, "else")
         elif self.results:
-            raise self.refuse("if-without-else")
+            raise self.refuse("cuda_tile.if.without_else")
 
     def _check_yield(self, region: Region, branch: str) -> None:
         terminator = region.block.last_op
@@ -398,12 +404,18 @@ class IfOp(CudaTileOp):
             return
         yielded, wanted = types_of_values(terminator.values), types_of_values(self.results)
         if wanted and not yielded:
-            raise self.refuse("if-yields-nothing", quoted_types(wanted), branch)
+            raise self.refuse(
+                "cuda_tile.if_yields.nothing", results=quoted_types(wanted), branch=branch
+            )
         if yielded and not wanted:
-            raise self.refuse("if-yields-something", branch, quoted_types(yielded))
+            raise self.refuse(
+                "cuda_tile.if_yields.something", branch=branch, yielded=quoted_types(yielded)
+            )
         if yielded != wanted:
             types = (quoted_types(yielded), quoted_types(wanted))
-            raise self.refuse("if-yields-other", branch, *types)
+            raise self.refuse(
+                "cuda_tile.if_yields.other", branch=branch, yielded=types[0], result=types[1]
+            )
 
 
 OPERATIONS = (

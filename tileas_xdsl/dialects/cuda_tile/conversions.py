@@ -78,7 +78,7 @@ class ExtIOp(_ConversionOp):
     def check(self) -> None:
         source, result = _widths(self)
         if result <= source:
-            raise self.refuse("exti-width")
+            raise self.refuse("cuda_tile.exti.width")
 
 
 @cuda_tile_op
@@ -96,7 +96,7 @@ class TruncIOp(_ConversionOp):
     def check(self) -> None:
         source, result = _widths(self)
         if result >= source:
-            raise self.refuse("trunci-width")
+            raise self.refuse("cuda_tile.trunci.width")
 
 
 @cuda_tile_op
@@ -116,9 +116,9 @@ class IToFOp(_ConversionOp):
 
     def check(self) -> None:
         if isinstance(element_of(self.to.type), Float8E8M0FNUType):
-            raise self.refuse("itof-f8e8m0fnu")
+            raise self.refuse("cuda_tile.itof.f8e8m0fnu")
         if self.rounding_mode.data is not RoundingMode.NEAREST_EVEN:
-            raise self.refuse("rounding-nearest-even")
+            raise self.refuse("cuda_tile.rounding.nearest_even")
 
 
 @cuda_tile_op
@@ -140,7 +140,7 @@ class FToIOp(_ConversionOp):
 
     def check(self) -> None:
         if self.rounding_mode.data is not RoundingMode.NEAREST_INT_TO_ZERO:
-            raise self.refuse("rounding-nearest-int-to-zero")
+            raise self.refuse("cuda_tile.rounding.nearest_int_to_zero")
 
 
 @cuda_tile_op
@@ -157,7 +157,7 @@ class FToFOp(_ConversionOp):
 
     def check(self) -> None:
         if self.from_.type == self.to.type:
-            raise self.refuse("ftof-no-op")
+            raise self.refuse("cuda_tile.ftof.no_op")
         modes, key = _float_rule(element_of(self.from_.type), element_of(self.to.type))
         if self.rounding_mode.data not in modes:
             raise self.refuse(key)
@@ -169,16 +169,16 @@ def _float_rule(source: Attribute, result: Attribute) -> tuple[tuple[str, ...], 
     The first rule that fits holds: the table of `ftof` in `Ops.td`.
     """
     if isinstance(result, Float8E8M0FNUType):
-        return ("zero", "positive_inf"), "ftof-f8e8m0fnu"
+        return ("zero", "positive_inf"), "cuda_tile.ftof.f8e8m0fnu"
     if bit_width(result) < 16:
-        return ("nearest_even",), "ftof-low-precision"
+        return ("nearest_even",), "cuda_tile.ftof.low_precision"
     if widens(source, result):
-        return (*IEEE, "nearest_away"), "ftof-widening"
+        return (*IEEE, "nearest_away"), "cuda_tile.ftof.widening"
     if isinstance(source, Float64Type) and isinstance(result, Float32Type):
-        return IEEE, "ftof-f64-f32"
+        return IEEE, "cuda_tile.ftof.f64_f32"
     if isinstance(source, Float32Type) and isinstance(result, FloatTF32Type):
-        return ("nearest_even", "zero", "nearest_away"), "ftof-f32-tf32"
-    return ("nearest_even", "zero"), "ftof-narrowing"
+        return ("nearest_even", "zero", "nearest_away"), "cuda_tile.ftof.f32_tf32"
+    return ("nearest_even", "zero"), "cuda_tile.ftof.narrowing"
 
 
 @cuda_tile_op
@@ -199,7 +199,13 @@ class BitcastOp(CudaTileOp):
         source, result = _widths(self)
         if source != result:
             types = quoted(self.source.type), source, quoted(self.result.type), result
-            raise self.refuse("bitcast-width", *types)
+            raise self.refuse(
+                "cuda_tile.bitcast.width",
+                source=types[0],
+                source_width=types[1],
+                result=types[2],
+                result_width=types[3],
+            )
 
 
 class _PointerCastOp(CudaTileOp):
@@ -264,15 +270,20 @@ class _BytesOp(CudaTileOp):
         source, result = self.operands[0].type, self.results[0].type
         assert isinstance(source, TileType)
         if source.rank != 1:
-            raise self.refuse("pack-rank")
+            raise self.refuse("cuda_tile.pack.rank")
         widths = _widths(self)
         if widths[0] == widths[1]:
-            raise self.refuse("pack-same-width")
-        for type_, key in ((source, "pack-source-bytes"), (result, "pack-result-bytes")):
+            raise self.refuse("cuda_tile.pack.same_width")
+        for type_, key in (
+            (source, "cuda_tile.pack.source_bytes"),
+            (result, "cuda_tile.pack.result_bytes"),
+        ):
             if _bits(type_) % 8:
                 raise self.refuse(key)
         if _bits(source) != _bits(result):
-            raise self.refuse("pack-size", _bits(source) // 8, _bits(result) // 8)
+            raise self.refuse(
+                "cuda_tile.pack.size", source=_bits(source) // 8, result=_bits(result) // 8
+            )
 
 
 @cuda_tile_op

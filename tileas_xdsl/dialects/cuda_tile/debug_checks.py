@@ -34,15 +34,17 @@ def scope_of(location: Attribute) -> Attribute | None:
 def check_function(op: CudaTileOp, name: str) -> None:
     """The scope of a kernel is a function that links under its name."""
     if isinstance(op.location, CallSiteLoc):
-        raise op.refuse("debug-function-call-site", op.location)
+        raise op.refuse("cuda_tile.debug_function.call_site", location=op.location)
     scope = scope_of(op.location)
     if scope is None:
         return
     if not isinstance(scope, DISubprogramAttr):
-        raise op.refuse("debug-function-scope", scope)
+        raise op.refuse("cuda_tile.debug_function.scope", location=scope)
     linked = scope.linkage_name
     if linked.data != name:
-        raise op.refuse("debug-function-name", scope, name, linked)
+        raise op.refuse(
+            "cuda_tile.debug_function.name", location=scope, function=name, linkage_name=linked
+        )
 
 
 def check_function_body(op: CudaTileOp, body: Region) -> None:
@@ -55,9 +57,9 @@ def check_function_body(op: CudaTileOp, body: Region) -> None:
         if given is None:
             continue
         if function is None:
-            raise op_error(inner, message("debug-operation-undefined").format(given))
+            raise op_error(inner, message("cuda_tile.debug_operation.undefined", location=given))
         if given != function:
-            text = message("debug-operation-other").format(given, function)
+            text = message("cuda_tile.debug_operation.other", location=given, scope=function)
             raise op_error(inner, text, prefix=False)
 
 
@@ -66,4 +68,4 @@ def check_globals(module: CudaTileOp, function: str) -> None:
     for block in module.regions[0].blocks:
         for op in block.ops:
             if op.name != function and scope_of(op.location) is not None:
-                raise op_error(op, message("debug-global").format(op.location))
+                raise op_error(op, message("cuda_tile.debug.global", location=op.location))

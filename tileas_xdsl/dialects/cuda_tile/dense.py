@@ -55,7 +55,7 @@ def parse_dense(parser: Parser) -> tuple[Dense, TileType]:
         position = parser.pos
         element = parse_type(parser)
         if element not in _LITERALS:
-            text = message("dense-element").format(quoted(element))
+            text = message("cuda_tile.dense.element", type=quoted(element))
             parser.raise_error(text, at_position=position)
         if isinstance(element, Float8E5M3FNUType):
             parser.raise_error("there are no literals of f8E5M3FNU here", at_position=position)
@@ -83,11 +83,17 @@ def _of_bytes(tile: TileType, values: Sequence[bytes]) -> Dense:
 
 def _mismatch(element: Attribute, tile: Attribute, shape: Sequence[int] | None) -> str | None:
     if not isinstance(tile, TileType):
-        return message("dense-tile").format(quoted(tile))
+        return message("cuda_tile.dense.tile", type=quoted(tile))
     if tile.element_type != element:
-        return message("dense-element-mismatch").format(quoted(element), quoted(tile.element_type))
+        return message(
+            "cuda_tile.dense.element_mismatch",
+            element=quoted(element),
+            tile_element=quoted(tile.element_type),
+        )
     if shape and tuple(shape) != tile.get_shape():
-        return message("dense-shape").format(list(shape), list(tile.get_shape()))
+        return message(
+            "cuda_tile.dense.shape", inferred=list(shape), expected=list(tile.get_shape())
+        )
     return None
 
 
@@ -97,13 +103,13 @@ def _parse_values(parser: Parser, element: Attribute, values: list[Any]) -> list
         values.append(_parse_number(parser, element))
         return []
     if parser.parse_optional_punctuation("]") is not None:
-        parser.raise_error(message("dense-empty"))
+        parser.raise_error(message("cuda_tile.dense.empty"))
     shapes: list[list[int]] = [_parse_values(parser, element, values)]
     while parser.parse_optional_punctuation(",") is not None:
         position = parser.pos
         shapes.append(_parse_values(parser, element, values))
         if shapes[-1] != shapes[0]:
-            parser.raise_error(message("dense-ranks"), at_position=position)
+            parser.raise_error(message("cuda_tile.dense.ranks"), at_position=position)
     parser.parse_punctuation("]")
     return [len(shapes), *shapes[0]]
 
@@ -120,9 +126,9 @@ def _parse_integer(parser: Parser, element: IntegerType[int]) -> int:
     width = element.width.data
     value = parser.parse_optional_integer(allow_boolean=width == 1)
     if value is None:
-        parser.raise_error(message("dense-integer"), at_position=position)
+        parser.raise_error(message("cuda_tile.dense.integer"), at_position=position)
     if not -(1 << (width - 1)) <= value < 1 << width:
-        parser.raise_error(message("dense-integer-range"), at_position=position)
+        parser.raise_error(message("cuda_tile.dense.integer_range"), at_position=position)
     return value
 
 

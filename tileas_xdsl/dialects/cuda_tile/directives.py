@@ -175,7 +175,7 @@ def parse_word(
     position = parser.pos
     word = parser.parse_optional_identifier()
     if word not in _words(attribute):
-        parser.raise_error(message(error).format(word or ""), at_position=position)
+        parser.raise_error(message(error, keyword=word or ""), at_position=position)
     return attribute(attribute.enum_type(word))
 
 
@@ -189,7 +189,7 @@ class Signed(Word):
     """`signed` or `unsigned`."""
 
     ATTRIBUTE: ClassVar = SignednessAttr
-    ERROR: ClassVar = "expected-signedness"
+    ERROR: ClassVar = "cuda_tile.expected.signedness"
     attribute: AttributeVariable
 
 
@@ -198,7 +198,7 @@ class Predicate(Word):
     """`less_than` and others."""
 
     ATTRIBUTE: ClassVar = ComparisonPredicateAttr
-    ERROR: ClassVar = "expected-comparison-predicate"
+    ERROR: ClassVar = "cuda_tile.expected.comparison_predicate"
     attribute: AttributeVariable
 
 
@@ -207,7 +207,7 @@ class Ordering(Word):
     """`ordered` or `unordered`."""
 
     ATTRIBUTE: ClassVar = ComparisonOrderingAttr
-    ERROR: ClassVar = "expected-comparison-ordering"
+    ERROR: ClassVar = "cuda_tile.expected.comparison_ordering"
     attribute: AttributeVariable
 
 
@@ -216,7 +216,7 @@ class Mode(Word):
     """What an atomic operation does."""
 
     ATTRIBUTE: ClassVar = AtomicRMWModeAttr
-    ERROR: ClassVar = "atomic-unknown-mode"
+    ERROR: ClassVar = "cuda_tile.atomic.unknown_mode"
     attribute: AttributeVariable
 
 
@@ -292,8 +292,12 @@ class Rounding(CustomDirective):
         known = self.MODES if self.STRICT else _words(RoundingModeAttr)
         if word not in known:
             modes = ", ".join(f"'{mode}'" for mode in self.MODES)
-            key = "expected-rounding-mode-got" if self.STRICT else "expected-rounding-mode"
-            parser.raise_error(message(key).format(modes, word), at_position=position)
+            key = (
+                "cuda_tile.expected.rounding_mode_got"
+                if self.STRICT
+                else "cuda_tile.expected.rounding_mode"
+            )
+            parser.raise_error(message(key, modes=modes, given=word), at_position=position)
         return RoundingMode(word)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:

@@ -55,7 +55,7 @@ class _RoundedOp(CudaTileOp):
     MATCHES: ClassVar = (same_type("lhs", "rhs", "result"),)
 
     def check(self) -> None:
-        check_rounding(self, IEEE, "rounding-ieee")
+        check_rounding(self, IEEE, "cuda_tile.rounding.ieee")
         check_flush(self)
 
 
@@ -91,7 +91,7 @@ class DivFOp(_RoundedOp):
     assembly_format = _BINARY.replace("IEEERounding", "DivisionRounding")
 
     def check(self) -> None:
-        check_rounding(self, (*IEEE, "approx", "full"), "rounding-division")
+        check_rounding(self, (*IEEE, "approx", "full"), "cuda_tile.rounding.division")
         check_flush(self)
         check_approximation(self)
         check_full(self)
@@ -138,7 +138,7 @@ class FmaOp(CudaTileOp):
     )
 
     def check(self) -> None:
-        check_rounding(self, IEEE, "rounding-ieee")
+        check_rounding(self, IEEE, "cuda_tile.rounding.ieee")
         check_flush(self)
 
 

@@ -134,7 +134,7 @@ class _FullOp(_UnaryOp):
     rounding_mode = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.FULL))
 
     def check(self) -> None:
-        check_rounding(self, ("approx", "full"), "rounding-full")
+        check_rounding(self, ("approx", "full"), "cuda_tile.rounding.full")
         check_approximation(self)
 
 
@@ -193,7 +193,7 @@ class SqrtOp(_UnaryOp):
     )
 
     def check(self) -> None:
-        check_rounding(self, (*IEEE, "approx"), "rounding-sqrt")
+        check_rounding(self, (*IEEE, "approx"), "cuda_tile.rounding.sqrt")
         check_flush(self)
         check_approximation(self)
 

@@ -66,9 +66,9 @@ class OptimizationHintsAttr(ParametrizedAttribute):
             parser.parse_punctuation("=")
             value = parser.parse_attribute()
             if key in entries:
-                parser.raise_error(message("hints-duplicate-key").format(key))
+                parser.raise_error(message("cuda_tile.hints.duplicate_key", target=key))
             if not isinstance(value, DictionaryAttr):
-                parser.raise_error(message("hints-dictionary").format(key, value))
+                parser.raise_error(message("cuda_tile.hints.dictionary", target=key, value=value))
             entries[key] = value
 
         parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_entry)
@@ -81,7 +81,9 @@ class OptimizationHintsAttr(ParametrizedAttribute):
     def verify(self) -> None:
         for key, value in self.value.data.items():
             if not isinstance(value, DictionaryAttr):
-                raise VerifyException(message("hints-dictionary").format(key, value))
+                raise VerifyException(
+                    message("cuda_tile.hints.dictionary", target=key, value=value)
+                )
 
     def problems(self, allowed: Sequence[str]) -> Iterator[str]:
         """What is wrong with the hints on an operation that takes those of `allowed`.
@@ -90,12 +92,12 @@ class OptimizationHintsAttr(ParametrizedAttribute):
         """
         for key, inner in self.value.data.items():
             if key != DEFAULT and key not in ARCHITECTURES:
-                yield message("hints-unknown-key").format(key)
+                yield message("cuda_tile.hints.unknown_key", target=key)
                 continue
             assert isinstance(inner, DictionaryAttr)
             for hint, value in inner.data.items():
                 if hint not in allowed:
-                    yield message("hints-not-for-operation").format(hint)
+                    yield message("cuda_tile.hints.not_for_operation", hint=hint)
                 elif (problem := HINTS[hint].problem(key, value)) is not None:
                     yield problem
 
@@ -132,13 +134,13 @@ class Hint:
         place = f"{architecture}.{self.name}"
         if self.name == "allow_tma":
             is_boolean = value in (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
-            return None if is_boolean else message("hints-boolean").format(place)
+            return None if is_boolean else message("cuda_tile.hints.boolean", hint=place)
         if not isinstance(value, IntegerAttr):
-            return message("hints-integer").format(place)
+            return message("cuda_tile.hints.integer", hint=place)
         number = value.value.data
         if self.name == "num_cta_in_cga" and architecture in _SINGLE_BLOCK and number != 1:
-            return message("hints-single-block").format(place)
-        return None if self.takes(number) else message(self.key).format(place)
+            return message("cuda_tile.hints.single_block", hint=place)
+        return None if self.takes(number) else message(self.key, hint=place)
 
 
 def _power_of_two(limit: int) -> Callable[[int], bool]:
@@ -148,11 +150,11 @@ def _power_of_two(limit: int) -> Callable[[int], bool]:
 HINTS = {
     hint.name: hint
     for hint in (
-        Hint("num_cta_in_cga", _power_of_two(16), "hints-blocks"),
-        Hint("num_worker_warps_per_cta", _power_of_two(32), "hints-warps"),
-        Hint("occupancy", lambda number: 1 <= number <= 32, "hints-occupancy"),
-        Hint("allow_tma", lambda _: True, "hints-boolean"),
-        Hint("latency", lambda number: 1 <= number <= 10, "hints-latency"),
+        Hint("num_cta_in_cga", _power_of_two(16), "cuda_tile.hints.blocks"),
+        Hint("num_worker_warps_per_cta", _power_of_two(32), "cuda_tile.hints.warps"),
+        Hint("occupancy", lambda number: 1 <= number <= 32, "cuda_tile.hints.occupancy"),
+        Hint("allow_tma", lambda _: True, "cuda_tile.hints.boolean"),
+        Hint("latency", lambda number: 1 <= number <= 10, "cuda_tile.hints.latency"),
     )
 }
 """Every hint by its name."""

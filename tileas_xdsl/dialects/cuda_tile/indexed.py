@@ -82,11 +82,11 @@ def _parse_index_types(parser: Parser, indexed: Indexed) -> list[Attribute]:
         position = parser.pos if not types else position
         types.append(parse_type(parser))
     if count and not types:
-        parser.raise_error(message("index-types-missing"), at_position=indexed.position)
+        parser.raise_error(message("cuda_tile.index_types.missing"), at_position=indexed.position)
     if len(types) == 1:
         return types * count
     if len(types) != count:
-        text = message("index-types-count").format(count, len(types))
+        text = message("cuda_tile.index_types.count", expected=count, given=len(types))
         parser.raise_error(text, at_position=position)
     return types
 
@@ -104,7 +104,9 @@ def _parse_flag(parser: Parser) -> bool:
     position = parser.pos
     word = parser.parse_identifier()
     if word not in ("true", "false"):
-        parser.raise_error(message("inbounds-word").format(word), at_position=position)
+        parser.raise_error(
+            message("cuda_tile.inbounds.keyword", keyword=word), at_position=position
+        )
     return word == "true"
 
 
@@ -116,7 +118,7 @@ def parse_inbounds(parser: Parser, indexed: Indexed) -> DenseArrayBase:
     position = parser.pos
     flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_flag(parser))
     if len(flags) != len(indexed.indices):
-        text = message("inbounds-size").format(len(flags), len(indexed.indices))
+        text = message("cuda_tile.inbounds.size", given=len(flags), expected=len(indexed.indices))
         parser.raise_error(text, at_position=position)
     return inbounds(flags)
 
@@ -167,7 +169,9 @@ def parse_attributes(parser: Parser, reserved: Sequence[str]) -> dict[str, Attri
     attributes = {} if given is None else dict(given.data)
     for key in reserved:
         if key in attributes:
-            parser.raise_error(message("attribute-reserved").format(key), at_position=position)
+            parser.raise_error(
+                message("cuda_tile.attribute.reserved", name=key), at_position=position
+            )
     return attributes
 
 

@@ -180,10 +180,10 @@ class DivIOp(CudaTileOp):
 
     def check(self) -> None:
         if self.rounding.data not in DivisionDirection.MODES:
-            raise self.refuse("rounding-integer-division")
+            raise self.refuse("cuda_tile.rounding.integer_division")
         down = self.rounding.data is RoundingMode.NEGATIVE_INF
         if down and self.signedness.data is Signedness.UNSIGNED:
-            raise self.refuse("rounding-down-unsigned")
+            raise self.refuse("cuda_tile.rounding.down_unsigned")
 
 
 @cuda_tile_op
@@ -236,7 +236,7 @@ class NegIOp(_UnaryOp):
 
     def check(self) -> None:
         if self.overflow.data is IntegerOverflow.NUW:
-            raise self.refuse("negi-no-unsigned-wrap")
+            raise self.refuse("cuda_tile.negi.no_unsigned_wrap")
 
 
 @cuda_tile_op

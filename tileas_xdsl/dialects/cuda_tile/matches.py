@@ -61,7 +61,7 @@ def _all(names: Sequence[str], property_: str, key: Callable[[Attribute], Hashab
     def holds(op: IRDLOperation) -> bool:
         return _agree(key(type_) for name in names for type_ in types_of(op, name))
 
-    return Match(message("failed-to-verify").format(text), holds)
+    return Match(message("cuda_tile.failed_to_verify", predicate=text), holds)
 
 
 def same_type(*names: str) -> Match:
@@ -91,7 +91,7 @@ def same_types_one_by_one(first: str, second: str) -> Match:
     def holds(op: IRDLOperation) -> bool:
         return types_of(op, first) == types_of(op, second)
 
-    return Match(message("failed-to-verify").format(text), holds)
+    return Match(message("cuda_tile.failed_to_verify", predicate=text), holds)
 
 
 def _all_types(op: IRDLOperation) -> list[Attribute]:
@@ -99,18 +99,18 @@ def _all_types(op: IRDLOperation) -> list[Attribute]:
 
 
 SAME_SHAPES = Match(
-    message("requires-same-shape"), lambda op: _agree(map(shape_of, _all_types(op)))
+    message("cuda_tile.requires.same_shape"), lambda op: _agree(map(shape_of, _all_types(op)))
 )
 """`SameOperandsAndResultShape`."""
 
 SAME_OPERAND_SHAPES = Match(
-    message("requires-same-shape-operands"),
+    message("cuda_tile.requires.same_shape_operands"),
     lambda op: _agree(shape_of(value.type) for value in op.operands),
 )
 """`SameOperandsShape`."""
 
 SAME_ELEMENTS = Match(
-    message("requires-same-element"), lambda op: _agree(map(element_of, _all_types(op)))
+    message("cuda_tile.requires.same_element"), lambda op: _agree(map(element_of, _all_types(op)))
 )
 """`SameOperandsAndResultElementType`."""
 
@@ -120,7 +120,10 @@ def _compares(op: IRDLOperation) -> bool:
     return result == TileType(shape_of(lhs), i1)
 
 
-COMPARISON = Match(message("failed-to-verify").format(message("comparison-result")), _compares)
+COMPARISON = Match(
+    message("cuda_tile.failed_to_verify", predicate=message("cuda_tile.comparison.result")),
+    _compares,
+)
 """The result says of each pair whether the relation holds."""
 
 
@@ -134,7 +137,7 @@ def points_to(pointers: str, values: str, key: str) -> Match:
             return False
         return shape_of(addresses) == shape_of(data)
 
-    return Match(message("failed-to-verify").format(message(key)), holds)
+    return Match(message("cuda_tile.failed_to_verify", predicate=message(key)), holds)
 
 
 def same_shape_if_there(optional: str, other: str, key: str) -> Match:
@@ -143,7 +146,7 @@ def same_shape_if_there(optional: str, other: str, key: str) -> Match:
     def holds(op: IRDLOperation) -> bool:
         return _agree(map(shape_of, (*types_of(op, other), *types_of(op, optional))))
 
-    return Match(message("failed-to-verify").format(message(key)), holds)
+    return Match(message("cuda_tile.failed_to_verify", predicate=message(key)), holds)
 
 
 def same_type_if_there(optional: str, other: str, key: str) -> Match:
@@ -152,4 +155,4 @@ def same_type_if_there(optional: str, other: str, key: str) -> Match:
     def holds(op: IRDLOperation) -> bool:
         return _agree((*types_of(op, other), *types_of(op, optional)))
 
-    return Match(message("failed-to-verify").format(message(key)), holds)
+    return Match(message("cuda_tile.failed_to_verify", predicate=message(key)), holds)

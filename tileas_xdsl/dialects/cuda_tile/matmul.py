@@ -38,11 +38,11 @@ _SCALED: dict[str, tuple[str, ...]] = {
 """By the elements of the scales: those of the factors."""
 
 _BLOCKS: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {
-    ("f4E2M1FN", "f8E4M3FN"): ((16,), "mmaf-scaled-block-f4-e4m3"),
-    ("f4E2M1FN", "f8E8M0FNU"): ((16, 32), "mmaf-scaled-block-f4-e8m0"),
-    ("f4E2M1FN", "f8E5M3FNU"): ((16, 32), "mmaf-scaled-block-f4-e5m3"),
-    ("f8E4M3FN", "f8E8M0FNU"): ((32,), "mmaf-scaled-block-f8"),
-    ("f8E5M2", "f8E8M0FNU"): ((32,), "mmaf-scaled-block-f8"),
+    ("f4E2M1FN", "f8E4M3FN"): ((16,), "cuda_tile.mmaf_scaled.block_f4_e4m3"),
+    ("f4E2M1FN", "f8E8M0FNU"): ((16, 32), "cuda_tile.mmaf_scaled.block_f4_e8m0"),
+    ("f4E2M1FN", "f8E5M3FNU"): ((16, 32), "cuda_tile.mmaf_scaled.block_f4_e5m3"),
+    ("f8E4M3FN", "f8E8M0FNU"): ((32,), "cuda_tile.mmaf_scaled.block_f8"),
+    ("f8E5M2", "f8E8M0FNU"): ((32,), "cuda_tile.mmaf_scaled.block_f8"),
 }
 """By the elements of factors and scales: how many factors share a scale, and the message."""
 
@@ -61,7 +61,7 @@ class _ProductOp(CudaTileOp):
         """Rows, columns and batches fit."""
         rank = len(self.shape("lhs"))
         if rank not in (2, 3):
-            raise self.refuse("mma-rank")
+            raise self.refuse("cuda_tile.mma.rank")
         batched = rank - 2
         if batched:
             self.check_extents("lhs", 0, "rhs", 0)
@@ -77,7 +77,18 @@ class _ProductOp(CudaTileOp):
         if shape_a[dim_a] == shape_b[dim_b]:
             return
         places = (dim_a, a, shape_a[dim_a], dim_b, b, shape_b[dim_b])
-        raise self.refuse("mma-shape", blank, *places, listed(shape_a), listed(shape_b))
+        raise self.refuse(
+            "cuda_tile.mma.shape",
+            prefix=blank,
+            dim=places[0],
+            operand=places[1],
+            extent=places[2],
+            other_dim=places[3],
+            other_operand=places[4],
+            other_extent=places[5],
+            shape=listed(shape_a),
+            other_shape=listed(shape_b),
+        )
 
     def word(self, name: str) -> str:
         """The name of the elements of an operand."""
@@ -119,7 +130,9 @@ class MmaFOp(_ProductOp):
         allowed = _ACCUMULATORS[factors]
         if acc not in allowed:
             words = quoted(ELEMENTS[factors]), _quoted_words(allowed), quoted(ELEMENTS[acc])
-            raise self.refuse("mmaf-types", *words)
+            raise self.refuse(
+                "cuda_tile.mmaf.types", element=words[0], accumulators=words[1], given=words[2]
+            )
 
 
 @cuda_tile_op
@@ -165,17 +178,27 @@ class MmaFScaledOp(_ProductOp):
         if factors in allowed:
             return
         words = quoted(ELEMENTS[scales]), _quoted_words(allowed), quoted(ELEMENTS[factors])
-        raise self.refuse("mmaf-scaled-type", *words)
+        raise self.refuse(
+            "cuda_tile.mmaf_scaled.type", scale=words[0], expected=words[1], given=words[2]
+        )
 
     def _check_blocks(self, column: int) -> None:
         factors, scales = self.shape("lhs"), self.shape("lhs_scale")
         if factors[column] % scales[column]:
             places = (column, scales[column], column, factors[column])
-            raise self.refuse("mmaf-scaled-divisor", *places, listed(scales), listed(factors))
+            raise self.refuse(
+                "cuda_tile.mmaf_scaled.divisor",
+                scale_dim=places[0],
+                scale_extent=places[1],
+                dim=places[2],
+                extent=places[3],
+                scale_shape=listed(scales),
+                shape=listed(factors),
+            )
         block = factors[column] // scales[column]
         sizes, key = _BLOCKS[self.word("lhs"), self.word("lhs_scale")]
         if block not in sizes:
-            raise self.refuse(key, block)
+            raise self.refuse(key, size=block)
 
 
 @cuda_tile_op

@@ -40,13 +40,15 @@ def _parse_predicate(parser: Parser) -> AssumePredicate:
     if attribute is None:
         word = parser.parse_optional_identifier()
         if word is None:
-            parser.raise_error(message("assume-name"), at_position=position)
+            parser.raise_error(message("cuda_tile.assume.name"), at_position=position)
         if word not in _PREDICATES:
-            parser.raise_error(message("assume-unknown").format(word), at_position=position)
+            parser.raise_error(
+                message("cuda_tile.assume.unknown", predicate=word), at_position=position
+            )
         definition = _PREDICATES[word]
         attribute = definition.new(definition.parse_parameters(parser))
     if not isinstance(attribute, AssumePredicate):
-        parser.raise_error(message("assume-attribute"), at_position=position)
+        parser.raise_error(message("cuda_tile.assume.attribute"), at_position=position)
     return attribute
 
 
@@ -136,9 +138,11 @@ class PrintTkoOp(CudaTileOp):
     def check(self) -> None:
         expressions = list(format_expressions(self.format_string.data))
         if None in expressions:
-            raise self.refuse("print-unterminated")
+            raise self.refuse("cuda_tile.print.unterminated")
         if len(expressions) != len(self.args):
-            raise self.refuse("print-operands", len(expressions), len(self.args))
+            raise self.refuse(
+                "cuda_tile.print.operands", expected=len(expressions), given=len(self.args)
+            )
 
 
 OPERATIONS = (AssumeOp, PrintTkoOp)

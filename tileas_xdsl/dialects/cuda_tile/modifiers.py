@@ -32,13 +32,13 @@ def _is_f32(op: CudaTileOp) -> bool:
 
 
 def _refuse_type(op: CudaTileOp, key: str) -> None:
-    raise op.refuse(key, quoted(element_of(op.results[0].type)))
+    raise op.refuse(key, type=quoted(element_of(op.results[0].type)))
 
 
 def check_flush(op: CudaTileOp) -> None:
     """Only `f32` can be flushed to zero."""
     if isinstance(op.properties.get("flush_to_zero"), UnitAttr) and not _is_f32(op):
-        _refuse_type(op, "flush-to-zero-type")
+        _refuse_type(op, "cuda_tile.flush.to_zero_type")
 
 
 def check_approximation(op: CudaTileOp) -> None:
@@ -46,10 +46,10 @@ def check_approximation(op: CudaTileOp) -> None:
     if _is_f32(op):
         return
     if rounding_of(op) is RoundingMode.APPROX:
-        _refuse_type(op, "approx-type")
+        _refuse_type(op, "cuda_tile.approx.type")
 
 
 def check_full(op: CudaTileOp) -> None:
     """Only a division of `f32` has a full-range approximation."""
     if rounding_of(op) is RoundingMode.FULL and not _is_f32(op):
-        _refuse_type(op, "full-type")
+        _refuse_type(op, "cuda_tile.full.type")

@@ -90,7 +90,7 @@ class ModuleOp(CudaTileOp):
     def check(self) -> None:
         for op in self.body.block.ops:
             if not op.has_trait(SymbolOpInterface):
-                raise op_error(op, message("module-symbols"))
+                raise op_error(op, message("cuda_tile.module.symbols"))
         check_globals(self, EntryOp.name)
 
 
@@ -192,10 +192,10 @@ class EntryOp(CudaTileOp):
 
     def check(self) -> None:
         if self.function_type.outputs.data:
-            raise self.refuse("entry-results")
+            raise self.refuse("cuda_tile.entry.results")
         for type_ in self.function_type.inputs.data:
             if isinstance(type_, TileType) and type_.rank:
-                raise self.refuse("entry-scalars")
+                raise self.refuse("cuda_tile.entry.scalars")
         check_function(self, _name_of(self))
         check_hints(self, OF_ENTRY)
         check_blocks(self, self.body, 0, "body")
@@ -206,14 +206,18 @@ class EntryOp(CudaTileOp):
         """The block has the arguments of the type."""
         wanted = self.function_type.inputs.data
         if len(given) != len(wanted):
-            raise self.refuse("entry-argument-count", len(wanted))
+            raise self.refuse("cuda_tile.entry.argument_count", expected=len(wanted))
         for index, (type_, expected) in enumerate(zip(given, wanted, strict=True)):
             if type_ != expected:
                 types = (quoted(type_), quoted(expected))
-                raise self.refuse("entry-argument-type", index, *types)
+                raise self.refuse(
+                    "cuda_tile.entry.argument_type", index=index, given=types[0], expected=types[1]
+                )
         terminator = self.body.block.last_op
         if not isinstance(terminator, ReturnOp):
-            raise self.refuse("region-end", ReturnOp.name, terminator and terminator.name)
+            raise self.refuse(
+                "cuda_tile.region.end", expected=ReturnOp.name, given=terminator and terminator.name
+            )
 
 
 def _parse_entry_body(parser: Parser, arguments: Sequence[Parser.Argument]) -> Region:
@@ -271,7 +275,7 @@ class GlobalOp(CudaTileOp):
     def check(self) -> None:
         value: Any = self.value
         if tile_type_of(value).rank != 1:
-            raise self.refuse("global-rank")
+            raise self.refuse("cuda_tile.global.rank")
 
 
 def _parse_visibility(parser: Parser) -> SymbolVisibilityAttr:
@@ -298,12 +302,17 @@ class GetGlobalOp(CudaTileOp):
         symbol = self.symbol.string_value()
         found = SymbolTable.lookup_symbol(self, symbol)
         if not isinstance(found, GlobalOp):
-            raise self.refuse("get-global-unknown", symbol)
+            raise self.refuse("cuda_tile.get_global.unknown", symbol=symbol)
         value: Any = found.value
         element = tile_type_of(value).element_type
         if pointee_of(self.result.type) != element:
             pointer = quoted(element_of(self.result.type))
-            raise self.refuse("get-global-pointee", pointer, quoted(element), symbol)
+            raise self.refuse(
+                "cuda_tile.get_global.pointee",
+                result=pointer,
+                pointee=quoted(element),
+                symbol=symbol,
+            )
 
 
 OPERATIONS = (EntryOp, GetGlobalOp, GlobalOp, ModuleOp)

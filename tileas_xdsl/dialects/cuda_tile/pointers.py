@@ -90,9 +90,9 @@ class LoadPtrTkoOp(CudaTileOp):
     irdl_options = (SEGMENTS,)
     custom_directives = (Access, Hints, OptionalType, TokenIn, Type)
     MATCHES: ClassVar = (
-        points_to("source", "result", "load-pointer-type"),
-        same_shape_if_there("mask", "source", "load-mask-shape"),
-        same_type_if_there("padding_value", "result", "load-padding-type"),
+        points_to("source", "result", "cuda_tile.load.pointer_type"),
+        same_shape_if_there("mask", "source", "cuda_tile.load.mask_shape"),
+        same_type_if_there("padding_value", "result", "cuda_tile.load.padding_type"),
     )
     assembly_format = (
         "custom<Access>($memory_ordering_semantics, $memory_scope) $source (`,` $mask^)?"
@@ -125,8 +125,8 @@ class StorePtrTkoOp(CudaTileOp):
     irdl_options = (SEGMENTS,)
     custom_directives = (Access, Hints, OptionalType, TokenIn, Type)
     MATCHES: ClassVar = (
-        points_to("destination", "value", "store-pointer-type"),
-        same_shape_if_there("mask", "destination", "store-mask-shape"),
+        points_to("destination", "value", "cuda_tile.store.pointer_type"),
+        same_shape_if_there("mask", "destination", "cuda_tile.store.mask_shape"),
     )
     assembly_format = (
         "custom<Access>($memory_ordering_semantics, $memory_scope) $destination `,` $value"
@@ -189,7 +189,7 @@ class JoinTokensOp(CudaTileOp):
 
     def check(self) -> None:
         if len(self.tokens) < 2:
-            raise self.refuse("join-tokens-count")
+            raise self.refuse("cuda_tile.join.tokens_count")
 
 
 @cuda_tile_op

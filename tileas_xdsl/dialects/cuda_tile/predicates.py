@@ -67,7 +67,7 @@ class DivByAttr(AssumePredicate):
             position = parser.pos
             divisor = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
             if divisor is None:
-                parser.raise_error(message("div-by-divisor-number"), at_position=position)
+                parser.raise_error(message("cuda_tile.div_by.divisor_syntax"), at_position=position)
             if parser.parse_optional_punctuation(",") is None:
                 return IntAttr(divisor), NoneAttr(), NoneAttr()
             parser.parse_keyword("every")
@@ -90,22 +90,22 @@ class DivByAttr(AssumePredicate):
     def check(self, type_: Attribute) -> None:
         self._check_numbers()
         if isinstance(type_, TensorViewType):
-            self._forbid_every("div-by-every-tensor-view")
+            self._forbid_every("cuda_tile.div_by.every_tensor_view")
             return
         if not isinstance(type_, TileType):
-            raise _refused("div-by-value", self)
+            raise _refused("cuda_tile.div_by.value", self)
         if type_.rank == 0:
-            self._forbid_every("div-by-every-0d")
+            self._forbid_every("cuda_tile.div_by.every_0d")
         if not isinstance(type_.element_type, (PtrType, IntegerType)):
-            raise _refused("div-by-value", self)
+            raise _refused("cuda_tile.div_by.value", self)
         self._check_every(type_)
 
     def _check_numbers(self) -> None:
         divisor = self.divisor.data
         if divisor <= 0 or divisor & (divisor - 1):
-            raise _refused("div-by-power-of-two", self)
+            raise _refused("cuda_tile.div_by.power_of_two", self)
         if divisor > MAX_DIVISOR:
-            raise _refused("div-by-too-large", self)
+            raise _refused("cuda_tile.div_by.too_large", self)
 
     def _forbid_every(self, key: str) -> None:
         if isinstance(self.every, IntAttr):
@@ -116,10 +116,10 @@ class DivByAttr(AssumePredicate):
         if every is None or along is None:
             return
         if not 0 <= along < tile.rank:
-            raise _refused("div-by-along", self, along, tile.rank)
+            raise _refused("cuda_tile.div_by.along", self, dim=along, rank=tile.rank)
         extent = tile.get_shape()[along]
         if not 0 <= every <= extent:
-            raise _refused("div-by-every-range", self, extent)
+            raise _refused("cuda_tile.div_by.every_range", self, extent=extent)
 
 
 @irdl_attr_definition
@@ -149,14 +149,16 @@ class SameElementsAttr(AssumePredicate):
 
     def check(self, type_: Attribute) -> None:
         if not isinstance(type_, TileType):
-            raise _refused("same-elements-value", self)
+            raise _refused("cuda_tile.same_elements.value", self)
         if not isinstance(type_.element_type, (PtrType, IntegerType)):
-            raise _refused("same-elements-value", self)
+            raise _refused("cuda_tile.same_elements.value", self)
         if len(self.values) != type_.rank:
-            raise _refused("same-elements-count", self, len(self.values), type_.rank)
+            raise _refused(
+                "cuda_tile.same_elements.count", self, given=len(self.values), expected=type_.rank
+            )
         for index, (value, extent) in enumerate(zip(self.values, type_.get_shape(), strict=True)):
             if not 0 <= value.data <= extent:
-                raise _refused("same-elements-range", self, index, extent)
+                raise _refused("cuda_tile.same_elements.range", self, value=index, extent=extent)
 
 
 @irdl_attr_definition
@@ -189,15 +191,15 @@ class BoundedAttr(AssumePredicate):
     def check(self, type_: Attribute) -> None:
         element = type_.element_type if isinstance(type_, TileType) else type_
         if not (isinstance(type_, TileType) and is_integer(element)):
-            raise _refused("bounded-value", self)
+            raise _refused("cuda_tile.bounded.value", self)
         half = 1 << (element.width.data - 1)
         lower, upper = _plain(self.lb), _plain(self.ub)
         if lower is not None and not -half <= lower < half:
-            raise _refused("bounded-lower", self, -half, half - 1)
+            raise _refused("cuda_tile.bounded.lower", self, least=-half, greatest=half - 1)
         if upper is not None and not -half <= upper < half:
-            raise _refused("bounded-upper", self, -half, half - 1)
+            raise _refused("cuda_tile.bounded.upper", self, least=-half, greatest=half - 1)
         if lower is not None and upper is not None and lower > upper:
-            raise _refused("bounded-order", self)
+            raise _refused("cuda_tile.bounded.order", self)
 
 
 def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
@@ -206,8 +208,8 @@ def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
     return IntAttr(parser.parse_integer(allow_boolean=False))
 
 
-def _refused(key: str, predicate: AssumePredicate, *values: object) -> VerifyException:
-    return VerifyException(message(key).format(predicate.name, *values))
+def _refused(key: str, predicate: AssumePredicate, **values: object) -> VerifyException:
+    return VerifyException(message(key, predicate=predicate.name, **values))
 
 
 ATTRIBUTES = (BoundedAttr, DivByAttr, SameElementsAttr)

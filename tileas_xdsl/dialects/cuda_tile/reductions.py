@@ -93,16 +93,22 @@ class _AggregateOp(CudaTileOp):
 
     def check(self) -> None:
         if not self.values:
-            raise self.refuse("expected-operands", 1, 0)
+            raise self.refuse("cuda_tile.expected.operands", expected=1, given=0)
         if self.dim.value.data < 0:
-            raise self.refuse("attribute-constraint", "dim", message("i32-non-negative"))
+            raise self.refuse(
+                "cuda_tile.attribute.constraint",
+                name="dim",
+                constraint=message("cuda_tile.attribute.non_negative"),
+            )
         if len(self.results) != len(self.values):
-            raise self.refuse("aggregate-results")
+            raise self.refuse("cuda_tile.aggregate.results")
         self._check_identities()
         first = self.values[0].type
         rank = first.rank if isinstance(first, TileType) else 0
         if self.dim.value.data >= rank:
-            raise self.refuse("aggregate-dimension", self.dim.value.data, rank)
+            raise self.refuse(
+                "cuda_tile.aggregate.dimension", dimension=self.dim.value.data, rank=rank
+            )
         self.check_results()
         check_blocks(self, self.body, 0, "body")
         self._check_arguments(self.body.block)
@@ -114,51 +120,88 @@ class _AggregateOp(CudaTileOp):
 
     def _check_identities(self) -> None:
         if len(self.identities) != len(self.values):
-            raise self.refuse("aggregate-identities", len(self.values), len(self.identities))
+            raise self.refuse(
+                "cuda_tile.aggregate.identities",
+                operands=len(self.values),
+                identities=len(self.identities),
+            )
         for index, (value, identity) in enumerate(zip(self.values, self.identities, strict=True)):
             element, given = element_of(value.type), _type_of(identity)
             if element != given and {type(element), type(given)} != {Float16Type, BFloat16Type}:
                 types = (quoted(element), quoted(given))
-                raise self.refuse("aggregate-identity-type", index, *types)
+                raise self.refuse(
+                    "cuda_tile.aggregate.identity_type",
+                    index=index,
+                    operand_type=types[0],
+                    identity_type=types[1],
+                )
 
     def _check_arguments(self, block: Block) -> None:
         count = 2 * len(self.values)
         if len(block.args) != count:
-            raise self.refuse("aggregate-arguments", count, len(block.args))
+            raise self.refuse(
+                "cuda_tile.aggregate.arguments", expected=count, given=len(block.args)
+            )
         types = types_of_values(block.args)
         for index, type_ in enumerate(types):
             if not isinstance(type_, TileType) or type_.rank:
-                raise self.refuse("aggregate-argument-rank", index, quoted(type_))
+                raise self.refuse(
+                    "cuda_tile.aggregate.argument_rank", index=index, type=quoted(type_)
+                )
         elements = [element_of(type_) for type_ in types]
         for index in range(0, count, 2):
             pair = elements[index], elements[index + 1]
             if pair[0] != pair[1]:
-                raise self.refuse("aggregate-argument-pair", index, index + 1, *map(quoted, pair))
+                raise self.refuse(
+                    "cuda_tile.aggregate.argument_pair",
+                    first=index,
+                    second=index + 1,
+                    first_type=quoted(pair[0]),
+                    second_type=quoted(pair[1]),
+                )
         for index, value in enumerate(self.values):
             pair = element_of(value.type), elements[2 * index]
             if pair[0] != pair[1]:
-                raise self.refuse("aggregate-argument-type", index, 2 * index, *map(quoted, pair))
+                raise self.refuse(
+                    "cuda_tile.aggregate.argument_type",
+                    operand=index,
+                    argument=2 * index,
+                    operand_type=quoted(pair[0]),
+                    argument_type=quoted(pair[1]),
+                )
 
     def _check_yield(self, body: Region) -> None:
         terminator = body.block.last_op
         if not isinstance(terminator, YieldOp):
-            raise self.refuse("region-end", YieldOp.name, terminator and terminator.name)
+            raise self.refuse(
+                "cuda_tile.region.end", expected=YieldOp.name, given=terminator and terminator.name
+            )
         if len(terminator.values) != len(self.values):
             counts = (len(terminator.values), len(self.values))
-            raise self.refuse("aggregate-yield-count", *counts)
+            raise self.refuse(
+                "cuda_tile.aggregate.yield_count", given=counts[0], expected=counts[1]
+            )
         for index, pair in enumerate(zip(self.values, terminator.values, strict=True)):
             value, yielded = (element_of(v.type) for v in pair)
             if not isinstance(pair[1].type, TileType):
                 types = (quoted(pair[0].type), quoted(pair[1].type))
-                raise self.refuse("aggregate-yield-tile", *types)
+                raise self.refuse(
+                    "cuda_tile.aggregate.yield_tile", operand_type=types[0], yielded_type=types[1]
+                )
             if value != yielded:
                 types = (quoted(value), quoted(yielded))
-                raise self.refuse("aggregate-yield-type", index, index, *types)
+                raise self.refuse(
+                    "cuda_tile.aggregate.yield_type",
+                    operand=index,
+                    yielded=index,
+                    operand_type=types[0],
+                    yielded_type=types[1],
+                )
 
     def _check_effects(self, block: Block) -> None:
         for op in block.ops:
             if op is not block.last_op and not is_side_effect_free(op):
-                raise op_error(op, message("aggregate-effects").format(self.name))
+                raise op_error(op, message("cuda_tile.aggregate.effects", op=self.name))
 
 
 def _type_of(identity: Attribute) -> Attribute:
@@ -202,7 +245,11 @@ class ReduceOp(_AggregateOp):
         inferred = [_without(value.type, self.dim.value.data) for value in self.values]
         given = types_of_values(self.results)
         if given != inferred:
-            raise self.refuse("inferred-types", quoted_types(inferred), quoted_types(given))
+            raise self.refuse(
+                "cuda_tile.inferred_types",
+                inferred=quoted_types(inferred),
+                declared=quoted_types(given),
+            )
 
 
 def _without(type_: Attribute, dimension: int) -> TileType:
@@ -224,7 +271,7 @@ class ScanOp(_AggregateOp):
         """The shapes stay."""
         for index, (value, result) in enumerate(zip(self.values, self.results, strict=True)):
             if value.type != result.type:
-                raise self.refuse("scan-result-type", index)
+                raise self.refuse("cuda_tile.scan.result_type", index=index)
 
 
 OPERATIONS = (ReduceOp, ScanOp)

@@ -22,7 +22,7 @@ def check_blocks(op: CudaTileOp, region: Region, index: int, name: str) -> None:
     """The region has one block; what ends it others look at."""
     block = region.blocks.first
     if block is None or region.blocks.last is not block:
-        raise op.refuse("region-blocks", index, name)
+        raise op.refuse("cuda_tile.region.blocks", index=index, name=name)
 
 
 def types_of_values(values: Iterable[SSAValue]) -> list[Attribute]:
@@ -41,9 +41,9 @@ def check_no_views(
     """Views are not handed on; the keys are those of the messages for the two kinds."""
     for index, type_ in enumerate(types):
         if isinstance(type_, TensorViewType):
-            raise op.refuse(tensor_key, index)
+            raise op.refuse(tensor_key, index=index)
         if isinstance(type_, TileView):
-            raise op.refuse(tile_key, index)
+            raise op.refuse(tile_key, index=index)
 
 
 class TerminatorOp(CudaTileOp):
@@ -83,7 +83,7 @@ class TerminatorOp(CudaTileOp):
     def check(self) -> None:
         parent = self.parent_op()
         if parent is None or parent.name not in self.PARENTS:
-            raise self.refuse("expects-parent-op", ", ".join(self.PARENTS))
+            raise self.refuse("cuda_tile.expects.parent_op", ops=", ".join(self.PARENTS))
         self.check_values(parent)
 
     def check_values(self, parent: Operation) -> None:

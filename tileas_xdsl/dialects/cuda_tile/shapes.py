@@ -46,9 +46,9 @@ class IotaOp(CudaTileOp):
     def check(self) -> None:
         shape, element = shape_of(self.result.type), element_of(self.result.type)
         if len(shape) != 1:
-            raise self.refuse("iota-rank")
+            raise self.refuse("cuda_tile.iota.rank")
         if shape[0] > 1 << bit_width(element):
-            raise self.refuse("iota-range", shape[0], quoted(element))
+            raise self.refuse("cuda_tile.iota.range", count=shape[0], element=quoted(element))
 
 
 @cuda_tile_op
@@ -68,7 +68,9 @@ class BroadcastOp(CudaTileOp):
     def check(self) -> None:
         source, result = shape_of(self.source.type), shape_of(self.result.type)
         if any(a not in (1, b) for a, b in zip(source, result, strict=True)):
-            raise self.refuse("broadcast-shape", listed(source), listed(result))
+            raise self.refuse(
+                "cuda_tile.broadcast.shape", source=listed(source), result=listed(result)
+            )
 
 
 @cuda_tile_op
@@ -87,7 +89,7 @@ class ReshapeOp(CudaTileOp):
 
     def check(self) -> None:
         if _count(self.source) != _count(self.result):
-            raise self.refuse("reshape-size")
+            raise self.refuse("cuda_tile.reshape.size")
 
 
 def _count(value: SSAValue) -> int:
@@ -117,17 +119,22 @@ class PermuteOp(CudaTileOp):
         source, result = shape_of(self.source.type), shape_of(self.result.type)
         rank = len(source)
         if rank < 2:
-            raise self.refuse("permute-rank", rank)
+            raise self.refuse("cuda_tile.permute.rank", rank=rank)
         if len(permutation) != rank:
-            raise self.refuse("permute-size", len(permutation), rank)
+            raise self.refuse("cuda_tile.permute.size", given=len(permutation), expected=rank)
         if len(set(permutation)) != rank:
-            raise self.refuse("permute-unique")
+            raise self.refuse("cuda_tile.permute.unique")
         for index, origin in enumerate(permutation):
             if not 0 <= origin < rank:
-                raise self.refuse("permute-range", index, origin, rank)
+                raise self.refuse("cuda_tile.permute.range", index=index, value=origin, rank=rank)
         for index, origin in enumerate(permutation):
             if result[index] != source[origin]:
-                raise self.refuse("permute-shape", index, source[origin], result[index])
+                raise self.refuse(
+                    "cuda_tile.permute.shape",
+                    index=index,
+                    expected=source[origin],
+                    given=result[index],
+                )
 
 
 class _SliceOp(CudaTileOp):
@@ -138,7 +145,7 @@ class _SliceOp(CudaTileOp):
     ) -> None:
         """Each index is a number of a slice; constant ones outside the range are warned of."""
         if len(indices) != len(part):
-            raise self.refuse("slice-index-count", len(part), len(indices))
+            raise self.refuse("cuda_tile.slice_index.count", expected=len(part), given=len(indices))
         verb = self.name.removeprefix("cuda_tile.")
         for number, index in enumerate(indices):
             value = constant_number(index)
@@ -146,10 +153,14 @@ class _SliceOp(CudaTileOp):
                 continue
             last = whole[number] // part[number] - 1
             if value < 0:
-                text = message("slice-index-negative").format(verb, number, value)
+                text = message(
+                    "cuda_tile.slice_index.negative", verb=verb, index=number, value=value
+                )
                 emit_warning(self, text, prefix=False)
             elif value > last:
-                text = message("slice-index-outside").format(verb, number, value, last)
+                text = message(
+                    "cuda_tile.slice_index.outside", verb=verb, index=number, value=value, last=last
+                )
                 emit_warning(self, text, prefix=False)
 
 
@@ -170,11 +181,17 @@ class ExtractOp(_SliceOp):
 
     def check(self) -> None:
         if element_of(self.source.type) != element_of(self.result.type):
-            raise self.refuse("slice-element")
+            raise self.refuse("cuda_tile.slice.element")
         whole, part = shape_of(self.source.type), shape_of(self.result.type)
         for index, (extent, piece) in enumerate(zip(whole, part, strict=True)):
             if extent % piece:
-                raise self.refuse("extract-divides", index, extent, index, piece)
+                raise self.refuse(
+                    "cuda_tile.extract.divides",
+                    source_dim=index,
+                    source_extent=extent,
+                    result_dim=index,
+                    result_extent=piece,
+                )
         self.check_slices(whole, part, self.indices)
 
 
@@ -199,13 +216,19 @@ class InsertOp(_SliceOp):
 
     def check(self) -> None:
         if element_of(self.source.type) != element_of(self.result.type):
-            raise self.refuse("slice-element")
+            raise self.refuse("cuda_tile.slice.element")
         part, whole = shape_of(self.source.type), shape_of(self.result.type)
         if len(part) != len(whole):
-            raise self.refuse("slice-rank")
+            raise self.refuse("cuda_tile.slice.rank")
         for index, (piece, extent) in enumerate(zip(part, whole, strict=True)):
             if extent % piece:
-                raise self.refuse("insert-divides", index, extent, index, piece)
+                raise self.refuse(
+                    "cuda_tile.insert.divides",
+                    result_dim=index,
+                    result_extent=extent,
+                    source_dim=index,
+                    source_extent=piece,
+                )
         self.check_slices(whole, part, self.indices)
 
 
@@ -232,16 +255,22 @@ class CatOp(CudaTileOp):
         lhs, rhs, result = (shape_of(v.type) for v in (self.lhs, self.rhs, self.result))
         dim = self.dim.value.data
         if not 0 <= dim < len(lhs):
-            raise self.refuse("cat-dim", len(lhs), dim)
+            raise self.refuse("cuda_tile.cat.dim", rank=len(lhs), dim=dim)
         if lhs[dim] + rhs[dim] != result[dim]:
-            raise self.refuse("cat-extent", dim, lhs[dim] + rhs[dim], result[dim])
+            raise self.refuse(
+                "cuda_tile.cat.extent", dim=dim, expected=lhs[dim] + rhs[dim], given=result[dim]
+            )
         for index in range(len(lhs)):
             if index == dim:
                 continue
             if lhs[index] != rhs[index]:
-                raise self.refuse("cat-operands", index, lhs[index], rhs[index])
+                raise self.refuse(
+                    "cuda_tile.cat.operands", dim=index, expected=lhs[index], given=rhs[index]
+                )
             if lhs[index] != result[index]:
-                raise self.refuse("cat-result", index, lhs[index], result[index])
+                raise self.refuse(
+                    "cuda_tile.cat.result", dim=index, expected=lhs[index], given=result[index]
+                )
 
 
 @cuda_tile_op
@@ -268,7 +297,7 @@ class SelectOp(CudaTileOp):
 
     def check(self) -> None:
         if isinstance(element_of(self.result.type), Float4E2M1FNType):
-            raise self.refuse("select-f4")
+            raise self.refuse("cuda_tile.select.f4")
 
 
 class _GridOp(CudaTileOp):

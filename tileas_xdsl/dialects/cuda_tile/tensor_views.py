@@ -45,7 +45,9 @@ def _parse_numbers(parser: Parser, keyword: str, name: str) -> _Numbers:
         if value is None:
             operand = parser.parse_optional_unresolved_operand()
             if operand is None:
-                parser.raise_error(message("integer-or-value"), at_position=position)
+                parser.raise_error(
+                    message("cuda_tile.expected.integer_or_value"), at_position=position
+                )
             numbers.operands.append(operand)
             value = DYNAMIC_INDEX
         numbers.values.append((value, position))
@@ -66,7 +68,7 @@ class _Types:
 
 def _as_tensor(parser: Parser, type_: Attribute, position: Position) -> TensorViewType:
     if not isinstance(type_, TensorViewType):
-        text = message("expected-view-type").format("tensor_view", quoted(type_))
+        text = message("cuda_tile.expected.view_type", expected="tensor_view", given=quoted(type_))
         parser.raise_error(text, at_position=position)
     return type_
 
@@ -111,11 +113,23 @@ def _compare(parser: Parser, given: _Numbers, expected: Sequence[int]) -> None:
     """The text in front of the colon says the same as the type."""
     if len(given.values) != len(expected):
         counts = (given.name, len(expected), len(given.values))
-        parser.raise_error(message("tensor-rank").format(*counts), at_position=given.position)
+        parser.raise_error(
+            message("cuda_tile.tensor.rank", kind=counts[0], expected=counts[1], given=counts[2]),
+            at_position=given.position,
+        )
     for index, ((value, position), wanted) in enumerate(zip(given.values, expected, strict=True)):
         if value != wanted:
             words = (given.name, index, _word(wanted), _word(value))
-            parser.raise_error(message("tensor-number").format(*words), at_position=position)
+            parser.raise_error(
+                message(
+                    "cuda_tile.tensor.extent",
+                    kind=words[0],
+                    dim=words[1],
+                    expected=words[2],
+                    given=words[3],
+                ),
+                at_position=position,
+            )
 
 
 @cuda_tile_op
@@ -189,31 +203,37 @@ class MakeTensorViewOp(CudaTileOp):
         assert isinstance(pointer, PtrType)
         if tensor.element_type != pointer.pointee:
             elements = (quoted(tensor.element_type), quoted(pointer.pointee))
-            raise self.refuse("tensor-pointee", *elements)
+            raise self.refuse("cuda_tile.tensor.pointee", expected=elements[0], given=elements[1])
         self._check_ptr_attr(pointer, tensor)
         self._check_numbers(tensor)
 
     def _check_ptr_attr(self, pointer: PtrType, tensor: TensorViewType) -> None:
         has, gives = (isinstance(t.ptr_attr, PtrAttr) for t in (pointer, tensor))
         if has and not gives:
-            raise self.refuse("tensor-loses-ptr-attr", pointer.ptr_attr)
+            raise self.refuse("cuda_tile.tensor.loses_ptr_attr", attribute=pointer.ptr_attr)
         if gives and not has:
-            raise self.refuse("tensor-invents-ptr-attr")
+            raise self.refuse("cuda_tile.tensor.invents_ptr_attr")
 
     def _check_numbers(self, tensor: TensorViewType) -> None:
         for key, numbers, values in (
-            ("tensor-dynamic-shape", tensor.get_shape(), self.dynamic_shape),
-            ("tensor-dynamic-strides", tensor.get_strides(), self.dynamic_strides),
+            ("cuda_tile.tensor_dynamic.shape", tensor.get_shape(), self.dynamic_shape),
+            ("cuda_tile.tensor_dynamic.strides", tensor.get_strides(), self.dynamic_strides),
         ):
             count = numbers.count(DYNAMIC_INDEX)
             if len(values) != count:
-                raise self.refuse(key, count, len(values))
+                raise self.refuse(key, expected=count, given=len(values))
         expected = None
         for word, index, type_ in self._typed_numbers():
             expected = expected or type_
             if type_ != expected:
                 types = (quoted(expected), quoted(type_))
-                raise self.refuse("tensor-dynamic-type", word, index, *types)
+                raise self.refuse(
+                    "cuda_tile.tensor_dynamic.type",
+                    kind=word,
+                    index=index,
+                    expected=types[0],
+                    given=types[1],
+                )
 
     def _typed_numbers(self) -> Iterator[tuple[str, int, Attribute]]:
         for word, values in (("shape", self.dynamic_shape), ("stride", self.dynamic_strides)):

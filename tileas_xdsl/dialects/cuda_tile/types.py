@@ -87,7 +87,7 @@ def parse_ptr_attr(parser: AttrParser) -> PtrAttr | NoneAttr:
     position = parser.pos
     attribute = parser.parse_optional_attribute()
     if not isinstance(attribute, PtrAttr):
-        parser.raise_error(message("expected-ptr-attr"), at_position=position)
+        parser.raise_error(message("cuda_tile.expected.ptr_attr"), at_position=position)
     return attribute
 
 
@@ -101,16 +101,20 @@ def print_ptr_attr(printer: Printer, ptr_attr: PtrAttr | NoneAttr) -> None:
 def check_tile(shape: Sequence[int], element: Attribute) -> None:
     """Raise `VerifyException` if there is no tile of this shape and element type."""
     if isinstance(element, Float4E2M1FNType) and all(extent % 2 for extent in shape):
-        raise VerifyException(message("f4e2m1fn-tiles-even"))
+        raise VerifyException(message("cuda_tile.tile.f4e2m1fn_even"))
     size = 1
     for extent in shape:
         if extent <= 0:
-            raise VerifyException(message("tile-dimensions-positive").format(listed(shape)))
+            raise VerifyException(
+                message("cuda_tile.tile.dimensions_positive", shape=listed(shape))
+            )
         if extent & (extent - 1):
-            raise VerifyException(message("tile-dimensions-powers-of-two").format(listed(shape)))
+            raise VerifyException(
+                message("cuda_tile.tile.dimensions_powers_of_two", shape=listed(shape))
+            )
         size *= extent
         if size > MAX_TILE_ELEMENTS:
-            raise VerifyException(message("tile-too-large").format(MAX_TILE_ELEMENTS))
+            raise VerifyException(message("cuda_tile.tile.too_large", limit=MAX_TILE_ELEMENTS))
 
 
 @irdl_attr_definition

@@ -20,7 +20,9 @@ def check_grid(
     """A view whose tiles form a grid: dimension `i` of a tile is dimension `dim_map[i]`."""
     _check_rank(tile, tensor_rank)
     if len(dim_map) != len(tile):
-        raise VerifyException(message("view-dim-map-size").format(len(tile), len(dim_map)))
+        raise VerifyException(
+            message("cuda_tile.view.dim_map_size", expected=len(tile), given=len(dim_map))
+        )
     _check_extents(tile)
     _check_map(dim_map, tensor_rank)
     check_tile(tile, element)
@@ -33,31 +35,39 @@ def check_sparse(
     _check_rank(tile, tensor_rank)
     _check_extents(tile)
     if sparse_dim >= tensor_rank:
-        raise VerifyException(message("view-gather-dimension").format(tensor_rank, sparse_dim))
+        raise VerifyException(
+            message("cuda_tile.view.gather_dimension", rank=tensor_rank, dim=sparse_dim)
+        )
     check_tile(tile, element)
 
 
 def _check_rank(tile: Sequence[int], tensor_rank: int) -> None:
     if not tile:
-        raise VerifyException(message("view-tile-rank-0"))
+        raise VerifyException(message("cuda_tile.view.tile_rank_0"))
     if len(tile) != tensor_rank:
-        raise VerifyException(message("view-tile-rank").format(tensor_rank, len(tile)))
+        raise VerifyException(
+            message("cuda_tile.view.tile_rank", rank=tensor_rank, tile_rank=len(tile))
+        )
 
 
 def _check_extents(tile: Sequence[int]) -> None:
     if any(extent & (extent - 1) for extent in tile):
-        raise VerifyException(message("view-tile-powers-of-two").format(listed(tile)))
+        raise VerifyException(message("cuda_tile.view.tile_powers_of_two", shape=listed(tile)))
 
 
 def _check_map(dim_map: Sequence[int], tensor_rank: int) -> None:
     used: dict[int, int] = {}
     for tile_dim, target in enumerate(dim_map):
         if target < 0:
-            raise VerifyException(message("view-target-negative").format(target))
+            raise VerifyException(message("cuda_tile.view.target_negative", dim=target))
         if target >= tensor_rank:
-            raise VerifyException(message("view-target-outside").format(tensor_rank, target))
+            raise VerifyException(
+                message("cuda_tile.view.target_outside", rank=tensor_rank, dim=target)
+            )
         if target in used:
-            text = message("view-target-twice").format(target, used[target], tile_dim)
+            text = message(
+                "cuda_tile.view.target_twice", dim=target, first=used[target], second=tile_dim
+            )
             raise VerifyException(text)
         used[target] = tile_dim
 
@@ -65,16 +75,20 @@ def _check_map(dim_map: Sequence[int], tensor_rank: int) -> None:
 def check_traversal(steps: Sequence[int], rank: int) -> None:
     """The distances between the tiles of a strided view."""
     if len(steps) != rank:
-        raise VerifyException(message("view-traversal-count").format(rank, len(steps)))
+        raise VerifyException(
+            message("cuda_tile.view.traversal_count", expected=rank, given=len(steps))
+        )
     if any(step <= 0 for step in steps):
-        raise VerifyException(message("view-traversal-positive").format(listed(steps)))
+        raise VerifyException(message("cuda_tile.view.traversal_positive", strides=listed(steps)))
 
 
 def check_padding(padding: PaddingValueAttr | NoneAttr, element: Attribute) -> None:
     """All padding values but zero are of floats."""
     if isinstance(padding, NoneAttr) or padding.data is PaddingValue.ZERO or is_float(element):
         return
-    raise VerifyException(message("view-padding-float").format(padding.data, quoted(element)))
+    raise VerifyException(
+        message("cuda_tile.view.padding_float", padding=padding.data, element=quoted(element))
+    )
 
 
 def quoted(type_: Attribute) -> str:
@@ -86,10 +100,15 @@ def check_indices(types: Sequence[Attribute]) -> None:
     """An index of scalars of one type, given those of tiles."""
     for type_ in types:
         if _rank(type_):
-            raise VerifyException(message("view-index-scalar").format(quoted(type_)))
+            raise VerifyException(message("cuda_tile.view.index_scalar", type=quoted(type_)))
     for index, type_ in enumerate(types):
         if type_ != types[0]:
-            text = message("view-index-same").format(index, quoted(types[0]), quoted(type_))
+            text = message(
+                "cuda_tile.view.index_same",
+                index=index,
+                expected=quoted(types[0]),
+                given=quoted(type_),
+            )
             raise VerifyException(text)
 
 
@@ -103,9 +122,16 @@ def check_sparse_indices(types: Sequence[Attribute], tile: Sequence[int], sparse
     positions = types[sparse_dim]
     assert isinstance(positions, TileType)
     if positions.rank != 1:
-        raise VerifyException(message("view-sparse-rank").format(sparse_dim, positions.rank))
+        raise VerifyException(
+            message("cuda_tile.view.sparse_rank", dim=sparse_dim, rank=positions.rank)
+        )
     if positions.size != tile[sparse_dim]:
-        text = message("view-sparse-size").format(positions.size, sparse_dim, tile[sparse_dim])
+        text = message(
+            "cuda_tile.view.sparse_size",
+            size=positions.size,
+            dim=sparse_dim,
+            extent=tile[sparse_dim],
+        )
         raise VerifyException(text)
     _check_dense_indices(types, sparse_dim)
 
@@ -116,8 +142,13 @@ def _check_dense_indices(types: Sequence[Attribute], sparse_dim: int) -> None:
         if index == sparse_dim:
             continue
         if _rank(type_):
-            raise VerifyException(message("view-sparse-scalar").format(index))
+            raise VerifyException(message("cuda_tile.view.sparse_scalar", index=index))
         first = first or type_
         if type_ != first:
-            text = message("view-sparse-same").format(index, quoted(first), quoted(type_))
+            text = message(
+                "cuda_tile.view.sparse_same",
+                index=index,
+                expected=quoted(first),
+                given=quoted(type_),
+            )
             raise VerifyException(text)

@@ -31,7 +31,7 @@ def parse_tensor_view_body(
     if not shape:
         return element, [], [], _parse_scalar_ptr_attr(parser)
     if parser.parse_optional_punctuation(",") is None:
-        parser.raise_error(message("tensor-view-expected-strides"))
+        parser.raise_error(message("cuda_tile.tensor_view.expected_strides"))
     parser.parse_keyword("strides")
     parser.parse_punctuation("=")
     strides = parser.parse_comma_separated_list(
@@ -44,10 +44,10 @@ def _parse_scalar_ptr_attr(parser: AttrParser) -> PtrAttr | NoneAttr:
     if parser.parse_optional_punctuation(",") is None:
         return NoneAttr()
     if parser.parse_optional_keyword("strides") is not None:
-        parser.raise_error(message("tensor-view-0d-strides"))
+        parser.raise_error(message("cuda_tile.tensor_view.0d_strides"))
     attribute = parser.parse_optional_attribute()
     if not isinstance(attribute, PtrAttr):
-        parser.raise_error(message("tensor-view-0d-token"))
+        parser.raise_error(message("cuda_tile.tensor_view.0d_token"))
     return attribute
 
 
@@ -57,9 +57,9 @@ def _parse_stride(parser: AttrParser) -> int:
     position = parser.pos
     stride = parser.parse_optional_integer(allow_boolean=False)
     if stride is None or stride > MAX_I64:
-        parser.raise_error(message("tensor-view-stride-number"), at_position=position)
+        parser.raise_error(message("cuda_tile.tensor_view.stride_syntax"), at_position=position)
     if stride <= 0:
-        text = message("tensor-view-stride-positive").format(stride)
+        text = message("cuda_tile.tensor_view.stride_positive", stride=stride)
         parser.raise_error(text, at_position=position)
     return stride
 
@@ -79,7 +79,7 @@ def parse_tile_shape(parser: AttrParser) -> list[int]:
         extents = parser.parse_dimension_list()
     for index, extent in enumerate(extents):
         if not 0 < extent <= MAX_I32:
-            text = message("view-tile-i32").format(index, extent, MAX_I32)
+            text = message("cuda_tile.view.tile_i32", dim=index, extent=extent, limit=MAX_I32)
             parser.raise_error(text, at_position=position)
     return extents
 
@@ -119,7 +119,9 @@ def parse_padding(parser: AttrParser) -> PaddingValueAttr | NoneAttr:
     position = parser.pos
     word = parser.parse_identifier()
     if word not in list(PaddingValue):
-        parser.raise_error(message("view-padding-word").format(word), at_position=position)
+        parser.raise_error(
+            message("cuda_tile.view.padding_keyword", keyword=word), at_position=position
+        )
     parser.parse_punctuation(",")
     return PaddingValueAttr(PaddingValue(word))
 
@@ -134,5 +136,5 @@ def parse_tensor_view(parser: AttrParser, wanted: type[TypeT]) -> TypeT:
     """The type of a tensor view."""
     type_ = parse_type(parser)
     if not isinstance(type_, wanted):
-        parser.raise_error(message("expected-tensor-view-type").format(quoted(type_)))
+        parser.raise_error(message("cuda_tile.expected.tensor_view_type", type=quoted(type_)))
     return type_

@@ -102,13 +102,15 @@ class TensorViewType(ParametrizedAttribute, TypeAttribute):
             raise VerifyException(f"a tensor view has no elements of type {self.element_type}")
         shape, strides = self.get_shape(), self.get_strides()
         if len(shape) != len(strides):
-            text = message("tensor-view-ranks").format(len(shape), len(strides))
+            text = message("cuda_tile.tensor_view.ranks", shape=len(shape), strides=len(strides))
             raise VerifyException(text)
         if any(extent <= 0 and extent != DYNAMIC_INDEX for extent in shape):
-            raise VerifyException(message("tensor-view-sizes").format(_bracketed(shape)))
+            raise VerifyException(message("cuda_tile.tensor_view.sizes", shape=_bracketed(shape)))
         for stride in strides:
             if stride <= 0 and stride != DYNAMIC_INDEX:
-                raise VerifyException(message("tensor-view-stride-positive").format(stride))
+                raise VerifyException(
+                    message("cuda_tile.tensor_view.stride_positive", stride=stride)
+                )
 
 
 def _bracketed(values: Sequence[int]) -> str:

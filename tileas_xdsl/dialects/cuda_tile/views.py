@@ -84,7 +84,7 @@ class _MakeViewOp(CudaTileOp):
         view = parse_type(parser)
         if not isinstance(view, cls.VIEW):
             name = cls.VIEW.name.rpartition(".")[2]
-            text = message("expected-view-type").format(name, quoted(view))
+            text = message("cuda_tile.expected.view_type", expected=name, given=quoted(view))
             parser.raise_error(text, at_position=position)
         tensor = parser.resolve_operand(operand, view.tensor_view)
         return cls.create(operands=[tensor], result_types=[view], attributes=attributes)
@@ -100,7 +100,11 @@ class _MakeViewOp(CudaTileOp):
         view, given = self.results[0].type, self.tensor_view.type
         assert isinstance(view, TileView)
         if given != view.tensor_view:
-            raise self.refuse("view-of-other-tensor", quoted(given), quoted(view.tensor_view))
+            raise self.refuse(
+                "cuda_tile.view.of_other_tensor",
+                given=quoted(given),
+                expected=quoted(view.tensor_view),
+            )
 
 
 @cuda_tile_op
@@ -157,7 +161,7 @@ class _GetShapeOp(CudaTileOp):
         position = parser.pos
         source = parse_type(parser)
         if not isinstance(source, cls.SOURCE):
-            text = message(cls.EXPECTED).format(quoted(source))
+            text = message(cls.EXPECTED, type=quoted(source))
             parser.raise_error(text, at_position=position)
         parser.parse_punctuation("->")
         result = parse_type(parser)
@@ -177,7 +181,7 @@ class _GetShapeOp(CudaTileOp):
     def check(self) -> None:
         rank = self.rank_of(self.operands[0].type)
         if len(self.results) != rank:
-            raise self.refuse(self.COUNT, rank, len(self.results))
+            raise self.refuse(self.COUNT, expected=rank, given=len(self.results))
 
 
 @cuda_tile_op
@@ -186,8 +190,8 @@ class GetTensorShapeOp(_GetShapeOp):
 
     name = "cuda_tile.get_tensor_shape"
     SOURCE: ClassVar = TensorViewType
-    EXPECTED: ClassVar = "expected-tensor-view"
-    COUNT: ClassVar = "results-of-tensor-rank"
+    EXPECTED: ClassVar = "cuda_tile.expected.tensor_view"
+    COUNT: ClassVar = "cuda_tile.results.tensor_rank"
     src = operand_def(TENSOR_VIEW)
 
 
@@ -197,8 +201,8 @@ class GetIndexSpaceShapeOp(_GetShapeOp):
 
     name = "cuda_tile.get_index_space_shape"
     SOURCE: ClassVar = TileView
-    EXPECTED: ClassVar = "expected-tile-view"
-    COUNT: ClassVar = "results-of-index-rank"
+    EXPECTED: ClassVar = "cuda_tile.expected.tile_view"
+    COUNT: ClassVar = "cuda_tile.results.index_rank"
     src = operand_def(TILE_VIEW)
 
 
@@ -216,9 +220,13 @@ class _ViewAccessOp(CudaTileOp):
         """The index selects a tile of the view, and this is its type."""
         assert isinstance(view, TileView)
         if len(indices) != view.index_rank:
-            raise self.refuse("access-index-count", view.index_rank, len(indices))
+            raise self.refuse(
+                "cuda_tile.access.index_count", expected=view.index_rank, given=len(indices)
+            )
         if tile != view.tile_type:
-            raise self.refuse("access-tile-type", quoted(view.tile_type), quoted(tile))
+            raise self.refuse(
+                "cuda_tile.access.tile_type", expected=quoted(view.tile_type), given=quoted(tile)
+            )
         try:
             view.check_index([index.type for index in indices])
         except VerifyException as error:
@@ -226,7 +234,7 @@ class _ViewAccessOp(CudaTileOp):
         check_hints(self, OF_VIEW_ACCESS)
         flags = flags_of(self.inbounds)
         if len(flags) != len(indices):
-            raise self.refuse("inbounds-size", len(flags), len(indices))
+            raise self.refuse("cuda_tile.inbounds.size", given=len(flags), expected=len(indices))
 
 
 def _properties(order: Order, extras: Extras, sizes: Sequence[int]) -> dict[str, Attribute]:

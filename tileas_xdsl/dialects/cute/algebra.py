@@ -21,8 +21,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.dialects.cute.literals import inference_error, literal
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import (
     extents_of,
     has_static_shape,
@@ -90,18 +91,17 @@ class FilterZerosOp(ProfiledOp):
     def check(self, *operands: Any) -> None:
         layout = layout_of(operands[0])
         if layout is None:
-            key = "unable-to-filter-zeros-for-input"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(self, message("cute.filter_zeros.input", type=self.input.type))
         if self.target_profile is None:
             return
         profile = operands[1]
         if not isinstance(profile, Tree) or profile.kind is not ShapeType:
-            key = "expects-a-shape-type-for-the-target-profile-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.target_profile.type}'")
+            raise inference_error(
+                self, message("cute.filter_zeros.profile_type", type=self.target_profile.type)
+            )
         if not congruent(profile.tree, layout.shape):
-            first = literal("expects-target-profile-has-the-same-profile-with-the-src-but-src")
-            second = literal("and-target-profile-is")
-            raise inference_error(self, f"{first}{show(layout.shape)} {second}{show(profile.tree)}")
+            shapes = {"src": show(layout.shape), "target": show(profile.tree)}
+            raise inference_error(self, message("cute.filter_zeros.profile", **shapes))
 
     def compute(self, *operands: Any) -> Any:
         return on_layout(operands[0], algebra.filter_zeros)
@@ -151,8 +151,7 @@ class InverseOp(Projection, ABC):
     def plain(self, value: Any) -> Any:
         """The layout, with extents that are known."""
         if not isinstance(value, (Layout, ComposedLayout)):
-            key = "expects-an-input-of-type-layout-or-composed-layout-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(self, message("cute.inverse.input", type=self.input.type))
         return value
 
 
@@ -163,14 +162,16 @@ class RightInverseOp(InverseOp):
     name = "cute.right_inverse"
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        key = "unable-to-compute-a-right-inverse-for-input"
-        return inference_error(self, f"{literal(key)}'{self.input.type}': {error}")
+        return inference_error(
+            self, message("cute.right_inverse.failed", type=self.input.type, reason=error)
+        )
 
     def compute(self, *operands: Any) -> Any:
         layout = self.plain(operands[0])
         if not has_static_shape(layout):
-            key = "expects-an-input-with-static-shape-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(
+                self, message("cute.right_inverse.static_shape", type=self.input.type)
+            )
         return algebra.right_inverse(layout)
 
 
@@ -183,8 +184,7 @@ class LeftInverseOp(InverseOp):
     def compute(self, *operands: Any) -> Any:
         layout = self.plain(operands[0])
         if not has_static_shape(layout):
-            key = "input-layout-4-1-4-has-a-dynamic-shape-and-is-not-supported"
-            raise inference_error(self, literal(key, ("(?,4):(1,4)", layout)))
+            raise inference_error(self, message("cute.left_inverse.dynamic_shape", layout=layout))
         return algebra.left_inverse(layout)
 
 
@@ -198,11 +198,12 @@ class RecastLayoutOp(Projection):
 
     def check(self, *operands: Any) -> None:
         if not isinstance(operands[0], (Layout, ComposedLayout)):
-            key = "expects-src-is-layout-type-interface-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(self, message("cute.recast_layout.input", type=self.input.type))
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        return inference_error(self, f"{literal('unable-to-recast-layout')}{operands[0]}: {error}")
+        return inference_error(
+            self, message("cute.recast_layout.failed", layout=operands[0], reason=error)
+        )
 
     def compute(self, *operands: Any) -> Any:
         old, new = (int(b.value.data) for b in (self.old_type_bits, self.new_type_bits))
@@ -220,8 +221,9 @@ class ShapeDivOp(AlgebraOp):
     traits = traits_def(Pure())
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        key = "unable-to-compute-shape-div-for-inputs-a-and-b"
-        return inference_error(self, literal(key, ("<a>", self.lhs.type), ("<b>", self.rhs.type)))
+        return inference_error(
+            self, message("cute.shape_div.failed", a=self.lhs.type, b=self.rhs.type)
+        )
 
     def compute(self, *operands: Any) -> Any:
         a, b = (extents_of(operand, "a shape") for operand in operands)
@@ -275,8 +277,7 @@ class GroupModesOp(Projection):
     def check(self, *operands: Any) -> None:
         value = operands[0]
         if layout_of(value) is None and not isinstance(value, Tree):
-            key = "expects-view-or-layout-type-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(self, message("cute.group_modes.input", type=self.input.type))
 
     def compute(self, *operands: Any) -> Any:
         value = operands[0]
@@ -289,17 +290,18 @@ class GroupModesOp(Projection):
     def _range(self, rank: int) -> tuple[int, int]:
         begin, end = int(self.begin.value.data), int(self.end.value.data)
         if not -rank <= begin < rank:
-            key = "expects-begin-in-the-range-of-rank-rank-1-but-got-begin-and-rank"
-            raise inference_error(self, literal(key, ("{0}", begin), ("{1}", rank)))
+            raise inference_error(
+                self, message("cute.group_modes.begin_range", begin=begin, rank=rank)
+            )
         if not -rank + 1 <= end <= rank:
-            key = "expects-end-in-the-range-of-rank-1-rank-but-got-end-and-rank"
-            raise inference_error(self, literal(key, ("{0}", end), ("{1}", rank)))
+            raise inference_error(self, message("cute.group_modes.end_range", end=end, rank=rank))
         first = begin + rank if begin < 0 else begin
         last = end + rank if end < 0 else end
         if first >= last:
-            key = "expects-begin-end-but-got-begin-and-end"
-            places = (("{0}", begin), ("{1}", first), ("{2}", end), ("{3}", last))
-            raise inference_error(self, literal(key, *places))
+            text = message(
+                "cute.group_modes.empty_range", begin=begin, first=first, end=end, last=last
+            )
+            raise inference_error(self, text)
         return first, last
 
 
@@ -323,12 +325,13 @@ class SelectOp(ModeListOp):
     def compute(self, *operands: Any) -> Any:
         value, modes = operands[0], self.modes
         if not modes:
-            raise inference_error(self, f"{literal('invalid-results-for-select-modes')}]")
+            raise inference_error(self, message("cute.select.results", modes=""))
         rank = len(value.modes) if isinstance(value, Tile) else int_tuple.rank(shape_of(value))
         if not all(0 <= mode < rank for mode in modes):
-            key = "the-mode-0-7-contains-values-that-are-out-of-range-for-the-input"
             shown = ", ".join(map(str, modes))
-            raise inference_error(self, literal(key, ("0, 7", shown), ("<type>", self.input.type)))
+            raise inference_error(
+                self, message("cute.select.modes", modes=shown, type=self.input.type)
+            )
         if isinstance(value, Tile):
             return Tile(tuple(value.modes[mode] for mode in modes))
         if isinstance(value, Tree):

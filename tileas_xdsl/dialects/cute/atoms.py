@@ -23,6 +23,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.interfaces import (
     AtomType,
@@ -34,7 +35,6 @@ from tileas_xdsl.dialects.cute.interfaces import (
     PrefetchAtomType,
     target_fault,
 )
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.operands import has_static_shape
 from tileas_xdsl.dialects.cute.operation import CuteOp, FixedResults
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
@@ -142,8 +142,9 @@ def check_rank_1(op: CuteOp, name: str, types: Sequence[Attribute]) -> None:
     for place, type_ in enumerate(types):
         layout = layout_of_view(type_)
         if layout is not None and layout.rank != 1:
-            key = "expects-rank-1-layout-for-a-0-but-got-layout"
-            raise op_error(op, literal(key, ("a[0]", f"{name}[{place}]"), ("<layout>", layout)))
+            raise op_error(
+                op, message("cute.atom_call.rank", view=f"{name}[{place}]", layout=layout)
+            )
 
 
 def check_spaces(
@@ -165,8 +166,7 @@ def check_copy_facts(op: CuteOp, atom: CopyAtomType, call: CopyCall) -> None:
         if isinstance(type_, MemRefType)
     }
     if len(sizes) > 1:
-        key = "atom-src-and-dst-need-to-have-the-same-element-size"
-        raise op_error(op, literal(key, ("<atom>", atom)))
+        raise op_error(op, message("cute.copy.element_sizes", atom=atom))
     check_spaces(op, "the source", call.sources, atom.source_spaces)
     check_spaces(op, "the destination", call.destinations, atom.destination_spaces)
 
@@ -207,7 +207,7 @@ class CopyAtomCallOp(AtomCall):
             if not isinstance(type_, MemRefType) or expected is None:
                 continue
             if not has_static_shape(type_.layout):
-                raise op_error(self, literal("expects-src-and-dst-to-have-static-shape"))
+                raise op_error(self, message("cute.copy.static_shape"))
             bits = type_.layout.size() * bit_width(type_.element_type)
             if bits != expected:
                 raise op_error(self, f"copies {expected} bits at once, but {type_} has {bits}")

@@ -17,6 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atoms import (
     AtomCall,
@@ -26,7 +27,6 @@ from tileas_xdsl.dialects.cute.atoms import (
     layout_of_view,
 )
 from tileas_xdsl.dialects.cute.interfaces import CopyAtomType, CopyCall, MmaAtomType
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.operands import has_static_shape
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -72,51 +72,43 @@ class CopyOp(AtomCall):
 
     def _check_shapes(self, src: Layout | ComposedLayout, dst: Layout | ComposedLayout) -> None:
         if not has_static_shape(src) or not has_static_shape(dst):
-            raise op_error(self, literal("expects-src-and-dst-to-have-static-shape"))
+            raise op_error(self, message("cute.copy.static_shape"))
         if src.rank != dst.rank:
-            raise op_error(
-                self, literal("src-rank-2-is-not-dst-rank-3", ("2", src.rank), ("3", dst.rank))
-            )
+            raise op_error(self, message("cute.copy.ranks", src=src.rank, dst=dst.rank))
         source, destination = int_tuple.wrap(src.shape), int_tuple.wrap(dst.shape)
         for rank in range(1, src.rank):
             if product(source[rank]) != product(destination[rank]):
-                key = "expects-same-size-in-rank-1-but-got-src-shape-8-4-and-dst-shape-8"
                 raise op_error(
                     self,
-                    literal(
-                        key,
-                        ("rank 1", f"rank {rank}"),
-                        ("(8,4)", show(src.shape)),
-                        ("(8,2)", show(dst.shape)),
+                    message(
+                        "cute.copy.sizes",
+                        rank=rank,
+                        src=show(src.shape),
+                        dst=show(dst.shape),
                     ),
                 )
         if _rest(source[0]) != _rest(destination[0]):
-            key = "expects-same-size-in-rest-atom-vrank-but-got-src-shape-8-3-4-and"
-            shapes = (("((8,3),4)", show(src.shape)), ("((8,2),4)", show(dst.shape)))
-            raise op_error(self, literal(key, *shapes))
+            shapes = {"src": show(src.shape), "dst": show(dst.shape)}
+            raise op_error(self, message("cute.copy.atom_sizes", **shapes))
 
     def _check_predicate(
         self, atom: CopyAtomType, src: Any, predicate: Attribute, source: Attribute
     ) -> None:
         if not isinstance(predicate, MemRefType):
-            raise op_error(self, literal("expects-pred-to-be-cute-mem-ref-type"))
+            raise op_error(self, message("cute.copy.predicate_type"))
         layout = predicate.layout
         if layout.rank != src.rank:
-            places = (("rank = 3", f"rank = {layout.rank}"), ("rank = 2", f"rank = {src.rank}"))
-            raise op_error(self, literal("pred-rank-3-is-not-src-rank-2", *places))
+            text = message("cute.copy.predicate_rank", predicate=layout.rank, src=src.rank)
+            raise op_error(self, text)
         if predicate.space not in PREDICATE_SPACES:
-            raise op_error(
-                self, literal("expects-pred-s-address-space-to-be-rmem-smem-gmem-generic")
-            )
+            raise op_error(self, message("cute.copy.predicate_space"))
         if predicate.swizzle.bits:
-            key = "expects-identity-swizzle-on-pred-tensor-but-got-s-3-4-3"
-            raise op_error(self, literal(key, ("S<3,4,3>", predicate.swizzle)))
+            raise op_error(self, message("cute.copy.predicate_swizzle", swizzle=predicate.swizzle))
         if not has_static_shape(layout):
-            raise op_error(self, literal("expects-pred-to-have-static-shape"))
+            raise op_error(self, message("cute.copy.predicate_static"))
         if _sizes(layout.shape) != _sizes(src.shape):
-            key = "expects-pred-to-have-compatible-shape-with-8-4-but-got-actual-pred"
-            shapes = (("(8,4)", show(src.shape)), ("(1,4)", show(layout.shape)))
-            raise op_error(self, literal(key, *shapes))
+            shapes = {"shape": show(src.shape), "predicate": show(layout.shape)}
+            raise op_error(self, message("cute.copy.predicate_shape", **shapes))
         self._check_one_element(atom, source)
 
     def _check_one_element(self, atom: CopyAtomType, source: Attribute) -> None:
@@ -125,8 +117,9 @@ class CopyOp(AtomCall):
             return
         width = bit_width(source.element_type)
         if atom.copy_bits != width:
-            key = "expects-copy-bits-to-be-16-but-got-128"
-            raise op_error(self, literal(key, ("16", width), ("128", atom.copy_bits)))
+            raise op_error(
+                self, message("cute.copy.predicate_bits", expected=width, given=atom.copy_bits)
+            )
 
 
 def _rest(mode: Any) -> int:
@@ -139,9 +132,9 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 
 C_RANKS = {
-    1: ((1, 2), "expects-c-to-have-rank-1-or-2-but-got-c"),
-    2: ((2, 3), "expects-c-to-have-rank-2-or-3-but-got-c"),
-    3: ((3,), "expects-c-to-have-rank-3-but-got-c"),
+    1: ((1, 2), "cute.gemm.rank_c_1"),
+    2: ((2, 3), "cute.gemm.rank_c_2"),
+    3: ((3,), "cute.gemm.rank_c_3"),
 }
 """By the rank of A, the ranks that C may have and what is said otherwise."""
 
@@ -166,23 +159,20 @@ class GemmOp(ProductCall):
 
     def _check_plain(self, types: Sequence[Attribute]) -> None:
         if any(isinstance(layout_of_view(type_), ComposedLayout) for type_ in types):
-            places = [(f"{{{place}}}", type_) for place, type_ in enumerate(types)]
-            first = literal("does-not-support-composed-layout-for")
-            raise op_error(self, first + literal("a-b-d-but-got-a-b-d", *places))
+            a, b, d = types[:3]
+            raise op_error(self, message("cute.gemm.composed_layout", a=a, b=b, d=d))
 
     def _check_ranks(self, ranks: Sequence[int]) -> None:
         a, b, c, d = ranks
         if a != b:
-            start = literal("expects-a-b-to-have-the-same-rank-but-got-a")
-            raise op_error(self, f"{start}{a}, B: {b}")
+            raise op_error(self, message("cute.gemm.ranks_ab", a=a, b=b))
         if c != d:
-            start = literal("expects-c-d-to-have-the-same-rank-but-got-c")
-            raise op_error(self, f"{start}{c}, D: {d}")
+            raise op_error(self, message("cute.gemm.ranks_cd", c=c, d=d))
         if a not in C_RANKS:
             raise op_error(self, f"multiplies A of rank 1, 2 or 3, but got {a}")
         allowed, key = C_RANKS[a]
         if c not in allowed:
-            raise op_error(self, f"{literal(key)}{c}")
+            raise op_error(self, message(key, rank=c))
 
     def _check_sizes(self, views: Sequence[Any]) -> None:
         a, b, _, d = views
@@ -191,7 +181,7 @@ class GemmOp(ProductCall):
         shapes = [int_tuple.wrap(layout.shape) for layout in (a, b, d)]
         (m, n), (dm, dn) = (shapes[0][1], shapes[1][1]), shapes[2][1:3]
         if _differ(m, dm) or _differ(n, dn):
-            raise op_error(self, literal("expects-a-s-m-is-d-m-and-b-s-n-is-d-n"))
+            raise op_error(self, message("cute.gemm.extents"))
         if a.rank == 3 and _differ(shapes[0][2], shapes[1][2]):
             raise op_error(self, "multiplies A and B with the same number of steps along K")
 

@@ -19,8 +19,9 @@ from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.dialects.cute.literals import inference_error
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.values import symbol, type_of
 from tileas_xdsl.layout.errors import LayoutError
 
@@ -69,11 +70,8 @@ class InferredOp(CuteOp):
     def verify_(self) -> None:
         inferred, declared = list(self.infer()), list(self.result_types)
         if inferred != declared:
-            raise op_error(
-                self,
-                f"inferred type(s) {_quoted(inferred)} are incompatible with return type(s) of "
-                f"operation {_quoted(declared)}",
-            )
+            types = {"inferred": _quoted(inferred), "declared": _quoted(declared)}
+            raise op_error(self, message("cuda_tile.inferred_types", **types))
 
 
 class AlgebraOp(InferredOp):

@@ -17,9 +17,10 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect, Pure
 
 from tileas_xdsl import layout as algebra
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.dialects.cute.algebra import sliced
-from tileas_xdsl.dialects.cute.literals import inference_error, literal
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import (
     has_bases,
     has_static_shape,
@@ -65,18 +66,16 @@ class LocalTileOp(AlgebraOp):
     def check(self, *operands: Any) -> None:
         view, tile, coord = operands
         if not isinstance(tile, (Layout, Tile)):
-            raise inference_error(self, f"{literal('unexpected-tiler-type-got')}'{self.tile.type}'")
+            raise inference_error(self, message("cute.local_tile.tiler", type=self.tile.type))
         if not isinstance(coord, Tree) or coord.kind is not CoordType:
-            key = "unexpected-coordinate-type-got"
-            raise inference_error(self, f"{literal(key)}'{self.coord.type}'")
+            raise inference_error(self, message("cute.local_tile.coordinate", type=self.coord.type))
         wanted, got = self._ranks(tile, coord)
         if wanted != got:
-            start, middle = literal("expected-a-coordinate-of-rank"), literal("but-got")
             shown = CoordAttr(coord.tree)
-            raise inference_error(self, f"{start}{wanted}{middle}{shown}")
+            text = message("cute.local_tile.coordinate_rank", rank=wanted, coord=shown)
+            raise inference_error(self, text)
         if not isinstance(view, View):
-            key = "expected-a-view-as-an-input-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(self, message("cute.local_tile.input", type=self.input.type))
 
     def _ranks(self, tile: Any, coord: Tree) -> tuple[int, int]:
         if isinstance(tile, Layout):
@@ -101,9 +100,13 @@ class LocalTileOp(AlgebraOp):
         try:
             return int_tuple.dice(self.proj.data, value)
         except LayoutError as error:
-            start = literal("failed-to-dice")
-            shown = f"{self.tile.type} and {self.coord.type} by {self.proj}"
-            raise inference_error(self, f"{start}{shown}") from error
+            text = message(
+                "cute.local_tile.dice",
+                tile=self.tile.type,
+                coord=self.coord.type,
+                projection=self.proj,
+            )
+            raise inference_error(self, text) from error
 
     def _check_profile(self, crd: Any, tiles: Any) -> None:
         """Each number of the coordinate counts tiles along one mode."""
@@ -113,9 +116,8 @@ class LocalTileOp(AlgebraOp):
             and all(int_tuple.weakly_congruent(c, s) for c, s in zip(crd, modes, strict=False))
         )
         if not fits:
-            start = literal("failed-to-construct-a-valid-coordinate-from")
-            end = literal("resulting-in-an-incorrect-profile")
-            raise inference_error(self, f"{start}{CoordAttr(crd)}{end}")
+            text = message("cute.local_tile.coordinate_profile", coord=CoordAttr(crd))
+            raise inference_error(self, text)
 
 
 @irdl_op_definition
@@ -137,19 +139,19 @@ class LocalPartitionOp(AlgebraOp):
     def check(self, *operands: Any) -> None:
         value, tiler = operands[:2]
         if not isinstance(tiler, Layout):
-            key = "expects-layout-type-tiler-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.tiler.type}'")
+            raise inference_error(self, message("cute.local_partition.tiler", type=self.tiler.type))
         if not has_static_shape(tiler):
-            key = "expects-layout-type-tiler-with-static-shape-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.tiler.type}'")
+            raise inference_error(
+                self, message("cute.local_partition.tiler_shape", type=self.tiler.type)
+            )
         if layout_of(value) is None:
-            key = "expects-input-to-be-a-layout-or-a-view-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(self, message("cute.input.layout_or_view", type=self.input.type))
         if self.target_profile is not None:
             profile = operands[3]
             if not isinstance(profile, Tree) or profile.kind is not CoordType:
-                key = "expects-target-profile-be-coord-type-but-got"
-                raise inference_error(self, f"{literal(key)}'{self.target_profile.type}'")
+                raise inference_error(
+                    self, message("cute.local_partition.profile", type=self.target_profile.type)
+                )
 
     def compute(self, *operands: Any) -> Any:
         value, tiler, index = operands[:3]
@@ -165,9 +167,7 @@ class LocalPartitionOp(AlgebraOp):
     def _place(self, tiler: Layout, index: Any) -> Any:
         """The place in a tile that the tiler maps to a thread, mode by mode."""
         if has_bases(tiler.stride) or not is_static(tiler.stride):
-            raise inference_error(
-                self, literal("unable-to-construct-a-coordinate-for-local-partition")
-            )
+            raise inference_error(self, message("cute.local_partition.coordinate"))
         return tuple(
             int_tuple.crd2idx(int_tuple.idx2crd(index, mode.shape, mode.stride), mode.shape)
             for mode in tiler
@@ -177,8 +177,9 @@ class LocalPartitionOp(AlgebraOp):
         try:
             coalesce(Layout(layout.shape), tuple(1 for _ in extents))
         except LayoutError as error:
-            key = "unable-to-coalesce-input-of-type"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'") from error
+            raise inference_error(
+                self, message("cute.local_partition.coalesce", type=self.input.type)
+            ) from error
 
 
 def _divided(tiler: Any, layout: Any) -> Any:
@@ -202,18 +203,24 @@ class MakeFragmentLikeOp(Projection):
     def check(self, *operands: Any) -> None:
         value = operands[0]
         if layout_of(value) is None:
-            key = "expects-input-is-cute-mem-ref-type-or-cute-layout-type-interface"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(
+                self, message("cute.make_fragment_like.input", type=self.input.type)
+            )
         if isinstance(value, View) and not isinstance(value.iterator, Pointer):
-            key = "expects-src-is-layout-type-interface-or-cute-mem-ref-type-but-got"
-            raise inference_error(self, f"{literal(key)}'{self.input.type}'")
+            raise inference_error(
+                self, message("cute.make_fragment_like.source", type=self.input.type)
+            )
         layout = layout_of(value)
         if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Layout):
-            raise inference_error(self, literal("unable-to-make-fragment-like-layout"))
+            raise inference_error(self, message("cute.make_fragment_like.failed"))
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        key = "unable-to-make-fragment-like-layout-from"
-        return inference_error(self, f"{literal(key)}'{layout_of(operands[0])}': {error}")
+        return inference_error(
+            self,
+            message(
+                "cute.make_fragment_like.failed_from", layout=layout_of(operands[0]), reason=error
+            ),
+        )
 
     def compute(self, *operands: Any) -> Any:
         value = operands[0]

@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.literals import inference_error
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType

@@ -17,8 +17,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.dialects.cute.literals import inference_error, literal
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import (
     at,
     has_bases,
@@ -64,8 +65,7 @@ class Projection(AlgebraOp, ABC):
 def _layout_or_view(op: Projection, value: Any) -> Layout | ComposedLayout:
     layout = layout_of(value)
     if layout is None:
-        key = "expects-input-to-be-a-layout-or-a-view-got"
-        raise inference_error(op, f"{literal(key)}'{op.input.type}'")
+        raise inference_error(op, message("cute.input.layout_or_view", type=op.input.type))
     return layout
 
 
@@ -156,11 +156,10 @@ class SizeOp(ModesOp):
         if isinstance(value, (Swizzle, Number)) or (
             isinstance(value, Tree) and has_bases(value.tree)
         ):
-            key = "unable-to-compute-size-for-input-and-mode"
-            raise inference_error(self, str(_filled(key, self.input.type, self.shown_path)))
+            text = message("cute.size.failed", type=self.input.type, mode=self.shown_path)
+            raise inference_error(self, text)
         if isinstance(value, Tree) and any(leaf is None for leaf in flat(value.tree)):
-            key = "input-type-has-invalid-values"
-            raise inference_error(self, str(_filled(key, self.input.type)))
+            raise inference_error(self, message("cute.size.input", type=self.input.type))
 
     def compute(self, *operands: Any) -> Any:
         value = operands[0]
@@ -171,17 +170,9 @@ class SizeOp(ModesOp):
         try:
             part = at(shape, self.path)
         except IndexError as error:
-            key = "mode-has-invalid-values-for-input-type"
-            text = _filled(key, self.shown_path, self.input.type)
+            text = message("cute.size.mode", mode=self.shown_path, type=self.input.type)
             raise inference_error(self, text) from error
         return Tree(IntTupleType, int_tuple.product(part))
-
-
-def _filled(key: str, *values: object) -> str:
-    text = literal(key)
-    for place, value in enumerate(values):
-        text = text.replace(f"{{{place}}}", str(value))
-    return text
 
 
 @irdl_op_definition
@@ -193,12 +184,12 @@ class CosizeOp(ModesOp):
     def check(self, *operands: Any) -> None:
         layout = layout_of(operands[0])
         if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Layout):
-            key = "cannot-derive-meaningful-cosize-of-composed-layout-when-inner-is"
-            raise inference_error(self, f"{literal(key)}'{type_of(layout)}'")
+            raise inference_error(self, message("cute.cosize.affine_inner", layout=type_of(layout)))
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        key = "unable-to-compute-cosize-for-input-and-mode"
-        return inference_error(self, _filled(key, self.input.type, self.shown_path))
+        return inference_error(
+            self, message("cute.cosize.failed", type=self.input.type, mode=self.shown_path)
+        )
 
     def compute(self, *operands: Any) -> Any:
         layout = layout_of(operands[0])
@@ -207,8 +198,9 @@ class CosizeOp(ModesOp):
         try:
             part: Any = at(layout, self.path)
         except IndexError as error:
-            key = "mode-is-invalid-for-input-type"
-            raise inference_error(self, _filled(key, self.shown_path, self.input.type)) from error
+            raise inference_error(
+                self, message("cute.cosize.mode", mode=self.shown_path, type=self.input.type)
+            ) from error
         return Tree(IntTupleType, cosize(part))
 
 
@@ -240,15 +232,10 @@ class Crd2IdxOp(AlgebraOp):
         if layout is None:
             raise inference_error(self, self._unable())
         if not int_tuple.weakly_congruent(coord, layout.shape) or _has_underscore(coord):
-            key = "provided-coordinate-is-not-compatible-with-layout-layout"
-            raise inference_error(self, literal(key, ("<layout>", self.layout.type)))
+            raise inference_error(self, message("cute.crd2idx.coordinate", layout=self.layout.type))
 
     def _unable(self) -> str:
-        return literal(
-            "unable-to-compute-crd2idx-with-layout-and-coord",
-            ("<layout>", self.layout.type),
-            ("<coord>", self.coord.type),
-        )
+        return message("cute.crd2idx.failed", layout=self.layout.type, coord=self.coord.type)
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
         return inference_error(self, self._unable())

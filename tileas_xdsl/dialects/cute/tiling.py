@@ -18,9 +18,10 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.dialects.cute.algebra import moved
-from tileas_xdsl.dialects.cute.literals import inference_error, literal
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import is_static, layout_of, on_layout, tiler_of, tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType, ShapeType, show_tile
@@ -63,9 +64,9 @@ class TiledOp(AlgebraOp, ABC):
     def check(self, *operands: Any) -> None:
         value, tiler = operands[:2]
         if not is_tiler(tiler):
-            raise inference_error(self, f"{literal('invalid-tiler-type-got')}'{self.tiler.type}'")
+            raise inference_error(self, message("cute.divide.tiler", type=self.tiler.type))
         if layout_of(value) is None:
-            raise inference_error(self, f"{literal('invalid-input-type-got')}'{self.input.type}'")
+            raise inference_error(self, message("cute.divide.input", type=self.input.type))
 
 
 class DivideOp(TiledOp, ABC):
@@ -78,13 +79,15 @@ class DivideOp(TiledOp, ABC):
         value, tiler = operands
         layout: Any = layout_of(value)
         if tiler_rank(tiler) > layout.rank:
-            start = literal("expects-rank-tiler-at-most-rank-input-but-got-input")
-            raise inference_error(self, f"{start}'{self.input.type}' and tiler={show_tiler(tiler)}")
+            raise inference_error(
+                self,
+                message("cute.divide.tiler_rank", input=self.input.type, tiler=show_tiler(tiler)),
+            )
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        start = literal("failed-to-perform-a-valid-division-of")
-        text = f"{start}'{self.input.type}' by {show_tiler(operands[1])}"
-        return inference_error(self, f"{text}: {error}")
+        tiler = show_tiler(operands[1])
+        text = message("cute.divide.failed", input=self.input.type, tiler=tiler, reason=error)
+        return inference_error(self, text)
 
     def compute(self, *operands: Any) -> Any:
         value, tiler = operands
@@ -198,15 +201,18 @@ class TileToShapeOp(AlgebraOp):
         block, target, order = operands
         if layout_of(block) is None or not all(isinstance(x, Tree) for x in (target, order)):
             types = ", ".join(f"'{operand.type}'" for operand in self.operands)
-            raise inference_error(
-                self, f"{literal('invalid-input-types-for-tile-to-shape-got')}{types}"
-            )
+            raise inference_error(self, message("cute.tile_to_shape.inputs", types=types))
         if rank(target.tree) != rank(order.tree):
-            key = "expects-target-shape-and-order-operands-have-same-rank-but-got"
-            raise inference_error(self, f"{literal(key)}{show(target.tree)} vs {show(order.tree)}")
+            raise inference_error(
+                self,
+                message(
+                    "cute.tile_to_shape.ranks", target=show(target.tree), order=show(order.tree)
+                ),
+            )
         if not is_static(order.tree):
-            key = "expects-only-static-order-modes-but-got"
-            raise inference_error(self, f"{literal(key)}{show(order.tree)}")
+            raise inference_error(
+                self, message("cute.tile_to_shape.static_order", order=show(order.tree))
+            )
 
     def compute(self, *operands: Any) -> Any:
         block, target, order = operands
@@ -237,28 +243,29 @@ class StencilDivideOp(AlgebraOp):
     def check(self, *operands: Any) -> None:
         value, stencil = operands[:2]
         if not isinstance(stencil, Tree):
-            raise inference_error(self, f"{literal('invalid-tiler-type-got')}'{self.stencil.type}'")
+            raise inference_error(self, message("cute.divide.tiler", type=self.stencil.type))
         layout = layout_of(value)
         if not isinstance(layout, Layout):
-            raise inference_error(self, f"{literal('invalid-input-type-got')}'{self.input.type}'")
+            raise inference_error(self, message("cute.divide.input", type=self.input.type))
         if rank(stencil.tree) > layout.rank:
-            start = literal("expects-rank-tiler-at-most-rank-input-but-got-input")
             raise inference_error(
-                self, f"{start}'{self.input.type}' and tiler={show(stencil.tree)}"
+                self,
+                message("cute.divide.tiler_rank", input=self.input.type, tiler=show(stencil.tree)),
             )
         if not congruent(stencil.tree, layout.shape):
-            raise inference_error(self, literal("target-and-kernel-shapes-must-be-congruent"))
+            raise inference_error(self, message("cute.stencil_divide.shapes"))
         for operand, key in (
-            (self.padding_lower, "lower-padding-shape-must-be-congruent-with-target-shape"),
-            (self.padding_upper, "upper-padding-shape-must-be-congruent-with-target-shape"),
-            (self.traversal_stride, "traversal-stride-must-be-congruent-with-target-shape"),
+            (self.padding_lower, "cute.stencil_divide.padding_lower"),
+            (self.padding_upper, "cute.stencil_divide.padding_upper"),
+            (self.traversal_stride, "cute.stencil_divide.traversal_stride"),
         ):
             if operand is not None and not congruent(tree_of(symbol(operand), key), layout.shape):
-                raise inference_error(self, literal(key))
+                raise inference_error(self, message(key))
 
     def failure(self, error: LayoutError, *operands: Any) -> OpError:
-        start = literal("failed-to-perform-a-valid-division-of")
-        text = f"{start}'{self.input.type}' by {show(operands[1].tree)}: {error}"
+        text = message(
+            "cute.divide.failed", input=self.input.type, tiler=show(operands[1].tree), reason=error
+        )
         return inference_error(self, text)
 
     def compute(self, *operands: Any) -> Any:

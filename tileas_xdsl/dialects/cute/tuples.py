@@ -20,9 +20,10 @@ from xdsl.irdl import (
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.layout_types import TYPES as LAYOUT_TYPES
-from tileas_xdsl.dialects.cute.literals import inference_error, literal
 from tileas_xdsl.dialects.cute.operands import has_bases, numbers_of, tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp, Unspecified
 from tileas_xdsl.dialects.cute.tuple_types import (
@@ -278,7 +279,7 @@ class TupleDivision(TupleArithmetic, ABC):
     def check(self, *operands: Any) -> None:
         _, rhs = operands
         if any(leaf == 0 for leaf in flat(tree_of(rhs, "rhs")) if isinstance(leaf, int)):
-            raise inference_error(self, literal(self.ZERO, ("<type>", self.rhs.type)))
+            raise inference_error(self, message(self.ZERO, type=self.rhs.type))
         if any(has_bases(tree_of(operand, "an operand")) for operand in operands):
             raise inference_error(self, "scaled bases are not divided")
 
@@ -289,7 +290,7 @@ class TupleDivOp(TupleDivision):
 
     name = "cute.tuple_div"
     OPERATION: ClassVar[str] = "quotient"
-    ZERO: ClassVar[str] = "arith-div-by-zero-is-not-supported-rhs-type"
+    ZERO: ClassVar[str] = "cute.tuple_div.zero"
 
 
 @irdl_op_definition
@@ -298,7 +299,7 @@ class TupleModOp(TupleDivision):
 
     name = "cute.tuple_mod"
     OPERATION: ClassVar[str] = "remainder"
-    ZERO: ClassVar[str] = "arith-mod-by-zero-is-not-supported-rhs-type"
+    ZERO: ClassVar[str] = "cute.tuple_mod.zero"
 
 
 @irdl_op_definition
@@ -395,12 +396,12 @@ class ToIntTupleOp(AlgebraOp):
         for wrong, key in (
             (
                 any(leaf is None for leaf in flat(tree)),
-                "source-must-not-have-underscore-but-got-type",
+                "cute.to_int_tuple.underscore",
             ),
-            (has_bases(tree), "source-must-not-have-scaled-basis-but-got-type"),
+            (has_bases(tree), "cute.to_int_tuple.scaled_basis"),
         ):
             if wrong:
-                raise inference_error(self, literal(key, ("<type>", self.source.type)))
+                raise inference_error(self, message(key, type=self.source.type))
 
     def compute(self, *operands: Any) -> Any:
         return Tree(IntTupleType, tree_of(operands[0], "the source"))

@@ -139,7 +139,7 @@ def parse_clauses(parser: AttrParser) -> tuple[int | None, SwizzleType]:
             swizzle = _parse_swizzle(parser)
         elif (word := parser.parse_optional_identifier()) is not None:
             del word
-            parser.raise_error(message("expects-one-of-memspace-align-swizzle-after"))
+            parser.raise_error(message("cute.ptr.clause"))
         else:
             break
     return alignment, swizzle

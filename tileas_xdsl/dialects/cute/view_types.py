@@ -20,8 +20,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.layout_types import AnyLayoutType, layout_type
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.spaces import AddressSpace, AddressSpaceAttr
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType, TreeAttribute
 from tileas_xdsl.dialects.cute.types import (
@@ -100,11 +100,11 @@ class PointedType(ParametrizedAttribute):
         layout = self.layout
         if isinstance(layout, Layout) and any(layout.axes()):
             raise VerifyException(
-                literal(
-                    "expected-iterator-and-layout-codomain-to-have-congruent-profiles",
-                    ("<type>", self.iterator),
-                    ("<l>", layout),
-                    ("<p>", _profile(layout)),
+                message(
+                    "cute.memref.codomain",
+                    iterator=self.iterator,
+                    layout=layout,
+                    profile=_profile(layout),
                 )
             )
 
@@ -185,11 +185,11 @@ class CoordTensorType(ParametrizedAttribute, TypeAttribute):
         layout = innermost(self.layout)
         if not all(_is_mode(self.origin, axis) for axis in layout.axes()):
             raise VerifyException(
-                literal(
-                    "expected-iterator-and-layout-codomain-to-have-congruent-profiles",
-                    ("<type>", ArithTupleIterType(self.origin)),
-                    ("<l>", layout),
-                    ("<p>", _profile(layout)),
+                message(
+                    "cute.memref.codomain",
+                    iterator=ArithTupleIterType(self.origin),
+                    layout=layout,
+                    profile=_profile(layout),
                 )
             )
 

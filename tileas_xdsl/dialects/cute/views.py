@@ -18,10 +18,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.algebra import moved
 from tileas_xdsl.dialects.cute.elements import integer_bits
-from tileas_xdsl.dialects.cute.literals import inference_error, literal
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import has_static_shape, layout_of, numbers_of, tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp, FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.queries import Projection
@@ -262,14 +263,13 @@ def check_element(op: CuteOp, view: SSAValue) -> MemRefType:
         raise inference_error(op, f"expected a view of memory, not {type_}")
     width = bit_width(type_.element_type)
     if width < 1 or width & (width - 1):
-        key = "unsupported-element-type-got-type-bitwidth-n"
-        raise inference_error(op, literal(key, ("<type>", type_.element_type), ("<n>", width)))
+        raise inference_error(
+            op, message("cute.memref_access.element", type=type_.element_type, bits=width)
+        )
     if type_.space not in LOADABLE:
-        key = "unsupported-address-space-for-memref-type-got-type"
-        raise inference_error(op, literal(key, ("<type>", type_)))
+        raise inference_error(op, message("cute.memref_access.space", type=type_))
     if width == 1 and type_.space is not AddressSpace.RMEM:
-        key = "i1-element-type-is-only-supported-for-tensors-in-rmem-but-got-type"
-        raise inference_error(op, literal(key, ("<type>", type_)))
+        raise inference_error(op, message("cute.memref_access.i1_space", type=type_))
     return type_
 
 
@@ -277,8 +277,7 @@ def check_coordinate(op: CuteOp, type_: MemRefType, coord: SSAValue) -> None:
     """The coordinate names one element of a view of `type_`."""
     crd = tree_of(symbol(coord), "a coordinate")
     if not int_tuple.weakly_congruent(crd, type_.layout.shape) or None in flat(crd):
-        key = "expects-coordinate-to-be-weakly-congruent-to-the-layout-but-got"
-        raise inference_error(op, literal(key, ("<coord>", coord.type)))
+        raise inference_error(op, message("cute.memref_access.coordinate", coord=coord.type))
 
 
 @irdl_op_definition

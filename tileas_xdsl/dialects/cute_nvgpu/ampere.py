@@ -76,7 +76,7 @@ class CpAsyncOp(IRDLOperation):
     def verify_(self) -> None:
         size, cache = value_of(self.bytes), self.cache.data
         if size not in WIDTHS:
-            raise op_error(self, message("unsupported-cp-async-vector-width"))
+            raise op_error(self, message("cute_nvgpu.cp_async.vector_width"))
         if cache not in ASYNC_BYTES:
             raise op_error(self, f"uses the caches {' or '.join(ASYNC_BYTES)}, not {cache}")
         if size not in ASYNC_BYTES[cache]:

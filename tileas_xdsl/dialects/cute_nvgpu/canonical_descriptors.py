@@ -25,7 +25,6 @@ from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute.checks import pointer_to
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, word
@@ -38,19 +37,19 @@ from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
 _DESC = SmemDescType()
 
 MESSAGES: Mapping[tuple[str, str, str], str] = {
-    ("sm_90a", "k", "mn-size"): "not-a-canonical-gmma-k-layout-expected-mn-size-multiple-of-8",
-    ("sm_90a", "k", "stride"): "not-a-canonical-gmma-k-layout-expected-stride-failure",
-    ("sm_90a", "k", "profile"): "not-a-canonical-gmma-k-layout-expected-stride-failure",
-    ("sm_90a", "mn", "k-size"): "not-a-canonical-gmma-mn-layout-expected-k-size-256-sizeof-bits-t",
-    ("sm_90a", "mn", "mn-size"): "not-a-canonical-gmma-mn-layout-expected-stride-failure",
-    ("sm_90a", "mn", "stride"): "not-a-canonical-gmma-mn-layout-expected-stride-failure",
-    ("sm_90a", "mn", "profile"): "not-a-canonical-gmma-mn-layout-expected-stride-failure",
-    ("sm_100a", "k", "stride"): "not-a-canonical-umma-k-layout-expected-stride-failure",
-    ("sm_100a", "k", "profile"): "not-a-canonical-umma-k-layout-no-flat-offset-mode",
-    ("sm_100a", "mn", "k-size"): "not-a-canonical-umma-mn-layout-expected-k-size-256-sizeof-bits-t",
-    ("sm_100a", "mn", "mn-size"): "not-a-canonical-umma-mn-layout-expected-stride-failure",
-    ("sm_100a", "mn", "stride"): "not-a-canonical-umma-mn-layout-expected-stride-failure",
-    ("sm_100a", "mn", "profile"): "not-a-canonical-umma-mn-layout-no-flat-offset-mode",
+    ("sm_90a", "k", "mn-size"): "cute_nvgpu.gmma_desc.k_mn_size",
+    ("sm_90a", "k", "stride"): "cute_nvgpu.gmma_desc.k_stride",
+    ("sm_90a", "k", "profile"): "cute_nvgpu.gmma_desc.k_stride",
+    ("sm_90a", "mn", "k-size"): "cute_nvgpu.gmma_desc.mn_k_size",
+    ("sm_90a", "mn", "mn-size"): "cute_nvgpu.gmma_desc.mn_stride",
+    ("sm_90a", "mn", "stride"): "cute_nvgpu.gmma_desc.mn_stride",
+    ("sm_90a", "mn", "profile"): "cute_nvgpu.gmma_desc.mn_stride",
+    ("sm_100a", "k", "stride"): "cute_nvgpu.umma_desc.k_stride",
+    ("sm_100a", "k", "profile"): "cute_nvgpu.umma_desc.k_offset",
+    ("sm_100a", "mn", "k-size"): "cute_nvgpu.umma_desc.mn_k_size",
+    ("sm_100a", "mn", "mn-size"): "cute_nvgpu.umma_desc.mn_stride",
+    ("sm_100a", "mn", "stride"): "cute_nvgpu.umma_desc.mn_stride",
+    ("sm_100a", "mn", "profile"): "cute_nvgpu.umma_desc.mn_offset",
 }
 """By target, major and what is wrong with a layout: the literal message."""
 
@@ -82,8 +81,7 @@ class CanonicalDescriptorOp(IRDLOperation):
         type_ = pointer_to(self, self.ptr, "operand", AddressSpace.SMEM, 1)
         layout, major = self.layout.data, self._major()
         if layout.rank != 2:
-            key = "expect-rank-2-vec-mode-layout-but-got-128-16"
-            raise op_error(self, literal(key, ("128:16", layout)))
+            raise op_error(self, message("cute_nvgpu.smem_desc.rank", layout=layout))
         bits = element_bits(type_.element_type) or 0
         found = match_canonical(layout, type_.swizzle, bits, major, TARGETS[self.TARGET])
         if isinstance(found, Mismatch):
@@ -98,10 +96,9 @@ class CanonicalDescriptorOp(IRDLOperation):
 
     def _refused(self, found: Mismatch, type_: PtrType, major: Major) -> OpError:
         if found.fault == "swizzle":
-            return op_error(self, f"{message('unsupported-swizzle-got')}{type_.swizzle}")
+            return op_error(self, message("cute_nvgpu.umma_desc.swizzle", swizzle=type_.swizzle))
         if (self.TARGET, major, found.fault) == ("sm_100a", "k", "mn-size"):
-            text = message("not-a-canonical-umma-k-layout-expected-mn-size-multiple-of")
-            return op_error(self, f"{text}{ROWS}.")
+            return op_error(self, message("cute_nvgpu.umma_desc.k_mn_size", rows=ROWS))
         key = MESSAGES.get((self.TARGET, major, found.fault))
         return op_error(self, found.reason if key is None else message(key))
 

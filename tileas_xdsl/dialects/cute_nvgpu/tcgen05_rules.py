@@ -56,52 +56,52 @@ def _lacks_scaled_input(form: UmmaForm) -> bool:
 
 RULES: Sequence[tuple[str, Callable[[UmmaForm], bool]]] = (
     (
-        "int8-type-is-supported-only-on-arch-conditional-variants",
+        "tcgen05.mma.int8_target",
         lambda f: f.kind == "i8" and not f.is_conditional,
     ),
     (
-        "mxf4-and-mxf4nvf4-types-with-sparsity-are-supported-only-on-arch",
+        "tcgen05.mma.fp4_sparse_target",
         lambda f: f.sparse and f.kind in FP4_KINDS and not f.is_conditional,
     ),
     (
-        "explicit-scale-vector-size-is-supported-only-on-arch-conditional",
+        "tcgen05.mma.scale_vec_target",
         lambda f: f.scale_vec != "" and not f.is_conditional,
     ),
-    ("scale-input-accumulator-is-not-supported-on-this-architecture", _lacks_scaled_input),
+    ("tcgen05.mma.scale_input_target", _lacks_scaled_input),
     (
-        "scale-input-accumulator-can-only-be-used-with-f16-and-tf32-types",
+        "tcgen05.mma.scale_input_kind",
         lambda f: f.scale_input and f.kind not in ("f16", "tf32"),
     ),
     (
-        "block-scale-is-not-supported-for-f16-tf32-f8f6f4-and-i8-types",
+        "tcgen05.mma.block_scale_kind",
         lambda f: f.block_scale and f.kind in PLAIN_KINDS,
     ),
     (
-        "ashift-is-not-supported-with-tcgen05-mma-block-scale-variants",
+        "tcgen05.mma.ashift_block_scale",
         lambda f: f.ashift and f.block_scale,
     ),
     (
-        "cta-group-2-is-not-supported-with-weight-stationary",
+        "tcgen05.mma.weight_stationary_pair",
         lambda f: f.weight_stationary and f.blocks == 2,
     ),
     (
-        "cannot-use-weight-stationary-with-mxf8f6f4-and-fp4-types",
+        "tcgen05.mma.weight_stationary_kind",
         lambda f: f.weight_stationary and f.kind in SCALED_KINDS,
     ),
     (
-        "cannot-use-collector-a-use-or-colletor-a-fill-with-ashift",
+        "tcgen05.mma.ashift_collector",
         lambda f: f.ashift and f.collector in ("use", "fill"),
     ),
     (
-        "cannot-use-2x-or-4x-as-scale-vector-size-for-mxf8f6f4-type",
+        "tcgen05.mma.mxf8f6f4_scale_vec",
         lambda f: f.kind == "mxf8f6f4" and f.scale_vec in ("2X", "4X"),
     ),
     (
-        "cannot-use-1x-as-scale-vector-size-for-mxf4nvf4-type",
+        "tcgen05.mma.mxf4nvf4_scale_vec",
         lambda f: f.kind == "mxf4nvf4" and f.scale_vec == "1X",
     ),
     (
-        "cannot-use-1x-or-4x-as-scale-vector-size-for-mxf4-type",
+        "tcgen05.mma.mxf4_scale_vec",
         lambda f: f.kind == "mxf4" and f.scale_vec in ("1X", "4X"),
     ),
 )
@@ -123,6 +123,6 @@ def check_tensor_target(op: Operation, instruction: str) -> None:
 
 
 _TARGET_MESSAGES = {
-    "mma": "tcgen05-mma-supported-only-on-arch-conditional-or-family",
-    "wait": "tcgen05-wait-supported-only-on-arch-conditional-or-family",
+    "mma": "tcgen05.mma.target",
+    "wait": "tcgen05.wait.target",
 }

@@ -12,8 +12,8 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
-from tileas_xdsl.dialects.cute.literals import inference_error
 from tileas_xdsl.dialects.cute.operation import InferredOp
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType

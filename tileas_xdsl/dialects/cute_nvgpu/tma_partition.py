@@ -155,26 +155,26 @@ def _quoted(*types: Attribute) -> str:
 
 
 def _fail(op: BoxOp, key: str, *types: Attribute) -> None:
-    raise op_error(op, f"{message(key)}{_quoted(*types)}")
+    raise op_error(op, message(key, types=_quoted(*types)))
 
 
 def _operands(op: BoxOp) -> None:
     type_ = op.gmem.type
     is_tensor = isinstance(type_, MemRefType) and type_.space is AddressSpace.GMEM
     if not is_tensor or not isinstance(op.cta_v_map.type, LayoutType):
-        _fail(op, "invalid-operand-types-got", type_, op.cta_v_map.type)
+        _fail(op, "cute_nvgpu.tma_partition.operands", type_, op.cta_v_map.type)
 
 
 def _smem_kind(op: BoxOp) -> None:
     if not isinstance(op.smem_layout.type, LayoutType | ComposedLayoutType):
-        key = "invalid-smem-layout-type-expected-layout-type-or-composed-layout"
+        key = "cute_nvgpu.tma_partition.smem_layout"
         _fail(op, key, op.smem_layout.type)
 
 
 def _gmem_kind(op: BoxOp) -> None:
     type_ = op.gmem.type
     if isinstance(type_, MemRefType) and not isinstance(type_.layout, Layout):
-        _fail(op, "unsupported-layout-for-the-gmem-tensor-got", type_)
+        _fail(op, "cute_nvgpu.tma_partition.gmem_layout", type_)
 
 
 def _has_bases(layout: Layout) -> bool:
@@ -183,14 +183,14 @@ def _has_bases(layout: Layout) -> bool:
 
 def _integer_strides(op: BoxOp) -> None:
     if _has_bases(op.global_layout) or _has_bases(op.smem):
-        key = "expected-the-gmem-and-smem-layouts-to-have-integer-stride-elements"
+        key = "cute_nvgpu.tma_partition.integer_strides"
         _fail(op, key, op.gmem.type, op.smem_layout.type)
 
 
 def _swizzled(op: BoxOp) -> None:
     type_ = op.smem_layout.type
     if isinstance(type_, ComposedLayoutType) and not isinstance(type_.data.outer, Swizzle):
-        _fail(op, "expected-the-smem-layout-to-be-a-swizzle-layout-but-got", type_)
+        _fail(op, "cute_nvgpu.tma_partition.swizzle", type_)
 
 
 def _is_static(layout: Layout) -> bool:
@@ -200,13 +200,13 @@ def _is_static(layout: Layout) -> bool:
 
 def _static(op: BoxOp) -> None:
     if not _is_static(op.smem) or not _is_static(op.box):
-        key = "expected-the-smem-layout-and-the-cta-v-map-to-be-static-but-got"
+        key = "cute_nvgpu.tma_partition.static"
         _fail(op, key, op.smem_layout.type, op.cta_v_map.type)
 
 
 def _same_shape(op: BoxOp) -> None:
     if _extents(op.smem) != _extents(op.box):
-        key = "expected-top-level-shape-equivalence-between-the-smem-layout-and"
+        key = "cute_nvgpu.tma_partition.shapes"
         _fail(op, key, op.smem_layout.type, op.cta_v_map.type)
 
 
@@ -219,7 +219,7 @@ def _basis(op: BoxOp) -> None:
     try:
         _ = op.basis
     except LayoutError:
-        _fail(op, "failed-to-compute-the-tma-g-basis-got", op.smem_layout.type)
+        _fail(op, "cute_nvgpu.tma_partition.basis", op.smem_layout.type)
 
 
 def _valid(op: MakePartitionOp) -> None:
@@ -230,7 +230,7 @@ def _valid(op: MakePartitionOp) -> None:
     bits = count * (bit_width(type_.element_type) or 0)
     same = declared.basis.data == basis and integer(declared.bits) == bits
     if not same or declared.value_type != type_.element_type:
-        _fail(op, "computed-tma-layout-is-invalid-got", LayoutType(basis))
+        _fail(op, "cute_nvgpu.tma_partition.layout", LayoutType(basis))
 
 
 def _tensor(op: MakePartitionOp) -> None:
@@ -238,7 +238,7 @@ def _tensor(op: MakePartitionOp) -> None:
     expected = _coordinates(op.global_layout, op.basis)
     type_ = op.coordinates.type
     if expected is None or not isinstance(type_, CoordTensorType) or type_.layout != expected:
-        raise op_error(op, message("failed-to-construct-the-tma-tensor-type"))
+        raise op_error(op, message("cute_nvgpu.tma_partition.tensor"))
 
 
 def _coordinates(gmem: Layout, basis: Layout) -> Layout | None:
@@ -260,13 +260,10 @@ def _multicast(op: MakePartitionOp) -> None:
         return
     if atom.is_multicast:
         if asked is None or value_of(asked) < 1:
-            raise op_error(op, message("missing-or-invalid-num-multicast-for-a-multicast-tma-load"))
+            raise op_error(op, message("nv_tileas.tma.num_multicast"))
     elif asked is not None and value_of(asked) != 1:
-        head, tail = (
-            message("got-num-multicast-of"),
-            message("but-the-return-tma-load-type-does-not-support-multicast"),
-        )
-        raise op_error(op, f"{head}{value_of(asked)}{tail}")
+        text = message("cute_nvgpu.tma_partition.num_multicast", count=value_of(asked))
+        raise op_error(op, text)
 
 
 BOX_STEPS: Sequence[Callable[[BoxOp], None]] = (
@@ -325,7 +322,7 @@ class MakeNonExecTiledTmaLoadOp(MakePartitionOp):
 
     def check_kind(self, atom: PartitionType) -> None:
         if not isinstance(atom, NonExecTiledTmaLoadType):
-            raise op_error(self, message("expect-a-tma-load-atom-type"))
+            raise op_error(self, message("nv_tileas.tma.load_atom"))
 
 
 @irdl_op_definition
@@ -336,7 +333,7 @@ class MakeNonExecTiledTmaStoreOp(MakePartitionOp):
 
     def check_kind(self, atom: PartitionType) -> None:
         if not isinstance(atom, NonExecTiledTmaStoreType):
-            raise op_error(self, message("expect-a-tma-store-atom-type"))
+            raise op_error(self, message("nv_tileas.tma.store_atom"))
 
 
 @irdl_op_definition
@@ -347,7 +344,7 @@ class MakeNonExecTiledTmaReduceOp(MakePartitionOp):
 
     def check_kind(self, atom: PartitionType) -> None:
         if not isinstance(atom, NonExecTiledTmaReduceType):
-            raise op_error(self, message("expect-a-tma-redg-atom-type"))
+            raise op_error(self, message("nv_tileas.tma.reduce_atom"))
 
 
 _EXECUTED: Sequence[tuple[type[PartitionType], type[TmaCopyType]]] = (

@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
 from tileas_xdsl.dialects.cute.algebra import moved
-from tileas_xdsl.dialects.cute.literals import inference_error
+from tileas_xdsl.dialects.cute.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.operands import is_static_layout, tree_of
 from tileas_xdsl.dialects.cute.operation import FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.values import Pointer, View, symbol, type_of

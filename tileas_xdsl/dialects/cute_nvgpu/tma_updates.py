@@ -96,8 +96,9 @@ class UpdateTmaDescOp(IRDLOperation):
     def verify_(self) -> None:
         name = self.field.data
         if name not in UPDATED:
-            text = message("tma-descriptor-field-is-not-device-mutable")
-            raise op_error(self, f"{text}: '{name}'; the device changes {', '.join(UPDATED)}")
+            reason = f"the device changes {', '.join(UPDATED)}"
+            text = message("cute_nvgpu.update_tma_desc.field", field=name, reason=reason)
+            raise op_error(self, text)
         pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
         type_ = UPDATED[name]
         if type_ is None:

@@ -137,7 +137,7 @@ class PipelineInitOp(IRDLOperation):
 
     def verify_(self) -> None:
         if value_of(self.stages) < 1:
-            text = message("cutlass-pipeline-init-invalid-num-stages")
+            text = message("cutlass.pipeline_init.stages")
             raise op_error(self, text, prefix=False)
         if value_of(self.stages) != self._type.stages.data:
             raise op_error(
@@ -151,7 +151,7 @@ class PipelineInitOp(IRDLOperation):
         assert isinstance(mine, ParticipantsType)
         assert isinstance(theirs, ParticipantsType)
         if len(mine.numbers) != value_of(self.num_producers):
-            text = message("cutlass-pipeline-init-participants-length-mismatch")
+            text = message("cutlass.pipeline_init.participants")
             raise op_error(self, text, prefix=False)
         if len(theirs.numbers) != value_of(self.num_consumers):
             raise op_error(

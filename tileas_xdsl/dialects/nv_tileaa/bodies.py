@@ -37,7 +37,7 @@ def check_body(
         raise op_error(op, f"the body takes ({listed(arguments)}), not ({listed(given)})")
     last = body.block.last_op
     if not isinstance(last, YieldOp):
-        raise op_error(op, message("expects-regions-to-end-with-nv-tileaa-yield"))
+        raise op_error(op, message("nv_tileaa.region.terminator"))
     if (found := tuple(last.operand_types)) != tuple(results):
         raise op_error(op, f"the body yields ({listed(results)}), not ({listed(found)})")
 

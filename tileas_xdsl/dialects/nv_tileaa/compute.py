@@ -85,12 +85,12 @@ class DotOp(TileasOp):
         self._check_kinds(elements)
         self._check_shapes()
         if (self.sfa is None) != (self.sfb is None):
-            raise op_error(self, message("expects-both-sfa-and-sfb-to-be-present"))
+            raise op_error(self, message("nv_tileaa.dot.scales"))
 
     def _check_kinds(self, elements: Sequence[Attribute]) -> None:
         whole = [isinstance(element, IntegerType) for element in elements]
         if len(set(whole)) != 1:
-            text = "expected-the-element-types-of-a-b-c-and-d-to-be-either-all"
+            text = "nv_tileaa.dot.element_kinds"
             raise op_error(self, message(text))
         if whole[0]:
             self._check_integers(elements)
@@ -100,10 +100,9 @@ class DotOp(TileasOp):
     def _check_integers(self, elements: Sequence[Attribute]) -> None:
         a, b = (e.bitwidth for e in elements[:2] if isinstance(e, FixedBitwidthType))
         if a != b:
-            text = message("expects-a-and-b-have-same-bit-width-but-got")
-            raise op_error(self, f"{text}{a} vs {b}")
+            raise op_error(self, message("nv_tileaa.dot.bit_widths", a=a, b=b))
         if self.signedness_a is None:
-            raise op_error(self, message("expect-signedness-attribute-for-operand-a"))
+            raise op_error(self, message("nv_tileaa.dot.signedness_a"))
         if self.signedness_b is None:
             raise op_error(self, "expect signedness attribute for operand B")
 
@@ -112,21 +111,18 @@ class DotOp(TileasOp):
         if accumulator == "f32" or factor == accumulator == "f64":
             return
         if factor not in _HALF_ACCUMULATORS:
-            text = message("expects-c-element-type-to-be-f32-but-got")
-            raise op_error(self, f"{text}{elements[2]}")
+            raise op_error(self, message("nv_tileaa.dot.accumulator_f32", element=elements[2]))
         if accumulator != "f16":
-            text = message("expects-c-element-type-to-be-either-f32-or-f16-but-got")
-            raise op_error(self, f"{text}{elements[2]}")
+            raise op_error(self, message("nv_tileaa.dot.accumulator_f16", element=elements[2]))
 
     def _check_shapes(self) -> None:
         a, b, c, d = (shape_of(v.type) for v in (self.a, self.b, self.c, self.result))
         if len(d) not in (2, 3):
-            text = message("expects-rank-2-or-rank-3-tensor-for-result-but-got")
-            raise op_error(self, f"{text}{len(d)})")
+            raise op_error(self, message("nv_tileaa.dot.result_rank", rank=len(d)))
         if not len(a) == len(b) == len(d) or (*a[:-2], a[-1]) != b[:-1]:
-            raise op_error(self, message("expects-the-shape-of-operand-a-and-b-to-be-compatible"))
+            raise op_error(self, message("nv_tileaa.dot.shapes_ab"))
         if c != (*a[:-1], b[-1]) or d != c:
-            text = "expects-the-shape-of-operand-c-is-compatible-with-operands-a-and-b"
+            text = "nv_tileaa.dot.shape_c"
             raise op_error(self, message(text))
 
 

@@ -62,8 +62,7 @@ def view_operand() -> SSAValue[AATiledViewType]:
 
 
 def _miscounted(op: AccessOp, wanted: int, given: int) -> OpError:
-    text = f"{message('expects-count')}{wanted}{message('coordinates-but-got')}{given}"
-    return op_error(op, text)
+    return op_error(op, message("nv_tileas.coords.count", expected=wanted, given=given))
 
 
 class TiledOp(AccessOp):

@@ -170,17 +170,17 @@ class BlockTileOp(TileasOp):
         sizes: Sequence[int] = self.tile_sizes.get_values()
         dims, rank = self.dims, len(self.source.type.get_shape())
         if not sizes:
-            raise op_error(self, message("expects-non-empty-tile-sizes"))
+            raise op_error(self, message("nv_tileaa.block_tile.no_sizes"))
         if not dims:
-            raise op_error(self, message("expects-non-empty-dim-groups"))
+            raise op_error(self, message("nv_tileaa.block_tile.no_dims"))
         if len(sizes) != len(dims):
-            text = message("expects-rank-of-tile-sizes-be-equal-to-rank-of-dim-groups-but-got")
-            raise op_error(self, f"{text}{len(sizes)} vs {len(dims)}")
+            raise op_error(
+                self, message("nv_tileaa.block_tile.ranks", sizes=len(sizes), dims=len(dims))
+            )
         if any(size <= 0 for size in sizes):
-            raise op_error(self, message("expects-all-tile-size-bigger-than-zero"))
+            raise op_error(self, message("nv_tileaa.block_tile.positive"))
         if len(set(dims)) != len(dims):
-            text = message("expects-dim-is-being-tiled-only-one-time-but-got")
-            raise op_error(self, f"{text}{listed(dims)}")
+            raise op_error(self, message("nv_tileaa.block_tile.repeated_dim", dims=listed(dims)))
         if any(not 0 <= dim < rank for dim in dims) or len(dims) != rank:
             raise op_error(
                 self, f"tiles every dimension of {self.source.type}, not ({listed(dims)})"

@@ -97,8 +97,8 @@ def check_accessed_elements(op: Operation, base: Attribute, value: Attribute) ->
     first = accessed_element(base)
     second = value if shape_of(value) is None else element_of(value)
     if first != second:
-        text = message("view-element-type-not-equal-with-tensor-element-type")
-        raise op_error(op, f"{text}{first}{message('not-equal-sign')}{second}")
+        text = message("nv_tileas.element_types.differ", view=first, tensor=second)
+        raise op_error(op, text)
 
 
 def check_gather(
@@ -109,7 +109,7 @@ def check_gather(
     check_tile(op, tile)
     rank = len(shape_of(view) or ())
     if len(coords) != rank:
-        text = f"{message('expects-count')}{rank}{message('coordinates-but-got')}{len(coords)}"
+        text = message("nv_tileas.coords.count", expected=rank, given=len(coords))
         raise op_error(op, text)
     for coordinate in coords:
         _check_coordinate(op, coordinate.type, tile)

@@ -100,14 +100,14 @@ def _check_ranges(op: Operation, ranges: Sequence[WarpRange]) -> None:
             if one == other or not one.overlaps(other):
                 continue
             if one.start == other.start:
-                raise op_error(op, message("agent-regions-disagree-on-warp-count"))
+                raise op_error(op, message("nv_tileas.agent_switch.warp_counts_differ"))
             raise op_error(op, f"gives agents {other_index} and {index} some of the same warps")
 
 
 def _check_launch(op: Operation, ranges: Sequence[WarpRange]) -> None:
     budget = _warp_budget(op)
     if budget is not None and _warps_used(ranges) > budget:
-        raise op_error(op, message("agent-warp-count-exceeds-module-budget"))
+        raise op_error(op, message("nv_tileas.agent_switch.warp_budget"))
 
 
 def _warps_used(ranges: Sequence[WarpRange]) -> int:

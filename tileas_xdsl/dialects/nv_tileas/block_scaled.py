@@ -78,20 +78,20 @@ def block_scaled_configuration(
     _check_scales_present(types)
     _check_scale_types(types)
     if element_name(types.c.element_type) != "f32":
-        raise BlockScaleError(message("expects-c-type-to-be-float32"))
+        raise BlockScaleError(message("nv_tileas.block_scaled_mma.accumulator_f32"))
     vector_size = _vector_size(types)
     return _look_up(types, atom_k or _natural_k(types), vector_size, cta_group)
 
 
 def _check_scales_present(types: BlockScaledTypes) -> None:
     if types.is_fp4 and (types.sfa is None or types.sfb is None):
-        raise BlockScaleError(message("fp4-mma-should-expect-scaling-factors"))
+        raise BlockScaleError(message("nv_tileas.block_scaled_mma.fp4_scales"))
 
 
 def _check_scale_types(types: BlockScaledTypes) -> None:
     elements = [None if s is None else s.element_type for s in (types.sfa, types.sfb)]
     if elements[0] != elements[1]:
-        raise BlockScaleError(message("sfa-and-sfb-element-type-mismatch"))
+        raise BlockScaleError(message("nv_tileas.block_scaled_mma.scale_types"))
 
 
 def _vector_size(types: BlockScaledTypes) -> int:
@@ -100,7 +100,9 @@ def _vector_size(types: BlockScaledTypes) -> int:
         return 0
     of_a, of_b = _extent(types.sfa, -1), _extent(types.sfb, -2)
     if of_a != of_b:
-        raise BlockScaleError(f"{message('scale-factor-vector-size-mismatch')} {of_a}, {of_b}")
+        raise BlockScaleError(
+            message("nv_tileas.block_scaled_mma.vector_sizes", of_a=of_a, of_b=of_b)
+        )
     k = _extent(types.a, -1)
     return k // of_a if of_a > 0 and k % of_a == 0 else 0
 
@@ -127,5 +129,5 @@ def _look_up(
         or element_name(types.sfa.element_type) not in found.scales
         or cta_group not in found.cta_groups
     ):
-        raise BlockScaleError(message("unsupported-block-scaled-mma-configuration"))
+        raise BlockScaleError(message("nv_tileas.block_scaled_mma.configuration"))
     return found

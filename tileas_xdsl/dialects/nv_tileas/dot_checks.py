@@ -152,8 +152,9 @@ def _check_accumulator(op: Operation, atom: MmaAtom | None, types: DotTypes) -> 
     allowed = ACCUMULATORS.get(a, ("f32",))
     if c not in allowed:
         if allowed[0] == "f32":
-            text = message("expects-c-element-type-to-be-f32-but-got")
-            raise op_error(op, f"{text}{types.c.element_type}")
+            raise op_error(
+                op, message("nv_tileaa.dot.accumulator_f32", element=types.c.element_type)
+            )
         raise op_error(op, f"accumulates {a} in {allowed[0]}, not in {c}")
     if atom is not None:
         check_element_of_atom(op, atom, "C", c, atom.d)

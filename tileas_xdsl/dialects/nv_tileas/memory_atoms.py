@@ -47,7 +47,7 @@ def check_load_atom(
 ) -> None:
     """An atom that loads from here to there."""
     if atom.data.family not in LOAD_FAMILIES:
-        raise op_error(op, message("expect-a-ldgsts-tma-load-ldg-or-unknown-copy-atom-type"))
+        raise op_error(op, message("nv_tileas.atom.load_family"))
     check_spaces(op, atom, source, None if isinstance(atom.data, TmaAtom) else destination)
 
 
@@ -56,7 +56,7 @@ def check_store_atom(
 ) -> None:
     """An atom that stores from here to there."""
     if atom.data.family not in STORE_FAMILIES:
-        raise op_error(op, message("expect-a-stg-tma-store-or-unknown-copy-atom-type"))
+        raise op_error(op, message("nv_tileas.atom.store_family"))
     check_spaces(op, atom, None if isinstance(atom.data, TmaAtom) else source, destination)
 
 
@@ -81,7 +81,7 @@ def check_tiled_atom(op: Operation, atom: AtomAttr, view: Attribute) -> None:
 def check_reducing_mode(op: Operation, atom: TmaAtom) -> None:
     """A TMA atom that reduces moves boxes, not rows."""
     if atom.direction == "tma_redg" and atom.mode == "scatter4":
-        raise op_error(op, message("tma-reduce-op-do-not-support-scatter4-mode"))
+        raise op_error(op, message("nv_tileas.tma.reduce_scatter4"))
 
 
 def check_row_rank(op: Operation, atom: TmaAtom, mode: str) -> None:
@@ -101,7 +101,7 @@ def check_mode(op: Operation, atom: TmaAtom, mode: str, allowed: Sequence[str]) 
     """The direction has the mode, and so has the operation."""
     if mode not in TMA_ATOMS[atom.direction].modes:
         if atom.direction == "tma_load":
-            raise op_error(op, f"{message('unsupported-tma-load-mode')}{mode}'")
+            raise op_error(op, message("nv_tileas.tma.load_mode", mode=mode))
         raise op_error(op, f"unsupported {atom.direction} mode '{mode}'")
     if mode not in allowed:
         raise op_error(op, f"moves tiles in mode {' or '.join(allowed)}, not {mode}")
@@ -151,7 +151,7 @@ def check_tma_padding(op: Operation, atom: AtomAttr, padding: Attribute | None) 
     if atom.data.family == "tma_load" and not is_zero(padding):
         raise op_error(
             op,
-            message("padding-value-is-not-supported-for-tma-load-with-non-zero-padding"),
+            message("nv_tileas.tma.padding"),
         )
 
 

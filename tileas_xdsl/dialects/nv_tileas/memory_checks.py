@@ -88,7 +88,7 @@ def coordinate_count(view: Attribute, atom: AtomAttr) -> int:
 def check_coordinates(op: Operation, coords: Sequence[SSAValue], count: int) -> None:
     """As many coordinates as needed, each of the index type."""
     if len(coords) != count:
-        text = f"{message('expects-count')}{count}{message('coordinates-but-got')}{len(coords)}"
+        text = message("nv_tileas.coords.count", expected=count, given=len(coords))
         raise op_error(op, text)
     check_index_types(op, coords)
 
@@ -97,8 +97,7 @@ def check_index_types(op: Operation, coords: Sequence[SSAValue]) -> None:
     """Coordinates have the index type."""
     for coordinate in coords:
         if not isinstance(coordinate.type, IndexType):
-            got = message("expects-coord-type-is-same-as-memref-index-type-but-got")
-            raise op_error(op, f"{got}{coordinate.type}")
+            raise op_error(op, message("nv_tileas.coords.index_type", type=coordinate.type))
 
 
 def check_offsets(op: Operation, offsets: Sequence[SSAValue], count: int) -> None:
@@ -112,8 +111,8 @@ def check_elements(op: Operation, view: Attribute, tile: Attribute) -> None:
     """View and tile have the same elements."""
     first, second = element_of(view), element_of(tile)
     if first != second:
-        text = message("view-element-type-not-equal-with-tensor-element-type")
-        raise op_error(op, f"{text}{first}{message('not-equal-sign')}{second}")
+        text = message("nv_tileas.element_types.differ", view=first, tensor=second)
+        raise op_error(op, text)
 
 
 def check_tile_dimensions(op: Operation, size: tuple[int, ...] | None) -> None:

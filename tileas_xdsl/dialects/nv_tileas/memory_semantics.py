@@ -50,8 +50,8 @@ class Ordering:
     """The semantics that a kind of access may have, and how its verifier spells the attributes."""
 
     allowed: frozenset[MemSemantic]
-    scope_with_weak: str = message("mem-scope-not-supported-when-mem-semantic-is-weak")
-    scope_missing: str = message("mem-scope-required-when-mem-semantic-is-not-weak")
+    scope_with_weak: str = message("nv_tileas.mem_scope.weak")
+    scope_missing: str = message("nv_tileas.mem_scope.missing")
 
 
 TILED = Ordering(frozenset((W, X)))
@@ -59,14 +59,14 @@ LOAD = Ordering(frozenset((W, X, A)))
 STORE = Ordering(frozenset((W, X, R)))
 ATOMIC = Ordering(
     frozenset((W, X, A, R, AR)),
-    message("mem-scope-not-supported-when-mem-semantic-is-weak-camel-case"),
-    message("mem-scope-required-when-mem-semantic-is-not-weak-camel-case"),
+    message("nv_tileas.tiled_atomic_rmw.weak_scope"),
+    message("nv_tileas.tiled_atomic_rmw.missing_scope"),
 )
 
 _UNSUPPORTED: Mapping[MemSemantic, str] = {
-    A: message("unsupported-mem-semantic-acquire"),
-    R: message("unsupported-mem-semantic-release"),
-    AR: message("unsupported-mem-semantic-acq-rel"),
+    A: message("nv_tileas.mem_semantic.acquire"),
+    R: message("nv_tileas.mem_semantic.release"),
+    AR: message("nv_tileas.mem_semantic.acq_rel"),
 }
 
 
@@ -90,8 +90,8 @@ def check_in_bounds(op: Operation, in_bounds: Bounds | None, tile: Attribute) ->
     """One flag for each dimension of the tile; by default nothing is known to stay inside."""
     rank = len(shape_of(tile) or ())
     if in_bounds is not None and len(in_bounds) != rank:
-        expected = message("incorrect-number-of-in-bounds-elements-expected")
-        raise op_error(op, f"{expected}{rank}{message('but-found')}{len(in_bounds)}")
+        text = message("nv_tileas.in_bounds.count", expected=rank, found=len(in_bounds))
+        raise op_error(op, text)
 
 
 def check_padding_type(op: Operation, padding: Attribute | None, element: Attribute | None) -> None:
@@ -102,7 +102,7 @@ def check_padding_type(op: Operation, padding: Attribute | None, element: Attrib
         if not isinstance(element, AnyFloat):
             raise op_error(
                 op,
-                message("special-padding-values-nan-pos-inf-neg-inf-neg-zero-only-for-float"),
+                message("nv_tileas.padding.float_only"),
             )
         return
     if not isa(padding, IntegerAttr | FloatAttr) or padding.type != element:
@@ -112,7 +112,7 @@ def check_padding_type(op: Operation, padding: Attribute | None, element: Attrib
 def check_load_padding(op: Operation, padding: Attribute | None, in_bounds: Bounds | None) -> None:
     """Only an access that may leave its bounds is padded."""
     if padding is not None and in_bounds is not None and all(in_bounds.get_values()):
-        raise op_error(op, message("padding-value-is-allowed-only-when-in-bounds-is-false"))
+        raise op_error(op, message("nv_tileas.tiled_load.padding_in_bounds"))
 
 
 def check_store_padding(op: Operation, padding: Attribute | None, in_bounds: Bounds | None) -> None:
@@ -121,9 +121,9 @@ def check_store_padding(op: Operation, padding: Attribute | None, in_bounds: Bou
         return
     flags = in_bounds.get_values()
     if padding is None and not all(flags):
-        raise op_error(op, message("inbounds-must-be-true-when-padding-value-is-not-set"))
+        raise op_error(op, message("nv_tileas.tiled_store.inbounds_without_padding"))
     if padding is not None and any(flags):
-        raise op_error(op, message("inbounds-must-be-false-when-padding-value-is-set"))
+        raise op_error(op, message("nv_tileas.tiled_store.inbounds_with_padding"))
 
 
 _HALF_MODES = frozenset((RmwMode.ADD, RmwMode.MAX, RmwMode.MIN))
@@ -144,15 +144,15 @@ def check_atomic(op: Operation, mode: RmwMode, element: Attribute | None) -> Non
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
     floating = isinstance(element, AnyFloat)
     if bits == 8:
-        raise op_error(op, message("tiled-atomic-rmw-not-supported-for-8-bit-types"))
+        raise op_error(op, message("nv_tileas.tiled_atomic_rmw.eight_bits"))
     if bits == 16 and not floating:
-        raise op_error(op, message("tiled-atomic-rmw-not-supported-for-16-bit-integer"))
+        raise op_error(op, message("nv_tileas.tiled_atomic_rmw.int16"))
     if bits == 16 and mode not in _HALF_MODES:
-        raise op_error(op, message("tiled-atomic-rmw-for-16-bit-float-only-supports-add-max-min"))
+        raise op_error(op, message("nv_tileas.tiled_atomic_rmw.float16_modes"))
     if mode is RmwMode.ADDF:
-        raise op_error(op, message("tiled-atomic-rmw-op-cannot-use-fadd-operation-please-use-add"))
+        raise op_error(op, message("nv_tileas.tiled_atomic_rmw.fadd"))
     if mode is RmwMode.XCHG:
-        raise op_error(op, message("tiled-atomic-rmw-op-cannot-use-xchg-operation"))
+        raise op_error(op, message("nv_tileas.tiled_atomic_rmw.xchg"))
     if floating and mode in _INTEGER_MODES:
         raise op_error(op, f"rmw_mode '{mode.value}' is for integers, but elements are {element}")
     _check_update(op, mode, element)

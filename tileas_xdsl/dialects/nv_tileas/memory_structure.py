@@ -66,7 +66,7 @@ def memory_op(cls: type[OpT]) -> type[OpT]:
         with _segments_in_dictionary(parser) as written:
             op = parse(parser)
         if written and not _agree(op, written[0]):
-            text = message("operand-segment-sizes-does-not-match-the-op-schema")
+            text = message("nv_tileas.op.segment_sizes")
             parser.raise_error(text, start, start + 1)
         return op
 
@@ -119,13 +119,13 @@ def _segment_sizes(op: MemoryOp) -> tuple[int, ...] | None:
 
 def _check_no_regions(op: MemoryOp) -> None:
     if op.regions:
-        raise op_error(op, message("requires-zero-regions"))
+        raise op_error(op, message("nv_tileas.op.regions"))
 
 
 def _check_no_successors(op: MemoryOp) -> None:
     if op.successors:
         found = len(op.successors)
-        raise op_error(op, f"{message('requires-0-successors-but-found')}{found}")
+        raise op_error(op, message("nv_tileas.op.successors", found=found))
 
 
 def _check_result_count(op: MemoryOp) -> None:
@@ -133,17 +133,16 @@ def _check_result_count(op: MemoryOp) -> None:
     optional = sum(isinstance(definition, OptResultDef) for definition in defs)
     needed, found = len(defs) - optional, len(op.results)
     if optional and found >= needed:
-        _check_group(op, message("result-group-starting-at"), needed, found - needed)
+        _check_group(op, "nv_tileas.op.result_group", needed, found - needed)
     elif found != needed:
         least = "at least " if optional else ""
         results = "result" if needed == 1 else "results"
-        raise op_error(op, f"requires {least}{needed} {results}{message('but-found')}{found}")
+        raise op_error(op, f"requires {least}{needed} {results}, but found {found}")
 
 
-def _check_group(op: MemoryOp, group: str, start: int, found: int) -> None:
+def _check_group(op: MemoryOp, key: str, start: int, found: int) -> None:
     if found > 1:
-        text = f"{group}{start}{message('requires-0-or-1-element-but-found')}{found}"
-        raise op_error(op, text)
+        raise op_error(op, message(key, index=start, found=found))
 
 
 def _check_segments(op: MemoryOp) -> None:
@@ -153,9 +152,9 @@ def _check_segments(op: MemoryOp) -> None:
         return _check_operand_count(op)
     sizes = _segment_sizes(op)
     if sizes is None or len(sizes) != len(defs):
-        raise op_error(op, message("operand-segment-sizes-does-not-match-the-op-schema"))
+        raise op_error(op, message("nv_tileas.op.segment_sizes"))
     if min(sizes) < 0 or sum(sizes) != len(op.operands):
-        raise op_error(op, message("operand-segment-sizes-does-not-match-the-op-schema"))
+        raise op_error(op, message("nv_tileas.op.segment_sizes"))
     start = 0
     for segment, found in zip(defs, sizes, strict=True):
         _check_segment(op, segment, start, found)
@@ -170,13 +169,14 @@ def _check_operand_count(op: MemoryOp) -> None:
 
 def _check_segment(op: MemoryOp, segment: OperandDef, start: int, found: int) -> None:
     if isinstance(segment, OptOperandDef):
-        _check_group(op, message("operand-group-starting-at"), start, found)
+        _check_group(op, "nv_tileas.op.operand_group", start, found)
     elif not isinstance(segment, VarOperandDef) and found != 1:
-        group = f"{message('operand-group-starting-at')}{start}"
-        raise op_error(op, f"{group} requires 1 element, but found {found}")
+        raise op_error(
+            op, f"operand group starting at #{start} requires 1 element, but found {found}"
+        )
 
 
-_VERBATIM = {"rmw_mode": message("requires-attribute-rmw-mode")}
+_VERBATIM = {"rmw_mode": message("nv_tileas.tiled_atomic_rmw.requires_mode")}
 
 
 def _check_required_attributes(op: MemoryOp) -> None:

@@ -231,7 +231,7 @@ def check_regions(op: Operation, entry: PipelineEntry) -> None:
     """The right number of regions, each with one block."""
     count = len(op.regions)
     if entry.body is Body.NONE and count:
-        raise op_error(op, message("requires-zero-regions"))
+        raise op_error(op, message("nv_tileas.op.regions"))
     if entry.body is Body.OPTIONAL and count > 1:
         raise op_error(op, f"has at most one body, but got {count}")
     if entry.body is Body.REQUIRED and count != 1:

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.dialects.nv_tileas.pipeline_base import PipelineOp, payload_types, types_text
@@ -61,29 +61,28 @@ def check_body(op: PipelineOp, block: Block, types: Sequence[Attribute]) -> None
     """
     arguments = [argument.type for argument in block.args]
     if [_unwrapped(type_) for type_ in arguments] != list(types):
-        expects = message("expects-region-arguement-types-to-match-with-producer-types")
-        raise op_error(op, _mismatch(expects, types, arguments))
+        raise _mismatch(op, "nv_tileas.pipeline.argument_types", types, arguments)
     check_terminator(op, block)
     payload = [result.type for result in op.results[len(op.ENTRY.gives) :]]
     yielded = [value.type for value in block.last_op.operands] if block.last_op else []
     if yielded != (wanted := payload or list(types)):
-        expects = message("expects-region-result-types-to-be-match-with-operation-result")
-        raise op_error(op, _mismatch(expects, wanted, yielded))
+        raise _mismatch(op, "nv_tileas.pipeline.result_types", wanted, yielded)
 
 
 def _unwrapped(type_: Attribute) -> Attribute:
     return type_.payload if isinstance(type_, IteratorType) else type_
 
 
-def _mismatch(expects: str, wanted: Sequence[Attribute], got: Sequence[Attribute]) -> str:
-    brackets = message("but-got-types"), message("closing-bracket")
-    return f"{expects}{types_text(wanted)}{brackets[0]}{types_text(got)}{brackets[1]}"
+def _mismatch(
+    op: Operation, key: str, expected: Sequence[Attribute], given: Sequence[Attribute]
+) -> OpError:
+    return op_error(op, message(key, expected=types_text(expected), given=types_text(given)))
 
 
 def check_terminator(op: Operation, block: Block) -> None:
     """Every body of the family ends with the yield of the family."""
     if block.last_op is None or block.last_op.name != YIELD.op_name:
-        raise op_error(op, message("pipeline-regions-must-end-with-nv-tileas-async-pipeline-yield"))
+        raise op_error(op, message("nv_tileas.pipeline.terminator"))
 
 
 def check_iterator(op: PipelineOp, types: Sequence[Attribute]) -> None:
@@ -107,7 +106,7 @@ def check_merges(op: Operation, iterator: SSAValue) -> None:
             continue
         arms = [arm.type for arm in inflows(value) or ()]
         if any(type_ != value.type for type_ in arms):
-            text = message("branch-arms-must-yield-matching-pipeline-iterator-types")
+            text = message("nv_tileas.pipeline.iterators_differ")
             raise op_error(op, text, [note(owner, f"the arms yield [{types_text(arms)}]")])
 
 
@@ -175,7 +174,7 @@ def check_consumer_idx(op: PipelineOp) -> None:
         return
     size = _group_size(op)
     if index.value.data < 0 or (size is not None and index.value.data >= size):
-        raise op_error(op, message("consumer-idx-out-of-range-for-consumer-group"))
+        raise op_error(op, message("nv_tileas.pipeline.consumer_index"))
 
 
 def _group_size(op: Operation) -> int | None:

@@ -31,9 +31,9 @@ def size_mismatch(size: tuple[int, ...], shape: tuple[int, ...]) -> str | None:
     if DYNAMIC_INDEX in size:
         return None
     if prod(size) != prod(shape):
-        return message("requires-the-same-size-for-tile-size-and-tensor")
+        return message("nv_tileas.tile_size.same_size")
     if size != shape:
-        return message("requires-the-same-shape-for-tile-size-and-tensor-value")
+        return message("nv_tileas.tile_size.same_shape")
     return None
 
 
@@ -41,9 +41,9 @@ def size_problem(size: tuple[int, ...]) -> str | None:
     """Why no tile has these extents, None if one may: positive, powers of two, not too many."""
     listed = ", ".join("?" if extent == DYNAMIC_INDEX else str(extent) for extent in size)
     if any(extent <= 0 for extent in size):
-        return f"{message('all-dimensions-must-be-positive-constants-got')}{listed}"
+        return message("cuda_tile.tile.dimensions_positive", shape=listed)
     if any(extent & (extent - 1) for extent in size):
-        return f"{message('all-dimensions-must-be-powers-of-two-got')}{listed}"
+        return message("cuda_tile.tile.dimensions_powers_of_two", shape=listed)
     if prod(size) > MAX_TILE_ELEMENTS:
-        return f"{message('tile-would-exceed-the-maximum-of')}{MAX_TILE_ELEMENTS} elements"
+        return message("cuda_tile.tile.too_large", limit=MAX_TILE_ELEMENTS)
     return None

@@ -217,7 +217,7 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
             self.desc,
             self.destination,
             self.barrier,
-            message("tma-load-only-support-zero-padding-now"),
+            message("tma_to_async.load_padding"),
         )
 
 
@@ -283,7 +283,7 @@ class AsyncGatherTmaLoadOp(TmaLoadBase):
             self.desc,
             self.destination,
             self.barrier,
-            message("gather-tma-load-only-support-zero-padding-now"),
+            message("tma_to_async.gather_padding"),
         )
 
 

@@ -53,11 +53,10 @@ def capture_problem_of(values: Iterable[SSAValue], *, for_host: bool = False) ->
 
 def _text(kind: Obstacle, value: SSAValue) -> str:
     if kind is Obstacle.MATH:
-        return message("math-dialect-not-suppourt-in-separate-host-tma-pass-in-the-moment")
+        return message("nv_tileas.tma_capture.math")
     if kind is Obstacle.STRUCTURED_CONTROL_FLOW:
-        return message("expected-make-tiledtma-desc-op-not-depends-on-scf")
-    first = message("values-depended-by-make-tiledtma-desc-op-are-not-supportedbecause")
-    return f"{first}{_describe(value)}{message('matches-more-than-1-captured-values')}"
+        return message("nv_tileas.tma_capture.scf")
+    return message("nv_tileas.tma_capture.several_values", value=_describe(value))
 
 
 def _describe(value: SSAValue) -> str:

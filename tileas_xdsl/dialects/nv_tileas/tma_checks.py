@@ -69,9 +69,9 @@ class Descriptor:
 
 
 EXPECTED_FAMILY: Mapping[str, str] = {
-    "tma_load": message("expect-a-tma-load-atom-type"),
-    "tma_store": message("expect-a-tma-store-atom-type"),
-    "tma_redg": message("expect-a-tma-redg-atom-type"),
+    "tma_load": message("nv_tileas.tma.load_atom"),
+    "tma_store": message("nv_tileas.tma.store_atom"),
+    "tma_redg": message("nv_tileas.tma.reduce_atom"),
 }
 
 
@@ -81,7 +81,7 @@ def tma_atom(op: Operation, atom: AtomAttr, family: str | None = None) -> TmaAto
     if family is not None and data.family != family:
         raise op_error(op, EXPECTED_FAMILY[family])
     if not isinstance(data, TmaAtom):
-        raise op_error(op, message("invalid-tma-atom-type"))
+        raise op_error(op, message("nv_tileas.tma.atom"))
     return data
 
 
@@ -93,7 +93,7 @@ def check_descriptor(op: Operation, atom: TmaAtom, descriptor: Descriptor | None
     if (made.direction, made.rank, made.mode) != (atom.direction, atom.rank, atom.mode):
         raise op_error(op, f"uses atom {atom}, but its descriptor is for {made}")
     if atom.box and not _fits(descriptor.box, atom.box):
-        raise op_error(op, message("tma-box-dim-and-copy-atom-box-dim-mismatch"))
+        raise op_error(op, message("nv_tileas.tma.box_of_copy"))
 
 
 def _fits(box: Box, extents: tuple[int, ...]) -> bool:
@@ -134,9 +134,9 @@ def check_box(
 ) -> None:
     """The box of a descriptor is that of its atom, with extents and rows that the hardware has."""
     if len(box) != atom.box_rank:
-        raise op_error(op, message("tma-box-dim-and-atom-box-dim-length-mismatch"))
+        raise op_error(op, message("nv_tileas.tma.box_rank"))
     if atom.box and not _fits(box, atom.box):
-        raise op_error(op, message("tma-box-dim-and-atom-box-dim-mismatch"))
+        raise op_error(op, message("nv_tileas.tma.box_of_atom"))
     check_extents(op, (*box, *atom.box))
     inner = box[0] if box[0] is not None else next(iter(atom.box), None)
     if inner is not None:
@@ -155,7 +155,7 @@ def _check_row(op: Operation, bits: int, swizzle: SwizzleMode | None) -> None:
     if bits % ROW_BITS:
         raise op_error(
             op,
-            message("tma-box-dims-0-elem-type-bit-width-is-not-a-multiple-of-16-bytes"),
+            message("nv_tileas.tma.row_multiple"),
         )
     span = None if swizzle is None else SWIZZLES[swizzle.value].span
     if swizzle is not None and span is not None and bits > span * 8:
@@ -186,7 +186,7 @@ def check_element_stride(op: Operation, view: Attribute) -> None:
     """Some dimension of global memory has adjacent elements."""
     strides = _strides(view)
     if strides and all(stride is not None and stride != 1 for stride in strides):
-        raise op_error(op, message("only-support-element-stride-1-tma-desc"))
+        raise op_error(op, message("nv_tileas.tma.element_stride"))
 
 
 def _strides(view: Attribute) -> Sequence[int | None]:
@@ -203,8 +203,9 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
     if alignment is None:
         return
     if alignment < DESCRIPTOR_ALIGNMENT:
-        text = message("expected-tma-descriptor-pointer-to-have-alignment-at-least")
-        raise op_error(op, f"{text}{DESCRIPTOR_ALIGNMENT}")
+        raise op_error(
+            op, message("nv_tileas.tma.descriptor_alignment", alignment=DESCRIPTOR_ALIGNMENT)
+        )
     if alignment & (alignment - 1):
         raise op_error(op, f"alignments are powers of two, not {alignment}")
 
@@ -217,8 +218,7 @@ def check_shared(op: Operation, buffer: Attribute, role: str) -> None:
         raise op_error(op, f"expects a {role} with constant extents, but got {buffer}")
     if min(shape_of(buffer) or (1,)) < 1:
         listed = ", ".join(str(extent) for extent in shape_of(buffer) or ())
-        text = message("all-dimensions-must-be-positive-constants-got")
-        raise op_error(op, f"{text}{listed}")
+        raise op_error(op, message("cuda_tile.tile.dimensions_positive", shape=listed))
 
 
 def check_shared_box(op: Operation, buffer: Attribute, atom: TmaAtom) -> None:
@@ -227,11 +227,11 @@ def check_shared_box(op: Operation, buffer: Attribute, atom: TmaAtom) -> None:
     assert shape is not None
     row = next(iter(atom.box), shape[-1] if shape else 1)
     if row * bits_of(element_of(buffer)) % ROW_BITS:
-        raise op_error(op, message("tma-leading-box-dim-bit-width-is-not-16-bytes-aligned"))
+        raise op_error(op, message("nv_tileas.tma.row_alignment"))
     check_extents(op, atom.box)
     if atom.mode in BLACKWELL_MODES:
         if atom.box and atom.box[:1] != shape[-1:]:
-            raise op_error(op, message("requires-the-same-shape-for-tile-size-and-tensor-value"))
+            raise op_error(op, message("nv_tileas.tile_size.same_shape"))
         return
     if not atom.box:
         check_rank(op, atom, buffer)
@@ -244,8 +244,8 @@ def check_shared_elements(op: Operation, buffer: Attribute, element: Attribute |
     """The buffer has the elements that TMA moves, as far as they are known."""
     found = element_of(buffer)
     if element is not None and element != found:
-        text = message("view-element-type-not-equal-with-tensor-element-type")
-        raise op_error(op, f"{text}{element}{message('not-equal-sign')}{found}")
+        text = message("nv_tileas.element_types.differ", view=element, tensor=found)
+        raise op_error(op, text)
 
 
 def check_rows(op: Operation, rows: Attribute, buffer: Attribute) -> None:
@@ -265,15 +265,14 @@ def check_multicast(
     """Multicast is asked for iff the atom has it, with at least 128 bytes per atom."""
     if not atom.multicast:
         if number is not None:
-            text = message("but-the-return-tma-load-type-does-not-support-multicast")
-            raise op_error(op, f"num_multicast is {number},{text}")
+            raise op_error(op, message("nv_tileas.tma.no_multicast", count=number))
         return
     if number is None or not 1 <= number <= MAX_MULTICAST:
-        raise op_error(op, message("missing-or-invalid-num-multicast-for-a-multicast-tma-load"))
+        raise op_error(op, message("nv_tileas.tma.num_multicast"))
     if tile_bits is not None and tile_bits < MULTICAST_BYTES * 8:
         raise op_error(
             op,
-            message("mcast-is-not-supported-for-tma-load-with-less-than-128bytes-per"),
+            message("nv_tileas.tma.multicast_bytes"),
         )
 
 

@@ -87,10 +87,10 @@ def check_tma_index(op: Operation, descriptor: SSAValue) -> None:
     """
     counts = tma_counts(op)
     if counts is None:
-        raise op_error(op, message("func-op-lack-tma-device-num-and-tma-host-num-attr"))
+        raise op_error(op, message("nv_tileas.tma_index.counts_missing"))
     index = op.properties.get(TMA_INDEX)
     if not isinstance(index, IntegerAttr):
-        raise op_error(op, message("not-find-tma-idx"))
+        raise op_error(op, message("nv_tileas.tma_index.missing"))
     number = index.value.data
     if number < 0:
         raise op_error(op, f"{TMA_INDEX} is {number}, but tables start with 0")
@@ -98,9 +98,9 @@ def check_tma_index(op: Operation, descriptor: SSAValue) -> None:
     if device is None:
         device = counts.device > counts.host
     if device and number >= counts.device:
-        raise op_error(op, message("tma-idx-exceed-tma-device-num"))
+        raise op_error(op, message("nv_tileas.tma_index.exceeds_device"))
     if not device and number >= counts.host:
-        raise op_error(op, message("tma-idx-exceed-tma-host-num"))
+        raise op_error(op, message("nv_tileas.tma_index.exceeds_host"))
 
 
 def _table(descriptor: SSAValue, counts: TmaCounts) -> bool | None:

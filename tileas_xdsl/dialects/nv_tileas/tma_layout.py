@@ -37,9 +37,9 @@ def check_shared_layout(op: Operation, buffer: Attribute, swizzle: SwizzleMode |
     try:
         fits = _is_filled(layout, shape_of(buffer) or (), bits_of(element_of(buffer)), mode)
     except (TargetError, LayoutError) as error:
-        raise op_error(op, message("smem-layout-is-not-tma-compatible")) from error
+        raise op_error(op, message("nv_tileas.tma.smem_layout")) from error
     if not fits:
-        raise op_error(op, message("smem-layout-is-not-tma-compatible"))
+        raise op_error(op, message("nv_tileas.tma.smem_layout"))
     if swizzle is not None and swizzle.value != mode:
         raise op_error(
             op, f"the descriptor swizzles by {swizzle.value}, but the buffer is laid out by {mode}"

@@ -86,7 +86,7 @@ def _check(
     if e.plan.is_of_pair:
         raise op_error(op, "scales products of one block; those of two are not lowered yet")
     if not is_transposed(op.b.type):
-        raise op_error(op, message("expects-both-a-b-major-mode-to-be-k-major"))
+        raise op_error(op, message("cute_nvgpu.sm100_mma_bs.majors"))
     bits = INSTRUCTION_K_BITS // configuration.atom_k
     if (a.layout.bits, b.layout.bits) != (bits, bits):
         raise op_error(

@@ -80,7 +80,7 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
 def _columns_of_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> int:
     """The columns that the scales of a product take, on a target that has such products."""
     if Feature.TCGEN05 not in e.plan.target.features:
-        key = "mma-block-scale-is-not-supported-by-compute-capability-sm100"
+        key = "nv_tileas.block_scaled_mma.needs_sm100"
         raise op_error(op, message(key))
     return columns_of_scales(op)
 
@@ -91,8 +91,7 @@ def _is_tile(op: Operation) -> bool:
 
 def _check_size(op: Operation, used: int) -> None:
     if used > COLUMNS:
-        text = message("allocated-tmem-out-of-resource")
-        raise op_error(op, f"{text}{used} vs {COLUMNS}")
+        raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS))
 
 
 def _columns(e: ThreadBuilder, op: Operation) -> int:

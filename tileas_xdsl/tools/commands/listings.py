@@ -67,31 +67,32 @@ def diagnostics(
         bool, typer.Option("--emitted", help="Only messages that something here emits.")
     ] = False,
 ) -> None:
-    """List the catalogue of verbatim messages: message, who emits it, and when.
+    """List the catalogue of verbatim messages: id, message, who emits it, and when.
 
     Outer blanks are written \\x20, newlines \\n.
     """
-    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_keys, escape
+    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_ids, escape
 
-    used = emitted_keys()
+    used = emitted_ids()
     entries = [
         entry
         for entry in catalogue()
-        if (entry.is_literal or not literal) and (entry.key in used or not emitted)
+        if (entry.is_literal or not literal) and (entry.id in used or not emitted)
     ]
-    rows = [(escape(entry.text), entry.emitter, entry.condition) for entry in entries]
     if pattern is not None:
-        rows = [row for row in rows if any(pattern.lower() in cell.lower() for cell in row)]
-    if not rows:
+        wanted = pattern.lower()
+        entries = [e for e in entries if any(wanted in cell.lower() for cell in (*e, e.published))]
+    if not entries:
         fail(f"no message has '{pattern}' in it" if pattern else "there is no such message")
-    print_table(("message", "emitter", "condition"), rows)
+    rows = [(entry.id, escape(entry.text), entry.emitter, entry.condition) for entry in entries]
+    print_table(("id", "message", "emitter", "condition"), rows)
 
 
 def dialects() -> None:
     """Count what there is: operations, types and attributes of each dialect, and messages."""
     from xdsl.ir import TypeAttribute
 
-    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_keys
+    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_ids
     from tileas_xdsl.universe import TILEAS_UNIVERSE
 
     rows: list[tuple[str, ...]] = []
@@ -102,4 +103,4 @@ def dialects() -> None:
         counts = (len(list(dialect.operations)), len(types), len(attributes) - len(types))
         rows.append((name, *map(str, counts)))
     print_table(("dialect", "operations", "types", "attributes"), rows)
-    typer.echo(f"\n{len(catalogue())} messages listed, {len(emitted_keys())} of them emitted")
+    typer.echo(f"\n{len(catalogue())} messages listed, {len(emitted_ids())} of them emitted")

@@ -30,7 +30,7 @@ def common_kinds(root: Operation, groups: TileGroups) -> Mapping[TileGroup, froz
     for group, claims in _wanted(root, groups, readers=True).items():
         found[group] = _common(claims)
         if not found[group]:
-            text = message("can-not-find-common-mem-kind-among-pipeline-alias-group")
+            text = message("assign_layouts.alias_group_mem_kind")
             raise op_error(_first_op(group), text)
     return found
 

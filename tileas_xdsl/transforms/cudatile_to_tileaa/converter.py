@@ -77,7 +77,7 @@ class Converter:
 
     def refuse(self, op: Operation) -> OpError:
         """The error for an operation that has no equivalent."""
-        return op_error(op, message("failed-to-convert-cuda-tile-to-nv-tileaa"))
+        return op_error(op, message("convert_cudatile_to_tileaa.failed"))
 
     def bind(self, results: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
         """Say what takes the place of results; names go along.

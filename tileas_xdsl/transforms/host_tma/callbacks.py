@@ -32,8 +32,8 @@ HOOKS = "__CUDA_TILEIR_CALLBACKS_ON_PRE_LOAD"
 ON_PRE_LOAD = "__CUDA_TILEIR_ON_PRE_LOAD"
 ON_ARGUMENTS_CHANGE = "__CUDA_TILEIR_FUNC_ON_ARGUMENTS_CHANGE"
 
-SM_NUM_FORMAT = message("tileir-callback-sm-num-device-tmamemory-size-0x")
-DESC_FORMAT = message("tileir-callback-desc-tma512-0x")
+SM_NUM_FORMAT = message("host_tma.callback.sm_num")
+DESC_FORMAT = message("host_tma.callback.descriptor")
 """Lines for whoever watches a launch; the second has the first half of the half of a map."""
 
 REVISION = 64

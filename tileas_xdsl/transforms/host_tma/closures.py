@@ -238,7 +238,7 @@ class Closure:
             )
             return emit(self.code, a, b)
         if op.name.startswith("math."):
-            key = "math-dialect-not-suppourt-in-separate-host-tma-pass-in-the-moment"
+            key = "nv_tileas.tma_capture.math"
             raise op_error(op, message(key))
         raise op_error(op, "is computed on the device; a host does not know it")
 

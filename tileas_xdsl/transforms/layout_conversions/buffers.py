@@ -38,7 +38,7 @@ def propagate_buffer_layouts(root: Operation, failures: Failures) -> bool:
             _absorb(conversion)
             changed = True
         except RefusedRetypeError as refused:
-            text = message("failed-to-rewrite-in-buffer-layout-propagation")
+            text = message("remove_layout_conversions.buffers")
             failures.add(conversion, text, refused.errors)
             failures.leave(use.operation for use in conversion.source.uses)
     return changed

@@ -45,7 +45,7 @@ def clean_up(root: Operation, failures: Failures, max_rewrites: int | None) -> b
         return apply_patterns(root, patterns, max_rewrites=max_rewrites)
     except OpError as error:
         failures.add_unsettled(
-            root, message("failed-to-apply-patterns-greedily"), error.diagnostics
+            root, message("remove_layout_conversions.patterns"), error.diagnostics
         )
         return False
 
@@ -152,5 +152,5 @@ class Commute(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
         if as_conversion(op) is not None:
-            text = message("failed-to-apply-patterns-greedily")
+            text = message("remove_layout_conversions.patterns")
             rewrite_around(op, LOCALLY, self.failures, text, rewriter)

@@ -35,7 +35,7 @@ FORWARDS = Direction(forwards=True)
 
 def propagate_register_layouts(root: Operation, failures: Failures) -> bool:
     """Retype the consumers around conversions of registers; True if the IR changed."""
-    text = message("failed-to-rewrite-in-reg-layout-propagation")
+    text = message("remove_layout_conversions.registers")
     changed = False
     for op in list(root.walk()):
         if (conversion := as_conversion(op)) is not None and op.parent is not None:

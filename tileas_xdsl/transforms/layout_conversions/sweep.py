@@ -29,7 +29,7 @@ def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:
     Those are conversions, `consume_one` of a single stage, `pragma`, `scf.if`, loops, and what
     computes tiles of tiles.
     """
-    text = message("failed-to-rewrite-in-reg-layout-propagation")
+    text = message("remove_layout_conversions.registers")
     changed = False
     for op in list(root.walk()):
         if op.parent is None or op in failures:

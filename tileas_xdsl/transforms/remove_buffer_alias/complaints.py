@@ -45,16 +45,16 @@ def _complaint(merge: Carried, plan: Plan) -> Complaint | None:
     if not _is_alias(merge, roots):
         return None
     if (allocation := roots.allocation) is None:
-        return Complaint(message("cannot-find-last-written-ssa"), list(_ends(roots)))
+        return Complaint(message("remove_buffer_alias.no_last_write"), list(_ends(roots)))
     if is_inside(allocation, merge.op) and isinstance(merge.op, scf.WhileOp):
         notes = [note_at(allocation, "allocated here, in every round")]
-        return Complaint(message("yielded-alias-not-implemented-yet"), notes)
+        return Complaint(message("remove_buffer_alias.yielded_alias"), notes)
     notes = [
         note_at(feed.value, f"'{name_of(feed.value.op)}' shows it here")
         for feed in merge.feeds
         if isinstance(feed.value, OpResult)
     ]
-    return Complaint(message("remove-buffer-alias-not-supported-operation-type"), notes)
+    return Complaint(message("remove_buffer_alias.unsupported_op"), notes)
 
 
 def _is_alias(merge: Carried, roots: Roots) -> bool:

@@ -48,7 +48,7 @@ def check_body(loop: CountedLoop) -> None:
     for op in loop.op.walk():
         if op is not loop.op and not _is_copied(op):
             culprit = note(op, f"'{name_of(op)}' cannot be copied")
-            raise op_error(loop.op, message("unsupported-op-in-slicing-pass"), [culprit])
+            raise op_error(loop.op, message("slicing.unsupported_op"), [culprit])
 
 
 def _is_copied(op: Operation) -> bool:
@@ -69,7 +69,7 @@ def check_lower_bound(loop: CountedLoop) -> None:
         sources = _linear_sources(value)
         if sources is None:
             reason = note(_place(value), "it depends on this")
-            text = message("unsupported-op-to-be-a-lower-bound-in-slicing-pass")
+            text = message("slicing.lower_bound")
             raise op_error(loop.op, text, [reason])
         pending += sources
 
@@ -100,7 +100,7 @@ def check_initial(loop: CountedLoop) -> None:
     for value in loop.initial:
         if _escapes(value) or not _is_settled(value):
             reason = note(_place(value), "the value comes from here")
-            text = message("fail-to-get-an-initial-for-operand-in-slicing-pass")
+            text = message("slicing.initial_operand")
             raise op_error(loop.op, text, [reason])
 
 
@@ -131,10 +131,10 @@ def check_inside(loop: CountedLoop, planned: frozenset[Operation]) -> None:
     """What is in the loop now is what was planned, and its copies have concrete atoms."""
     for op in loop.op.walk():
         if op not in planned:
-            text = message("is-not-expected-inside-sliced-part-in-slicing-pass")
-            raise op_error(loop.op, f"'{name_of(op)}' {text}", [note(op, "it is here")])
+            text = message("slicing.unexpected_op", op=name_of(op))
+            raise op_error(loop.op, text, [note(op, "it is here")])
         if isinstance(op, CopyBase) and _is_abstract(op):
-            text = message("unsupported-atom-of-copy-op-in-slicing-pass")
+            text = message("slicing.copy_atom")
             raise op_error(loop.op, text, [note(op, f"atom {op.atom.data} has no layout yet")])
 
 

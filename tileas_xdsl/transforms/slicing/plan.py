@@ -114,7 +114,7 @@ def _integer(request: Request) -> int:
 
 
 def _bad_count(request: Request) -> OpError:
-    return op_error(request.carriers[0], message("the-slice-count-need-to-be-a-integer-attr"))
+    return op_error(request.carriers[0], message("slicing.slice_count"))
 
 
 def _trips(loop: CountedLoop) -> int | None:

@@ -68,7 +68,7 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
 def _scaled(op: DotOp, sfa: SSAValue, sfb: SSAValue, insert: Insert) -> SSAValue:
     """A product of scaled blocks, which tcgen05 alone makes."""
     if (capability_of(op) or 0) <= LAST_WITHOUT_SCALES:
-        key = "mma-block-scale-is-not-supported-by-compute-capability-sm100"
+        key = "nv_tileas.block_scaled_mma.needs_sm100"
         raise op_error(op, message(key))
     atom = _atom(op, "tcgen05")
     made = compute.BlockScaledMmaOp(op.a, op.b, op.c, sfa, sfb, atom)

@@ -96,14 +96,14 @@ def barrier_problem(request: Request, arena: Arena) -> OpError | None:
         return None
     if (around := _unknown_around(request.op)) is not None:
         reason = note(around, "nobody knows which threads run this, nor how often")
-        return op_error(request.op, message("failed-to-init-mbarrier"), [reason])
+        return op_error(request.op, message("tma_to_async.mbarrier_init"), [reason])
     if (producer := _producer_around(request.op)) is not None:
         reason = note(producer, "the barrier of a stage waits for the tiles that it yields")
-        return op_error(request.op, message("failed-to-get-mbarrier-object"), [reason])
+        return op_error(request.op, message("tma_to_async.mbarrier_object"), [reason])
     if not arena.reserve(request.bits // 8 + BARRIER_BYTES):
         text = f"a block needs {arena.used} bytes of shared memory with tile and barrier; it has"
         reason = note(request.op, f"{text} {arena.target.shared_memory_per_block}")
-        text = message("failed-to-find-smem-buffer-address-for-mbarrier")
+        text = message("tma_to_async.mbarrier_address")
         return op_error(request.op, text, [reason])
     return None
 
@@ -115,7 +115,7 @@ def tx_count_problem(request: Request) -> OpError | None:
     reason = note(
         request.op, f"a barrier counts at most {MOST_BYTES} bytes, not {request.bits // 8}"
     )
-    return op_error(request.op, message("failed-to-get-expected-tx-count"), [reason])
+    return op_error(request.op, message("tma_to_async.tx_count"), [reason])
 
 
 def _around(op: Operation) -> Iterator[Operation]:

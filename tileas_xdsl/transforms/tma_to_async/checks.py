@@ -45,9 +45,9 @@ def check_transfer(request: Request, binding: Binding) -> None:
 def _check_padding(request: Request) -> None:
     op = request.op
     if isinstance(op, TiledLoadOp) and not is_zero(op.padding_value):
-        raise op_error(op, message("tma-load-only-support-zero-padding-now"))
+        raise op_error(op, message("tma_to_async.load_padding"))
     if isinstance(op, GatherLoadOp) and not is_zero(op.padding_value):
-        raise op_error(op, message("gather-tma-load-only-support-zero-padding-now"))
+        raise op_error(op, message("tma_to_async.gather_padding"))
 
 
 def _check_semantics(request: Request) -> None:

@@ -89,5 +89,5 @@ def check_kernel_spec(function: func.FuncOp) -> None:
     if not isinstance(spec, KernelSpecAttr) or spec.data.problem() is not None:
         raise op_error(
             function,
-            message("lowertma-load-store-to-async-missing-or-invalid-kernel-spec-attr"),
+            message("tma_to_async.kernel_spec"),
         )

@@ -18,7 +18,6 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.interfaces import CopyAtomType, CopyCall
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.view_types import MemRefType
@@ -154,13 +153,12 @@ class SimtAsyncCopyType(ClausedType, CopyAtomType, TypeAttribute):
     def check_copy(self, op: Operation, call: CopyCall) -> None:
         for type_ in call.destinations:
             if isinstance(type_, MemRefType) and type_.space is not AddressSpace.SMEM:
-                key = "dst-expects-shared-based-memref-but-got-rmem"
-                raise op_error(op, literal(key, ("rmem", type_.space)))
+                raise op_error(op, message("cute_nvgpu.cp_async.destination", space=type_.space))
 
     def verify(self) -> None:
         cache, bits = text(self.cache), integer(self.bits)
         if bits not in (32, 64, 128):
-            raise VerifyException(message("unsupported-cp-async-vector-width"))
+            raise VerifyException(message("cute_nvgpu.cp_async.vector_width"))
         if cache not in ASYNC_BYTES:
             raise VerifyException(f"cp.async uses the caches {', '.join(ASYNC_BYTES)}, not {cache}")
         if bits // 8 not in ASYNC_BYTES[cache]:
@@ -287,7 +285,7 @@ class LdsmType(MatrixCopyType, TypeAttribute):
 
     def verify(self) -> None:
         if self.form(LOADS, text(self.pattern)) is None:
-            raise VerifyException(message("ldsm-is-not-supported-with-this-config"))
+            raise VerifyException(message("cute_nvgpu.ldsm.config"))
 
 
 @irdl_attr_definition

@@ -95,9 +95,9 @@ def _operands(call: MmaCall) -> tuple[Attribute, Attribute, Attribute]:
 
 
 _ELEMENT_MESSAGES: Mapping[MmaOperand, str] = {
-    MmaOperand.A: "expects-operand-a-with-element-type-but-get",
-    MmaOperand.B: "expects-operand-b-with-element-type-but-get",
-    MmaOperand.C: "expects-operand-c-with-element-type-but-get",
+    MmaOperand.A: "cute_nvgpu.mma.element_a",
+    MmaOperand.B: "cute_nvgpu.mma.element_b",
+    MmaOperand.C: "cute_nvgpu.mma.element_c",
 }
 
 # Steps of the ladders
@@ -112,8 +112,7 @@ def check_static(atom: MmaType, op: Operation, call: MmaCall) -> None:
             continue
         plain = isinstance(layout, Layout) and not any(layout.axes())
         if not plain or not _is_static(layout):
-            text = message("expects-static-and-no-scaled-basis-layout-for")
-            raise op_error(op, text.format(type_))
+            raise op_error(op, message("cute_nvgpu.mma.static_layout", type=type_))
 
 
 def _is_static(layout: Layout | ComposedLayout) -> bool:
@@ -128,13 +127,12 @@ def check_elements(atom: MmaType, op: Operation, call: MmaCall) -> None:
     for operand, type_ in rows:
         expected, given = atom.element_type(operand), _element(type_)
         if given is not None and given != expected:
-            raise op_error(op, message(_ELEMENT_MESSAGES[operand]).format(expected, given))
+            raise op_error(op, message(_ELEMENT_MESSAGES[operand], expected=expected, given=given))
 
 
 def _a_residency(op: Operation, a: Attribute, space: AddressSpace) -> None:
     if not isinstance(a, SmemDescViewType) and not _is_in(a, space):
-        key = "expects-memref-smem-desc-view-for-operand-a-but-gets-a"
-        raise op_error(op, message(key).format(a))
+        raise op_error(op, message("cute_nvgpu.mma.operand_a", type=a))
 
 
 def _residency(space: AddressSpace, a_space: AddressSpace) -> Check:
@@ -145,10 +143,9 @@ def _residency(space: AddressSpace, a_space: AddressSpace) -> Check:
         a, b, d = _operands(call)
         _a_residency(op, a, a_space)
         if not isinstance(b, SmemDescViewType):
-            key = "expects-smem-desc-view-for-operand-b-but-gets-b"
-            raise op_error(op, message(key).format(b))
+            raise op_error(op, message("cute_nvgpu.mma.operand_b", type=b))
         if not _is_in(d, space):
-            raise op_error(op, message("expects-memref-for-operand-d-but-gets-d").format(d))
+            raise op_error(op, message("cute_nvgpu.mma.operand_d", type=d))
 
     return check
 
@@ -170,9 +167,9 @@ def check_d(atom: MmaType, op: Operation, call: MmaCall) -> None:
     once = _at_once(call, call.d)
     if once is not None and once.size() != atom.values(MmaOperand.D):
         canonical = atom.operand_layout(MmaOperand.D)
-        raise op_error(op, message("expects-mma-atom-layout-of").format(canonical))
+        raise op_error(op, message("cute_nvgpu.mma.layout_d", layout=canonical))
     if not is_injective(d):
-        raise op_error(op, message("invalid-layout-of-a-b-d-a-b-d").format(a, b, d))
+        raise op_error(op, message("cute_nvgpu.mma.layouts", a=a, b=b, d=d))
 
 
 def check_composable(atom: MmaType, op: Operation, call: MmaCall) -> None:
@@ -183,15 +180,14 @@ def check_composable(atom: MmaType, op: Operation, call: MmaCall) -> None:
         layout = _at_once(call, type_)
         count = 1 if isinstance(type_, SmemDescViewType) else atom.values(operand)
         if layout is not None and layout.size() != count:
-            key = "layout-a-layout-b-and-layout-d-fail-to-form-a-gemm-a-b-d"
-            raise op_error(op, message(key).format(a, b, d))
+            raise op_error(op, message("cute_nvgpu.mma.no_gemm", a=a, b=b, d=d))
 
 
 def check_have_elements(atom: MmaType, op: Operation, call: MmaCall) -> None:
     """Operands in registers say what they hold."""
     del atom
     if any(_element(type_) is None for type_ in (*_operands(call), call.c)):
-        raise op_error(op, message("expects-all-mma-operands-to-have-element-type"))
+        raise op_error(op, message("cute_nvgpu.mma.element_types"))
 
 
 def check_registers(atom: MmaType, op: Operation, call: MmaCall) -> None:
@@ -199,18 +195,20 @@ def check_registers(atom: MmaType, op: Operation, call: MmaCall) -> None:
     del atom
     operands = _operands(call)
     if not all(_is_in(type_, AddressSpace.RMEM) for type_ in operands):
-        key = "expects-rmem-for-input-operands-but-got-a-b-d"
-        raise op_error(op, message(key).format(*operands))
+        raise op_error(
+            op, message("cute_nvgpu.mma.operands_rmem", a=operands[0], b=operands[1], d=operands[2])
+        )
 
 
 def check_register_elements(atom: MmaType, op: Operation, call: MmaCall) -> None:
     """As `check_elements`, with what registers are told; floats of 8 bits by their family."""
     expected, given = atom.element_type(MmaOperand.A), _element(call.a[0])
     if isinstance(expected, FP8) and not isinstance(given, FP8):
-        raise op_error(op, message("expects-a-b-of-the-e5m2-e4m3-type"))
+        raise op_error(op, message("cute_nvgpu.mma.fp8_operands"))
     if given != expected:
-        text = message("expects-operand-a-with-element-type")
-        raise op_error(op, f"{text}{expected}, but got {given}")
+        raise op_error(
+            op, message("cute_nvgpu.mma.register_element_a", expected=expected, given=given)
+        )
     check_elements(atom, op, call)
 
 
@@ -218,10 +216,10 @@ def check_scaled(atom: MmaType, op: Operation, call: MmaCall) -> None:
     """Sums are of f32; scale factors are of one type, which fits the elements and the vector."""
     held, width = _element(call.c), _vector_size(atom)
     if held is not None and not isinstance(held, Float32Type):
-        raise op_error(op, message("expects-c-type-to-be-float32"))
+        raise op_error(op, message("nv_tileas.block_scaled_mma.accumulator_f32"))
     scales = [_element(types_[1]) for types_ in (call.a, call.b) if len(types_) > 1]
     if len(set(scales)) > 1:
-        raise op_error(op, message("expects-sfa-sfb-element-types-to-be-the-same"))
+        raise op_error(op, message("cute_nvgpu.mma_bs.scales_differ"))
     if atom.shape_mnk[2] == K_OF_FP4 and scales:
         _check_fp4(op, width, [_element(call.a[0]), _element(call.b[0])], scales[0])
 
@@ -237,13 +235,11 @@ def _check_fp4(
     are_fp4 = all(isinstance(element, FP4) for element in known)
     if width == 16:
         if not are_fp4:
-            raise op_error(
-                op, message("expects-a-and-b-element-types-are-valid-4bit-types-such-as")
-            )
+            raise op_error(op, message("cute_nvgpu.mma_bs.fp4_vec16"))
         if not isinstance(scale, Float8E8M0FNUType | Float8E4M3FNType):
-            raise op_error(op, message("expects-sfa-sfb-element-types-to-be-float8e8m0fnutype-or"))
+            raise op_error(op, message("cute_nvgpu.mma_bs.scales_vec16"))
     elif not are_fp4 or not isinstance(scale, Float8E8M0FNUType):
-        raise op_error(op, message("expects-a-b-element-types-to-be-float4e2m1fntype-and-sfa-sfb"))
+        raise op_error(op, message("cute_nvgpu.mma_bs.fp4_vec32"))
 
 
 def _vector_size(atom: MmaType) -> int:

@@ -18,7 +18,6 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import FP4, FP6, FP8
 
 QMMA_K, OMMA_K = 32, 64
@@ -28,9 +27,6 @@ OMMA_SCALES: Mapping[int, tuple[type[Attribute], ...]] = {
     16: (Float8E4M3FNType, Float8E8M0FNUType),
 }
 """By the elements that share one: scale factors of elements of 4 bits."""
-
-_OMMA_SAMPLES = ("f8E4M3FN", "f4E2M1FN", "f32")
-_QMMA_SAMPLES = ("f8E4M3FN", "f6E2M3FN", "f16")
 
 
 def check_scales(
@@ -48,23 +44,21 @@ def check_scales(
         case 64:
             _check_omma(elements, scale, vector, majors)
         case _:
-            key = "cannot-find-a-legal-mma-instruction-for-the-given-shape-mnk-cute"
             listed = ",".join(map(str, shape))
-            raise VerifyException(literal(key, ("128,128,96", listed)))
+            raise VerifyException(message("cute_nvgpu.sm100_mma_bs.shape", shape=listed))
 
 
 def _check_qmma(elements: Sequence[Attribute], scale: Attribute, vector: int) -> None:
     if vector != QMMA_K:
-        key = "expects-vec-size-is-32-in-qmma-but-got-vec-size-16"
-        raise VerifyException(literal(key, ("vecSize=16", f"vecSize={vector}")))
+        raise VerifyException(message("cute_nvgpu.sm100_mma_bs.qmma_vec_size", size=vector))
     *operands, held = elements
     known = all(isinstance(element, FP8 + FP6 + FP4) for element in operands)
     if not known or not isinstance(held, Float32Type):
-        key = "expects-qmma-acceptable-types-but-got-f8e4m3fn-f6e2m3fn-f16"
-        raise VerifyException(literal(key, *zip(_QMMA_SAMPLES, elements, strict=True)))
+        a, b = operands
+        types = {"a": a, "b": b, "accumulator": held}
+        raise VerifyException(message("cute_nvgpu.sm100_mma_bs.qmma_types", **types))
     if not isinstance(scale, Float8E8M0FNUType):
-        key = "expects-sf-type-to-be-e8m0-in-qmma-but-got-f8e4m3fn"
-        raise VerifyException(literal(key, ("f8E4M3FN", scale)))
+        raise VerifyException(message("cute_nvgpu.sm100_mma_bs.qmma_scale", type=scale))
 
 
 def _check_omma(
@@ -73,11 +67,10 @@ def _check_omma(
     a, b, held = elements
     known = all(isinstance(element, FP4) for element in (a, b))
     if not known or not isinstance(held, Float32Type):
-        key = "expects-omma-acceptable-types-but-got-f8e4m3fn-f4e2m1fn-f32"
-        raise VerifyException(literal(key, *zip(_OMMA_SAMPLES, elements, strict=True)))
+        types = {"a": a, "b": b, "accumulator": held}
+        raise VerifyException(message("cute_nvgpu.sm100_mma_bs.omma_types", **types))
     if not isinstance(scale, OMMA_SCALES.get(vector, ())):
-        key = "given-vec-size-32-is-not-supported-or-has-conflict-with-other"
-        samples = (("32", vector), ("f4E2M1FN", a), ("f4E2M1FN", b), ("f8E4M3FN", scale))
-        raise VerifyException(literal(key, *samples))
+        text = message("cute_nvgpu.sm100_mma_bs.vec_size", size=vector, a=a, b=b, scale=scale)
+        raise VerifyException(text)
     if tuple(majors) != ("k", "k"):
-        raise VerifyException(message("expects-both-a-b-major-mode-to-be-k-major"))
+        raise VerifyException(message("cute_nvgpu.sm100_mma_bs.majors"))

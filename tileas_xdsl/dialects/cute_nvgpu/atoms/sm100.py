@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.interfaces import AtomField, MmaOperand
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of, sums_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.scaled import check_scales
@@ -112,8 +112,7 @@ class UmmaType(MmaType):
     def check_common(self) -> None:
         """Blocks, majors, and where A is."""
         if self.blocks not in (1, 2):
-            key = "expects-num-cta-equals-to-1-or-2-but-got-4"
-            raise VerifyException(literal(key, ("got 4", f"got {self.blocks}")))
+            raise VerifyException(message("cute_nvgpu.sm100_mma.num_cta", count=self.blocks))
         check_majors(words(self.majors))
         if text(self.fragments) not in FRAGMENTS:
             known = " or ".join(FRAGMENTS)
@@ -135,8 +134,7 @@ class UmmaType(MmaType):
             raise VerifyException(f"tcgen05.mma has no product of {a} and {b}")
         expected, k = KINDS[kind].k * self.STEP, self.shape_mnk[2]
         if k != expected:
-            key = "umma-expects-mma-k-16-but-got-mma-k-32"
-            raise VerifyException(literal(key, ("=16", f"={expected}"), ("=32", f"={k}")))
+            raise VerifyException(message("cute_nvgpu.sm100_mma.k", expected=expected, given=k))
         sums = ["i32" if name == "s32" else name for name in KINDS[kind].accumulators]
         if held not in sums or (a == "bf16" and held == "f16"):
             raise VerifyException(f"sums of {a} are not of {held}")

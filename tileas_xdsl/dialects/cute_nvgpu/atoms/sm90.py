@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.interfaces import AtomField, MmaOperand
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType, registers_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
@@ -112,11 +112,9 @@ class Sm90MmaType(MmaType, TypeAttribute):
             raise VerifyException(f"wgmma has no product of {a} and {b}")
         facts = ELEMENTS[a]
         if k != facts.k:
-            key = "gmma-expects-mma-k-has-256bits-width-but-got-mma-k-15-with-16-bits"
-            raise VerifyException(literal(key, ("(15)", f"({k})"), ("(16)", f"({facts.bits})")))
+            raise VerifyException(message("cute_nvgpu.sm90_mma.k", k=k, bits=facts.bits))
         if m != M:
-            key = "expects-m-to-be-64-in-gmma-but-got-128"
-            raise VerifyException(literal(key, ("got 128", f"got {m}")))
+            raise VerifyException(message("cute_nvgpu.sm90_mma.m", m=m))
         if n not in facts.n:
             steps = "8 to 256 in steps of 8"
             if len(facts.n) < 32:

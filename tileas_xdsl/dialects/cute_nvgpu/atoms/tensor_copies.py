@@ -46,8 +46,8 @@ MULTICASTS: Mapping[str, Sequence[str]] = {
 """By shape of `tcgen05.cp`: which warps get the data, as `s2t` broadcasts call it."""
 
 _MULTICAST_MESSAGES: Mapping[str, str] = {
-    "64x128b": "shape-64x128b-requires-multicast-warpx2-01-23-or-warpx2-02-13-for",
-    "32x128b": "shape-32x128b-requires-multicast-warpx4-for-tcgen05-cp-op",
+    "64x128b": "tcgen05.cp.multicast_64x128b",
+    "32x128b": "tcgen05.cp.multicast_32x128b",
 }
 
 
@@ -117,7 +117,7 @@ class TmemMoveType(ClausedType, CopyAtomType):
             known = ", ".join(name for name in MOVE_SHAPES if not name.endswith("x2"))
             raise VerifyException(f"tensor memory is moved {known}, not {self.shape}")
         if self.shape == WIDEST and repeat in LONG:
-            key = "a-repetition-of-64-or-128-is-not-supported-when-the-number-of-data"
+            key = "cute_nvgpu.tmem_load.repetition"
             raise VerifyException(message(key))
         if repeat < 1 or repeat > facts.max_repetitions or repeat & (repeat - 1):
             raise VerifyException(
@@ -227,7 +227,7 @@ class S2tCopyType(ClausedType, CopyAtomType, TypeAttribute):
             listed = ", ".join(MULTICASTS)
             raise VerifyException(f"tcgen05.cp copies {listed}, not {self.shape}")
         if text(self.broadcast) not in known:
-            key = _MULTICAST_MESSAGES.get(self.shape, "invalid-multicast-type-for-tcgen05-cp-op")
+            key = _MULTICAST_MESSAGES.get(self.shape, "tcgen05.cp.multicast")
             raise VerifyException(message(key))
         if integer(self.blocks) not in (1, 2):
             raise VerifyException(f"tcgen05.cp is of 1 or 2 blocks, not {integer(self.blocks)}")

@@ -16,7 +16,6 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.elements import integer_bits
 from tileas_xdsl.dialects.cute.interfaces import AtomField, MmaOperand
-from tileas_xdsl.dialects.cute.literals import literal
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import FP8, MmaType, registers_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.scaled import check_scales
@@ -58,9 +57,9 @@ SUMS: Mapping[str, Sequence[str]] = {
 """By element, what floats are summed in; integers are summed in i32."""
 
 INTEGER_MESSAGES: Mapping[int, str] = {
-    8: "expects-a-b-of-type-s8-u8-and-d-of-type-i32",
-    4: "expects-a-b-of-type-s4-u4-and-d-of-type-i32",
-    1: "expects-a-b-of-type-u1-and-d-of-type-i32",
+    8: "cute_nvgpu.mma.int8",
+    4: "cute_nvgpu.mma.int4",
+    1: "cute_nvgpu.mma.int1",
 }
 
 _LAYOUTS: Mapping[str, str] = {
@@ -109,16 +108,14 @@ class WarpMmaType(MmaType):
 def _check_pair(a: Attribute, b: Attribute) -> None:
     """A and B have the same element, but for the sign of integers."""
     if a != b and not (integer_bits(a) and integer_bits(a) == integer_bits(b)):
-        key = "a-type-and-b-type-must-be-the-same-mixed-integer-signedness-is"
-        raise VerifyException(literal(key, ("'f16'", f"'{a}'"), ("'bf16'", f"'{b}'")))
+        raise VerifyException(message("cute_nvgpu.sm80_mma.types_differ", a=a, b=b))
 
 
 def _check_shape(shape: Shape, element: Attribute, step: int = 1) -> None:
     known = [(m, n, k * step) for m, n, k in SHAPES.get(_family(element), ())]
     if shape not in known:
-        key = "sm80-mma-does-not-support-shape-16-8-17-for-type-f16-see-ptx-isa"
         listed = ",".join(map(str, shape))
-        raise VerifyException(literal(key, ("16,8,17", listed), ("'f16'", f"'{element}'")))
+        raise VerifyException(message("cute_nvgpu.sm80_mma.shape", shape=listed, type=element))
 
 
 def _check_sum(element: Attribute, held: Attribute) -> None:
@@ -237,9 +234,8 @@ class Sm89MmaType(WarpMmaType, TypeAttribute):
         *operands, held = self.elements
         for side, element in zip("AB", operands, strict=True):
             if not isinstance(element, FP8):
-                key = "sm89-mma-does-not-support-a-operand-type-f16-supported-types"
-                samples = ((" A ", f" {side} "), ("'f16'", f"'{element}'"))
-                raise VerifyException(literal(key, *samples))
+                text = message("cute_nvgpu.sm89_mma.operand_type", operand=side, type=element)
+                raise VerifyException(text)
         if self.shape_mnk not in ((16, 8, 16), (16, 8, 32)):
             raise VerifyException(
                 f"floats of 8 bits are multiplied 16x8x16 or 16x8x32, not {SHAPE.show(self.shape)}"
