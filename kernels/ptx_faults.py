@@ -59,7 +59,7 @@ class Verdict:
     @property
     def story(self) -> str:
         """The messages and their notes."""
-        lines = [line for found in self.findings for line in (found.message, *found.story)]
+        lines = [line for found in self.findings for line in (found.message, *found.notes)]
         return "\n".join([self.refusal, *lines])
 
     def message(self, kinds: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ class Verdict:
 
 def _reasons(deadlock: Finding) -> Sequence[str]:
     """What keeps barriers from ending, or else what is waited for."""
-    story = deadlock.story
+    story = deadlock.notes
     short = [line for line in story if " registers; " in line]
     hints = [line for line in story if line.startswith("hint: ")]
     return [*dict.fromkeys(short or hints or story[:1])]

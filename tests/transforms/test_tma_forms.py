@@ -109,7 +109,7 @@ def findings(kernel: Kernel, old: str, new: str) -> str:
     made.ptx = made.ptx.replace(old, new)
     run = made.emulate(*inputs(kernel), grid=kernel.grid(kernel.sizes))
     assert run.findings
-    return " ".join(line for f in run.findings for line in (f.message, *f.story))
+    return " ".join(line for f in run.findings for line in (f.message, *f.notes))
 
 
 def test_bytes_that_were_not_announced_are_found() -> None:

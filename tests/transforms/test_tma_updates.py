@@ -101,7 +101,7 @@ def test_a_map_that_is_not_acquired_after_its_change_is_found(edit: Callable[[st
     found = _edited(edit).findings
     assert {finding.kind for finding in found} == {"missing-tensormap-fence"}
     assert "was changed and not acquired by this warp since" in found[0].message
-    assert found[0].story[0].startswith("changed at line ")
+    assert found[0].notes[0].startswith("changed at line ")
     assert _edited(edit, checks=False).findings == []
 
 

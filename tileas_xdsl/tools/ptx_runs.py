@@ -368,6 +368,6 @@ def _diagnostics(findings: Sequence[Finding], order: OrderOfEvents) -> Sequence[
 
 def _diagnostic(finding: Finding) -> Diagnostic:
     place = Location(finding.path, finding.line, max(1, finding.column))
-    notes = [note(place, line) for line in finding.story]
+    notes = [note(place, line) for line in finding.notes]
     message = f"{finding.message} [{finding.kind}]"
     return diagnostic(Severity.ERROR, message, place, notes=notes)

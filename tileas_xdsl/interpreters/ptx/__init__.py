@@ -1,7 +1,7 @@
-"""An emulator of PTX text that judges it: races, proxies, barriers, deadlocks.
+"""An emulator of PTX text that checks it for races, proxy fences, barriers and deadlocks.
 
-`load` reads anyone's PTX, `run` executes a kernel of it on arrays of numpy.  It knows nothing of
-the code that emits PTX in this project.
+`load` parses PTX of any compiler, `run` executes a kernel of it on numpy arrays.  It is independent
+of the code of this project that emits PTX, since it judges that code.
 """
 
 from tileas_xdsl.interpreters.ptx.arguments import LateArg, TensorMapArg

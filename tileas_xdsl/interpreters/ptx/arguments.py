@@ -32,7 +32,7 @@ class TensorMapArg:
 
 @dataclass(frozen=True)
 class LateArg:
-    """Bytes that depend on where arrays are: an argument that is made when their places are known.
+    """Bytes that depend on the addresses of arrays: made when those are allocated.
 
     `make` is told the addresses of `arrays`, which are arguments too or arrays of its own.
     """
@@ -41,21 +41,21 @@ class LateArg:
     make: Callable[[Sequence[int]], bytes]
 
 
-class Places(Protocol):
-    """Memory in which arrays have their places, and the encoder of maps that knows it."""
+class ArrayMemory(Protocol):
+    """The memory that arrays are allocated in, with its encoder of tensor maps."""
 
     def add(self, name: str, data: NDArray[Any]) -> Buffer:
-        """A buffer of its own that holds `data` (bytes)."""
+        """Allocate a buffer that holds `data` (bytes)."""
         ...
 
     def encode(self, tensor_map: TensorMap) -> bytes:
-        """The bytes of a tensor map."""
+        """Return the 128 bytes of a tensor map."""
         ...
 
 
 @dataclass
 class Arguments:
-    """The bytes of all parameters, and the buffers of the arrays, by argument."""
+    """The bytes of all parameters; by argument, the buffer and the array, None for scalars."""
 
     parameters: dict[str, bytes] = field(default_factory=dict[str, bytes])
     buffers: list[Buffer | None] = field(default_factory=list[Buffer | None])
@@ -63,7 +63,7 @@ class Arguments:
     _known: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
 
     def results(self) -> list[NDArray[Any] | None]:
-        """What the arrays hold afterwards; None for scalars."""
+        """Return the contents of the arrays after the run; None for scalars."""
         found: list[NDArray[Any] | None] = []
         for buffer, array in zip(self.buffers, self.arrays, strict=True):
             if buffer is None or array is None:
@@ -74,8 +74,8 @@ class Arguments:
         return found
 
 
-def bind(kernel: Kernel, values: Sequence[Any], memory: Places) -> Arguments:
-    """Put arrays into memory and arguments into parameters; `LaunchError` for what does not fit."""
+def bind(kernel: Kernel, values: Sequence[Any], memory: ArrayMemory) -> Arguments:
+    """Allocate arrays and encode parameters; raise `LaunchError` for arguments that do not fit."""
     if len(values) != len(kernel.parameters):
         raise LaunchError(
             f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments, not {len(values)}"
@@ -87,7 +87,7 @@ def bind(kernel: Kernel, values: Sequence[Any], memory: Places) -> Arguments:
 
 
 def _bind_one(
-    found: Arguments, parameter: Parameter, value: Any, number: int, memory: Places
+    found: Arguments, parameter: Parameter, value: Any, number: int, memory: ArrayMemory
 ) -> None:
     what = f"argument {number} ('{parameter.name}')"
     buffer: Buffer | None = None
@@ -123,8 +123,8 @@ def _array(value: Any, what: str) -> NDArray[Any]:
     return value
 
 
-def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: Places) -> Buffer:
-    """The buffer of an array; one array given twice is one buffer."""
+def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: ArrayMemory) -> Buffer:
+    """Return the buffer of an array; an array given twice has one buffer."""
     known = found._known.get(id(array))  # pyright: ignore[reportPrivateUsage]
     if known is None:
         if array.dtype.hasobject:
@@ -135,7 +135,7 @@ def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: Places) ->
     return known
 
 
-def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str, memory: Places) -> bytes:
+def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str, memory: ArrayMemory) -> bytes:
     address = buffer.base + value.tensor_map.address
     try:
         return memory.encode(replace(value.tensor_map, address=address))
@@ -144,7 +144,7 @@ def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str, memory: Places) -
 
 
 def scalar_bytes(parameter: Parameter, value: Any, what: str) -> bytes:
-    """A number as its parameter has it; `what` is what `LaunchError` calls it."""
+    """Encode a scalar as its parameter; `what` names it in `LaunchError`."""
     type_ = parameter.type
     if parameter.is_array:
         hint = f" (a tensor map is {SIZE} bytes)" if parameter.size == SIZE else ""

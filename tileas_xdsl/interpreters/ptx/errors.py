@@ -1,4 +1,4 @@
-"""Errors in PTX text, located; and faults of a program that runs."""
+"""Errors in PTX text with their location, and faults of a running kernel."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a file; lines and columns count from 1."""
+class SourceLocation:
+    """A file, a line and a column; both count from 1."""
 
     path: str
     line: int
@@ -18,27 +18,27 @@ class Place:
 
 
 class PtxError(Exception):
-    """Text that is not PTX, or asks for what the emulator does not have."""
+    """Text that is not PTX, or uses a feature that the emulator lacks."""
 
-    def __init__(self, message: str, place: Place) -> None:
-        super().__init__(f"{place}: error: {message}")
+    def __init__(self, message: str, location: SourceLocation) -> None:
+        super().__init__(f"{location}: error: {message}")
         self.message = message
-        self.place = place
+        self.location = location
 
     @property
     def path(self) -> str:
         """The file."""
-        return self.place.path
+        return self.location.path
 
     @property
     def line(self) -> int:
         """The line, from 1."""
-        return self.place.line
+        return self.location.line
 
     @property
     def column(self) -> int:
         """The column, from 1."""
-        return self.place.column
+        return self.location.column
 
 
 class LaunchError(ValueError):
@@ -46,17 +46,21 @@ class LaunchError(ValueError):
 
 
 class Fault(Exception):  # noqa: N818
-    """What stops a running program, as an illegal address stops a kernel.
+    """An error that ends a running kernel, such as an illegal address.
 
     The run turns it into a finding of this `kind`, at the instruction that was running if it has no
-    place of its own.
+    location of its own.
     """
 
     def __init__(
-        self, kind: str, message: str, story: tuple[str, ...] = (), place: Place | None = None
+        self,
+        kind: str,
+        message: str,
+        notes: tuple[str, ...] = (),
+        location: SourceLocation | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
-        self.story = story
-        self.place = place
+        self.notes = notes
+        self.location = location

@@ -1,4 +1,4 @@
-"""Launching a kernel of a module, and what comes of it."""
+"""Launches of kernels of a PTX module: arguments, sizes, execution and the report."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
 from tileas_xdsl.interpreters.ptx.execution.program import Program
 from tileas_xdsl.interpreters.ptx.execution.register_slots import LaunchShape
-from tileas_xdsl.interpreters.ptx.execution.scheduler import Machine
+from tileas_xdsl.interpreters.ptx.execution.scheduler import ClusterScheduler
 from tileas_xdsl.interpreters.ptx.execution.state import (
     WARPGROUP,
     Cluster,
+    ConvergenceGroup,
     Cta,
-    Fragment,
-    Gang,
     Order,
+    Warpgroup,
 )
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import SharedMemory
@@ -38,7 +38,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import Clust
 
 Shape = int | Sequence[int]
 Progress = Callable[[int, int], None]
-"""Told how many CTAs of how many are done."""
+"""Called with the number of finished CTAs and that of all."""
 
 MAX_THREADS = 1024
 REGISTERS = 65_536
@@ -47,26 +47,27 @@ MAX_CLUSTER = 16
 
 @dataclass
 class Report:
-    """What a run gave: the arrays afterwards (None for scalars), findings and its size."""
+    """The result of a run: arrays afterwards (None for scalars), findings, executed
+    instructions."""
 
     arrays: list[NDArray[Any] | None]
     findings: list[Finding]
     instructions: int
-    """Steps of gangs: an instruction that a warpgroup executes together counts once."""
+    """Executed steps: an instruction that a warpgroup executes convergently counts once."""
     finished: bool = True
-    """Whether all CTAs came to their end."""
+    """Whether all CTAs ran to their end."""
     printed: str = ""
-    """The text that threads printed, in the order in which they ran."""
+    """The text that threads printed, in the order of execution."""
 
 
 def load(text: str, name: str = "<ptx>") -> PtxModule:
-    """The module that a text is; `PtxError` says where it is none."""
+    """Parse PTX text; raise `PtxError` with the location of what is no PTX."""
     return parse(text, name)
 
 
 @dataclass
 class Launch:
-    """A launch that is ready to run."""
+    """A kernel with its arguments in memory, ready to run."""
 
     module: PtxModule
     kernel: Kernel
@@ -82,15 +83,15 @@ class Launch:
     printed: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
-        self.findings = Findings(self.module, self.kernel.code, self.kernel.place)
+        self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
 
     @property
     def clusters(self) -> int:
-        """How many clusters the grid has."""
+        """The number of clusters of the grid."""
         return prod(self.shape.grid) // prod(self.shape.cluster)
 
     def execute(self, numbers: Sequence[int], progress: Progress | None = None) -> tuple[int, bool]:
-        """Run clusters by number: instructions, and whether they came to their end."""
+        """Run clusters by linear index; return executed instructions, and whether all finished."""
         total, done = prod(self.shape.grid), 0
 
         def tell(ctas: int) -> None:
@@ -99,13 +100,15 @@ class Launch:
             if progress is not None:
                 progress(done, total)
 
-        machine = Machine(self.program.steps, self.findings, self.make_cluster, limit=self.limit)
+        machine = ClusterScheduler(
+            self.program.steps, self.findings, self.make_cluster, limit=self.limit
+        )
         with np.errstate(all="ignore"):
             finished = machine.run(iter(numbers), tell)
         return machine.instructions, finished
 
     def make_cluster(self, number: int) -> Cluster:
-        """The cluster of a number, at its first instruction."""
+        """Return the cluster with a linear index, at its first instruction."""
         shape = self.shape
         rng = random.Random(f"{self.seed}:{number}")
         threads = prod(shape.block)
@@ -124,10 +127,12 @@ class Launch:
             inside = _place(rank, shape.cluster)
             index = tuple(a * c + i for a, c, i in zip(at, shape.cluster, inside, strict=True))
             cluster.ctas.append(self._make_cta(cluster, rank, (index[0], index[1], index[2])))
-        for gang in cluster.gangs:
-            registers = self.program.slots.fill(gang, shape)
-            gang.fragments.append(Fragment(gang, gang.full, 0, registers))
-        cluster.gangs_left = cluster.gangs
+        for warpgroup in cluster.warpgroups:
+            registers = self.program.slots.fill(warpgroup, shape)
+            warpgroup.convergence_groups.append(
+                ConvergenceGroup(warpgroup, warpgroup.full, 0, registers)
+            )
+        cluster.live_warpgroups = cluster.warpgroups
         return cluster
 
     def _make_cta(self, cluster: Cluster, rank: int, index: tuple[int, int, int]) -> Cta:
@@ -139,13 +144,13 @@ class Launch:
         for first in range(0, cta.warp_count, WARPGROUP):
             count = min(WARPGROUP, cta.warp_count - first)
             lanes = min(count * WARP, threads - first * WARP)
-            gang = Gang(cta, first, count, (1 << lanes) - 1)
-            for state in gang.warp_states:
+            warpgroup = Warpgroup(cta, first, count, (1 << lanes) - 1)
+            for state in warpgroup.warp_states:
                 state.registers = registers
             if self.program.variables.local_size:
                 size = self.program.variables.local_size
-                gang.local = np.zeros((gang.lanes, size), np.uint8)
-            cta.gangs.append(gang)
+                warpgroup.local = np.zeros((warpgroup.lanes, size), np.uint8)
+            cta.warpgroups.append(warpgroup)
         return cta
 
 
@@ -155,7 +160,7 @@ def _place(rank: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _registers_at_entry(kernel: Kernel, threads: int) -> int:
-    """Registers of a thread before any setmaxnreg, as the assembler's limits give them."""
+    """Return the registers of a thread before any setmaxnreg, from the limits of the kernel."""
     if kernel.max_registers:
         return kernel.max_registers
     whole = -(-threads // WARP) * WARP
@@ -180,7 +185,7 @@ def run(
     limit: float = inf,
     raise_on_findings: bool = False,
 ) -> Report:
-    """Run a kernel (the only one, if `kernel` is None) and report what it did.
+    """Run a kernel (the only one, if `kernel` is None) and return the report.
 
     `args` are arrays (pointers to global memory), numbers for scalars, `TensorMapArg` or 128 bytes
     for tensor maps.  `block` and `cluster` default to what the kernel requires.  `order` says when
@@ -225,7 +230,7 @@ def prepare(
     checks: bool = True,
     limit: float = inf,
 ) -> Launch:
-    """A launch with its arguments in memory."""
+    """Return a launch with its arguments in memory."""
     if order not in ("eager", "lazy", "random"):
         raise LaunchError(f"order '{order}' is unknown; known: eager, lazy, random")
     entry = pick_kernel(module, kernel)
@@ -242,7 +247,7 @@ def prepare(
 
 
 def pick_kernel(module: PtxModule, kernel: str | None) -> Kernel:
-    """The kernel of a name, or the only one; `LaunchError` says what there is."""
+    """Return the kernel of a name, or the only one; raise `LaunchError` that lists the kernels."""
     names = ", ".join(module.kernels) or "none"
     if kernel is None:
         if len(module.kernels) != 1:
@@ -270,7 +275,7 @@ def _three(value: Shape, what: str) -> Three:
 def launch_sizes(
     kernel: Kernel, grid: Shape, block: Shape | None, cluster: Shape | None
 ) -> tuple[Three, Three, Three]:
-    """Grid, block and cluster, those not given as the kernel requires them.
+    """Return grid, block and cluster; those not given are what the kernel requires.
 
     Raises `LaunchError` for what does not fit the kernel or any GPU.
     """

@@ -1,4 +1,4 @@
-"""A launch in several processes: each runs some of the clusters on the same global memory."""
+"""A launch on several processes: each runs some of the clusters on shared global memory."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 SHARED_BY_BLOCKS = ("atom", "red", "multimem", "call")
-"""Instructions by which blocks may work on one place, or on one text: such kernels stay in one
+"""Instructions by which blocks may update one address, or print: such kernels run in one
 process."""
 
 
 def execute(launch: Launch, jobs: int, progress: Progress | None) -> tuple[int, bool]:
-    """Run all clusters: instructions, and whether they came to their end."""
+    """Run all clusters; return the executed instructions, and whether all clusters finished."""
     jobs = min(jobs, launch.clusters)
     alone = any(i.parts[0] in SHARED_BY_BLOCKS for i in launch.kernel.code)
     if jobs < 2 or alone or "fork" not in multiprocessing.get_all_start_methods():

@@ -147,7 +147,7 @@ def test_a_planted_fault_is_found_and_explained(fault: Fault) -> None:
     assert kinds & set(fault.kinds), f"found only {kinds or 'nothing'}"
     assert kinds <= set(KINDS)
     mine = [f for f in findings if f.kind in fault.kinds]
-    assert any(fault.says in line for f in mine for line in f.story)
+    assert any(fault.says in line for f in mine for line in f.notes)
     for finding in findings:
         assert finding.line > 0
         assert str(finding).startswith(f"{finding.path}:{finding.line}:{finding.column}: error: ")

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, Shadow
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, ShadowMemory
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
 
 WARPS = 3
 
 
 def access(clocks: Clocks, warp: int, at: int) -> Access:
-    return Access(warp, clocks.stamp(warp, at), clocks.seen[warp].copy())
+    return Access(warp, clocks.stamp(warp, at), clocks.ordered[warp].copy())
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -18,7 +18,7 @@ def test_conflicts_are_those_of_a_full_history(seed: int) -> None:
     """Random accesses of granules and bytes, with random hand-overs between warps."""
     rng = np.random.default_rng(seed)
     clocks = Clocks(WARPS)
-    shadow = Shadow(4, clocks.nobody)
+    shadow = ShadowMemory(4, clocks.no_agent)
     history: list[tuple[int, int, set[int], bool]] = []
     for at in range(60):
         warp = int(rng.integers(WARPS))
@@ -58,19 +58,19 @@ def test_conflicts_are_those_of_a_full_history(seed: int) -> None:
 
 def test_neighbours_in_a_granule_do_not_race() -> None:
     clocks = Clocks(WARPS)
-    shadow = Shadow(2, clocks.nobody)
+    shadow = ShadowMemory(2, clocks.no_agent)
     assert shadow.write_bytes(np.arange(0, 4), access(clocks, 0, 1)) is None
     assert shadow.write_bytes(np.arange(4, 16), access(clocks, 1, 2)) is None
     found = shadow.read(np.array([0]), access(clocks, 1, 3))
     assert found is not None
-    assert (found.kind, found.place, found.other, found.stamp % TICK) == ("RAW", 0, 0, 1)
+    assert (found.kind, found.location, found.other, found.stamp % TICK) == ("RAW", 0, 0, 1)
     clocks.acquire(1, clocks.release(0))
     assert shadow.read(slice(0, 1), access(clocks, 1, 4)) is None
 
 
 def test_what_is_released_ends_with_the_release() -> None:
     clocks = Clocks(WARPS)
-    shadow = Shadow(1, clocks.nobody)
+    shadow = ShadowMemory(1, clocks.no_agent)
     clocks.acquire(1, clocks.release(0))
     assert shadow.write(np.array([0]), access(clocks, 0, 1)) is None
     found = shadow.write(np.array([0]), access(clocks, 1, 2))
@@ -80,7 +80,7 @@ def test_what_is_released_ends_with_the_release() -> None:
 
 def test_generic_writes_need_a_proxy_fence() -> None:
     clocks = Clocks(WARPS)
-    shadow = Shadow(1, clocks.nobody)
+    shadow = ShadowMemory(1, clocks.no_agent)
     assert shadow.write(np.array([0]), access(clocks, 0, 1)) is None
     started = clocks.start_copy(0, 2)
     mine = Access(started.agent, started.stamp, started.limits, started.visible)
@@ -95,13 +95,13 @@ def test_generic_writes_need_a_proxy_fence() -> None:
 
 def test_two_copies_of_one_warp_are_not_ordered() -> None:
     clocks = Clocks(WARPS)
-    shadow = Shadow(1, clocks.nobody)
+    shadow = ShadowMemory(1, clocks.no_agent)
     first, second = clocks.start_copy(0, 1), clocks.start_copy(0, 2)
     for number, started in enumerate((first, second)):
         mine = Access(started.agent, started.stamp, started.limits, started.visible)
         found = shadow.write(np.array([0]), mine)
         assert (found is not None) == (number == 1)
-    clocks.learn(0, second.done)
+    clocks.join_own(0, second.done)
     third = clocks.start_copy(0, 3)
     mine = Access(third.agent, third.stamp, third.limits, third.visible)
     assert shadow.write(np.array([0]), mine) is None

@@ -168,7 +168,7 @@ def test_a_deadlock_tells_who_waits_for_what() -> None:
     (finding,) = report.findings
     assert finding.kind == "deadlock"
     assert not report.finished
-    story = "\n".join(finding.story)
+    story = "\n".join(finding.notes)
     assert "for the phase of parity 0 of mbarrier bars+0x0 of CTA 0" in story
     assert "1 of 33 arrivals are missing in phase 0" in story
 
@@ -230,7 +230,7 @@ def test_registers_come_from_the_block_alone() -> None:
     assert run_block(body.replace("MANY", "104"), 640).finished
     wrong = run_block(body.replace("MANY", "112"), 640, clean=False)
     assert kinds(wrong) == ["deadlock"]
-    assert "free of those that the block began with" in "\n".join(wrong.findings[0].story)
+    assert "free of those that the block began with" in "\n".join(wrong.findings[0].notes)
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy", "random"])

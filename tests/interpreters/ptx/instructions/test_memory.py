@@ -96,7 +96,7 @@ def test_accesses_that_miss(text: str, kind: str, message: str) -> None:
     finding = report.findings[-1]
     assert (finding.kind, finding.line) == (kind, 10)
     assert message in finding.message
-    assert "CTA 0 warp 0" in finding.story[0]
+    assert "CTA 0 warp 0" in finding.notes[0]
 
 
 OPERATIONS = {

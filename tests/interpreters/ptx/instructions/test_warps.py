@@ -94,7 +94,7 @@ def test_a_wait_for_nothing_is_a_deadlock() -> None:
     report = execute(body, pointers("AB"), arrays, clean=False)
     (finding,) = report.findings
     assert finding.kind == "deadlock"
-    assert "looking at memory that nobody changes" in finding.story[0]
+    assert "polling memory that nothing changes" in finding.notes[0]
 
 
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
@@ -210,7 +210,7 @@ def test_lanes_that_never_come_are_told() -> None:
     report = execute(body, pointers("AB"), arrays, clean=False)
     (finding,) = report.findings
     assert finding.kind == "diverged"
-    assert any("lanes 0x1f of warp 0" in line for line in finding.story)
+    assert any("lanes 0x1f of warp 0" in line for line in finding.notes)
 
 
 def test_a_lane_outside_of_its_mask_is_told() -> None:
@@ -261,7 +261,7 @@ def test_a_longer_wait_for_nothing_is_a_deadlock(loop: str, order: str) -> None:
     assert finding.kind == "deadlock"
     assert "CTA 0 warps 0..3" in finding.message
     assert "CTA 0 warp 4" in finding.message
-    assert "looking at memory that nobody changes" in finding.story[0]
+    assert "polling memory that nothing changes" in finding.notes[0]
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -88,7 +88,7 @@ def test_where_a_column_cannot_begin(change: Any, says: str) -> None:
 def test_bytes_that_were_not_announced() -> None:
     text = CUBE.ptx().replace(f"[bar], {CUBE.size};", f"[bar], {CUBE.size - 16};")
     report = execute(CUBE, text)
-    story = " ".join(line for f in report.findings for line in f.story)
+    story = " ".join(line for f in report.findings for line in f.notes)
     assert "16 bytes more arrived than expect_tx announced" in story
 
 

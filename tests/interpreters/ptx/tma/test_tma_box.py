@@ -120,7 +120,7 @@ def test_granules_are_swizzled_by_their_addresses(swizzle: str) -> None:
     box = Box(m, gather=False)
     mask, shift = MASKS[swizzle]
     for offset in (1024, 1024 + 128, 4096 + 256):
-        granules, _ = box.places(offset)
+        granules, _ = box.locations(offset)
         for row in range(16):
             for chunk in range(span // 16):
                 address = offset + row * span + 16 * chunk

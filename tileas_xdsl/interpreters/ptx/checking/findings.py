@@ -1,11 +1,11 @@
-"""What is wrong with a program: kinds of findings, and the collection of a run."""
+"""Findings: the kinds of errors of a program, and those of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tileas_xdsl.interpreters.ptx.errors import Place
+from tileas_xdsl.interpreters.ptx.errors import SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, PtxModule
 
 KINDS: Mapping[str, str] = {
@@ -13,10 +13,10 @@ KINDS: Mapping[str, str] = {
     "race-WAR": "a write that is not ordered after a read",
     "race-WAW": "a write that is not ordered after another",
     "uninitialised": "a read of memory that nothing has written",
-    "missing-proxy-fence": "the asynchronous proxy meets a generic write without fence.proxy.async",
+    "missing-proxy-fence": "an async-proxy access after a generic write without fence.proxy.async",
     "missing-tensormap-fence": "TMA is given a changed tensor map without its release and acquire",
-    "missing-tcgen05-fence": "tensor memory is handed over without a tcgen05.fence",
-    "phase-lap": "a waiter that is two phases behind, so that parities mislead it",
+    "missing-tcgen05-fence": "tensor memory passes to another thread without a tcgen05.fence",
+    "phase-lap": "a waiter that is two phases behind, so that it misreads the phase parity",
     "barrier-init": "a barrier used before its initialisation is visible",
     "barrier-overwritten": "ordinary data over a live mbarrier",
     "barrier-arrivals": "more arrivals than a phase expects",
@@ -28,7 +28,7 @@ KINDS: Mapping[str, str] = {
     "tcgen05-wait": "registers or cells touched before tcgen05.wait",
     "exit-race": "a block that may end while others still reach its shared memory",
     "access-after-exit": "shared memory of a block that has ended",
-    "diverged": "a warp or warpgroup that does not come together where it must",
+    "diverged": "a warp or warpgroup that is not converged where it must be",
     "named-barrier": "participants of a named barrier that disagree",
     "registers": "register budgets that do not fit",
     "row-end": "a tensor store that also writes what follows the rows of its tensor",
@@ -38,29 +38,29 @@ KINDS: Mapping[str, str] = {
     "misaligned-address": "an access at a misaligned address",
     "invalid": "operands that the instruction does not allow",
     "assertion": "what the program says must hold does not",
-    "deadlock": "nobody can go on",
+    "deadlock": "no thread can make progress",
 }
 """The kinds of findings and what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong: where, what, and the story of it."""
+    """An error of a program: location, message, and the event trace as notes."""
 
     kind: str
     message: str
     line: int
-    story: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     column: int = 0
     path: str = ""
 
     def __str__(self) -> str:
-        notes = "".join(f"\n  {line}" for line in self.story)
+        notes = "".join(f"\n  {line}" for line in self.notes)
         return f"{self.path}:{self.line}:{self.column}: error: {self.message} [{self.kind}]{notes}"
 
 
 class FindingsError(Exception):
-    """Raised for a run with findings, where that was asked for."""
+    """Raised for a run with findings when `raise_on_findings` is set."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__("\n".join(map(str, findings)))
@@ -70,7 +70,9 @@ class FindingsError(Exception):
 class Findings:
     """The findings of a run, one for each kind and instruction."""
 
-    def __init__(self, module: PtxModule, code: Sequence[Instruction], entry: Place) -> None:
+    def __init__(
+        self, module: PtxModule, code: Sequence[Instruction], entry: SourceLocation
+    ) -> None:
         self._module = module
         self._code = code
         self._entry = entry
@@ -81,28 +83,28 @@ class Findings:
         kind: str,
         at: int | None,
         message: str,
-        story: Sequence[str] = (),
-        place: Place | None = None,
+        notes: Sequence[str] = (),
+        location: SourceLocation | None = None,
     ) -> None:
-        """A finding at an instruction, or at the kernel itself, if it has no place of its own."""
-        if place is None:
-            place = self._entry if at is None else self._code[at].place
+        """Add a finding at an instruction, or at the kernel if it has no location of its own."""
+        if location is None:
+            location = self._entry if at is None else self._code[at].location
         key = (kind, -1 if at is None else at)
         if key not in self._found:
             self._found[key] = Finding(
-                kind, message, place.line, tuple(story), place.column, place.path
+                kind, message, location.line, tuple(notes), location.column, location.path
             )
 
     def merge(self, findings: Sequence[Finding]) -> None:
-        """Findings of another run of the same kernel."""
+        """Add the findings of another run of the same kernel."""
         for finding in findings:
             self._found.setdefault((finding.kind, -2 - finding.line), finding)
 
     def all(self) -> list[Finding]:
-        """All of them, in the order they were found."""
+        """Return all findings in the order in which they were found."""
         return [*self._found.values()]
 
     def line_of(self, at: int) -> str:
-        """An instruction as a story tells it."""
+        """Return an instruction with its line, for notes."""
         instruction = self._code[at]
-        return f"line {instruction.place.line}: {instruction.text}"
+        return f"line {instruction.location.line}: {instruction.text}"

@@ -1,14 +1,17 @@
-"""How the bytes of shared memory were laid out by tensor copies, to judge matrix descriptors.
+"""Layout tags of shared memory: how tensor copies laid out a tile, to check matrix descriptors.
 
-Each granule remembers which box it is of, its row and its place in the row, and the swizzle.  A
-descriptor fits if the rows of the operand that it reads follow one another as the box laid them.
+Each granule has a tag: box, row, chunk in the row, swizzle mode.  A descriptor fits if the rows of
+the operand that it reads are consecutive rows of one box with the descriptor's swizzle mode.  A tag
+is one integer, so that "one row further" is a difference:
+
+    box | row (20 bits) | chunk (8 bits) | swizzle mode (4 bits)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Places
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Locations
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.tma.tma_box import Box
 
@@ -23,7 +26,7 @@ BOX = ROW << ROW_BITS
 
 
 class LayoutTags:
-    """The tags of one CTA; 0 where no tensor copy wrote last."""
+    """The tags of one CTA; 0 where the last write was no tensor copy."""
 
     def __init__(self, granules: int) -> None:
         self.tags = np.zeros(granules, np.int64)
@@ -31,11 +34,11 @@ class LayoutTags:
         self._boxes: dict[tuple[int, int], Array] = {}
         self._used = False
         self.judged: dict[object, str | None] = {}
-        """Descriptors already compared with the tags, for this version."""
+        """Verdicts on descriptors for this version of the tags."""
 
     def mark(self, box: Box, offset: int) -> None:
-        """A box was written."""
-        granules, _ = box.places(offset)
+        """Tag the granules of a box that was written at an offset."""
+        granules, _ = box.locations(offset)
         key = (id(box), offset)
         tags = self._boxes.get(key)
         if tags is None:
@@ -50,10 +53,10 @@ class LayoutTags:
         chunks = np.arange(box.row_bytes // 16)[None, :] * CHUNK
         return number * BOX + rows + chunks + MODES.index(box.mode)
 
-    def forget(self, places: Places) -> None:
-        """Something else was written."""
-        if self._used and self.tags[places].any():
-            self.tags[places] = 0
+    def forget(self, locations: Locations) -> None:
+        """Clear the tags of granules that something else wrote."""
+        if self._used and self.tags[locations].any():
+            self.tags[locations] = 0
             self._change()
 
     def _change(self) -> None:
@@ -62,7 +65,7 @@ class LayoutTags:
         self.judged.clear()
 
     def judge(self, key: object, granules: Array, mode: str, major: str) -> str | None:
-        """What is wrong with a descriptor that reads these granules; None where it fits."""
+        """Return what is wrong with a descriptor that reads these granules; None where it fits."""
         if key not in self.judged:
             self.judged[key] = self._judge(granules, mode, major)
         return self.judged[key]
@@ -71,11 +74,11 @@ class LayoutTags:
         if len(np.unique(granules)) != granules.size:
             return "reads the same bytes for different rows: an offset of it is wrong"
         tags = self.tags[granules]
-        known = tags != 0
-        if not known.any():
+        snapshot = tags != 0
+        if not snapshot.any():
             return None
-        written = int((tags[known] & (CHUNK - 1)).flat[0])
-        if bool(((tags & (CHUNK - 1))[known] != MODES.index(mode)).any()):
+        written = int((tags[snapshot] & (CHUNK - 1)).flat[0])
+        if bool(((tags & (CHUNK - 1))[snapshot] != MODES.index(mode)).any()):
             return f"has swizzle {mode}, but the tile was written with {MODES[written]}"
         rows, chunks = (tags, tags.T) if major == "k" else (tags.T, tags)
         if _broken(rows, ROW) or _broken(chunks, CHUNK):
@@ -84,7 +87,7 @@ class LayoutTags:
 
 
 def _broken(tags: Array, step: int) -> bool:
-    """Whether neighbours of one box are not one step apart."""
+    """Return whether neighbours of one box are not one step apart."""
     before, after = tags[:-1], tags[1:]
     same = (before // BOX == after // BOX) & (before != 0) & (after != 0)
     if step == CHUNK:

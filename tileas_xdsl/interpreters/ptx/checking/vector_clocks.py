@@ -1,13 +1,19 @@
-"""Vector clocks: what every warp knows of the accesses of all agents of its cluster.
+"""Vector clocks of the warps and the asynchronous operations of a cluster.
 
-Agents are the warps, for each warp the copies it started (the asynchronous proxy), for each warp
-its tensor-core instructions, and the copies of a warp that tell one mbarrier: those of different
-barriers end in any order.  An access is remembered as a stamp, `clock << 20 | instruction`;
-what a warp knows is one limit an agent: accesses with a stamp below it happened before now.
+Agents are the warps; for each warp the copies that it starts (asynchronous proxy); for each warp
+its tensor-core instructions; and for each pair of a warp and an mbarrier the copies that signal it,
+since copies of different mbarriers complete in any order.  An access has the stamp
+`clock << 20 | instruction`.  A vector clock is one limit per agent: accesses of the agent with a
+stamp below the limit happened before.  With warps 0 and 1:
 
-Three kinds of knowledge travel together: `seen` (happens before), `visible` (which generic writes
-the asynchronous proxy may see: only `fence.proxy.async` adds to it), and `tensor` (which
-tensor-core accesses are ordered: `tcgen05.fence` adds to it).
+    warp 0: st.shared x    stamp 2    clock of warp 0 = [3, 1]
+    warp 0: mbarrier.arrive           release: the barrier joins [3, 1]; warp 0 ticks: [4, 1]
+    warp 1: mbarrier.wait             acquire: clock of warp 1 = max([1, 3], [3, 1]) = [3, 3]
+    warp 1: ld.shared x               2 < 3: ordered; without the wait 2 >= 1: a race
+
+Three clocks travel together: `ordered` (happens before), `visible` (generic writes that the
+asynchronous proxy may read: only `fence.proxy.async` raises it, PTX ISA 9.7.13.4), and `tensor`
+(ordered accesses of tensor memory: `tcgen05.fence` raises it, PTX ISA 9.7.16.6.4).
 """
 
 from __future__ import annotations
@@ -21,157 +27,160 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 STAMP_BITS = 20
 TICK = 1 << STAMP_BITS
 COPY_AGENTS = 32
-"""So many pairs of a warp and an mbarrier get an agent; further ones share that of the warp."""
+"""Pairs of a warp and an mbarrier that get an agent; further ones share that of the warp."""
 FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(slots=True)
-class Knowledge:
-    """What a barrier hands on."""
+class ClockSnapshot:
+    """The clocks that a barrier passes from arrivals to waits."""
 
-    seen: Array
+    ordered: Array
     visible: Array
     tensor: Array
 
-    def join(self, other: Knowledge) -> None:
-        """Add what somebody else knows."""
-        np.maximum(self.seen, other.seen, out=self.seen)
+    def join(self, other: ClockSnapshot) -> None:
+        """Raise every limit to that of `other`, if it is larger."""
+        np.maximum(self.ordered, other.ordered, out=self.ordered)
         np.maximum(self.visible, other.visible, out=self.visible)
         np.maximum(self.tensor, other.tensor, out=self.tensor)
 
-    def copy(self) -> Knowledge:
-        """The same, to be changed."""
-        return Knowledge(self.seen.copy(), self.visible.copy(), self.tensor.copy())
+    def copy(self) -> ClockSnapshot:
+        """Return a copy that may be changed."""
+        return ClockSnapshot(self.ordered.copy(), self.visible.copy(), self.tensor.copy())
 
 
 @dataclass(slots=True)
-class Started:
-    """An asynchronous operation: its agent, its stamp, and what happened before it."""
+class AsyncEvent:
+    """A started asynchronous operation: its agent, its stamp, and the clocks at its start."""
 
     agent: int
     stamp: int
     limits: Array
     visible: Array
     done: Array
-    """What those know who have waited for it."""
+    """The clock that a wait for its completion acquires."""
 
 
 class Clocks:
-    """The knowledge of all warps of a cluster; `warps` is their number."""
+    """The vector clocks of all warps of a cluster."""
 
     def __init__(self, warps: int) -> None:
         self.warps = warps
         self.agents = 3 * warps + COPY_AGENTS
-        self.nobody = self.agents
+        self.no_agent = self.agents
         shape = (warps, self.agents + 1)
-        self.seen = np.full(shape, TICK, np.int64)
-        self.seen[:, self.nobody] = 0
+        self.ordered = np.full(shape, TICK, np.int64)
+        self.ordered[:, self.no_agent] = 0
         own = np.arange(warps)
-        self.seen[own, own] = 2 * TICK
+        self.ordered[own, own] = 2 * TICK
         self.visible = np.full(shape, TICK, np.int64)
-        self.visible[:, self.nobody] = 0
+        self.visible[:, self.no_agent] = 0
         self.tensor = self.visible.copy()
-        """What a warp's own tensor-core instructions may rely on."""
-        self.tensor_heard = self.visible.copy()
-        """What it has heard of others', but has not fenced yet."""
-        self.tensor_told = self.visible.copy()
-        """What it hands on: what it knew at its last fence before a synchronisation."""
+        """By warp, accesses of tensor memory ordered before its own tcgen05 instructions."""
+        self.tensor_acquired = self.visible.copy()
+        """By warp, what it has acquired but not fenced by `fence::after_thread_sync` yet."""
+        self.tensor_released = self.visible.copy()
+        """By warp, what it releases: its clock at the last `fence::before_thread_sync`."""
         self._issued = np.ones(self.agents, np.int64)
-        self._copiers: dict[tuple[int, object], int] = {}
+        self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
 
     def stamp(self, warp: int, instruction: int) -> int:
-        """The stamp of an access by a warp now."""
-        return int(self.seen[warp, warp]) - TICK | instruction
+        """Return the stamp of an access by a warp now."""
+        return int(self.ordered[warp, warp]) - TICK | instruction
 
-    def release(self, warp: int) -> Knowledge:
-        """What a warp hands on; what it does next is not part of it."""
-        known = Knowledge(
-            self.seen[warp].copy(), self.visible[warp].copy(), self.tensor_told[warp].copy()
+    def release(self, warp: int) -> ClockSnapshot:
+        """Return the clocks of a warp and advance it, so that later accesses are not included."""
+        snapshot = ClockSnapshot(
+            self.ordered[warp].copy(), self.visible[warp].copy(), self.tensor_released[warp].copy()
         )
-        self.seen[warp, warp] += TICK
-        return known
+        self.ordered[warp, warp] += TICK
+        return snapshot
 
-    def acquire(self, warp: int, known: Knowledge) -> None:
-        """Everything before `known` happened before what the warp does next."""
-        np.maximum(self.seen[warp], known.seen, out=self.seen[warp])
-        np.maximum(self.visible[warp], known.visible, out=self.visible[warp])
-        heard = self.tensor_heard[warp]
-        np.maximum(heard, known.tensor, out=heard)
+    def acquire(self, warp: int, snapshot: ClockSnapshot) -> None:
+        """Order everything in `snapshot` before the next accesses of the warp."""
+        np.maximum(self.ordered[warp], snapshot.ordered, out=self.ordered[warp])
+        np.maximum(self.visible[warp], snapshot.visible, out=self.visible[warp])
+        acquired = self.tensor_acquired[warp]
+        np.maximum(acquired, snapshot.tensor, out=acquired)
 
-    def learn(self, warp: int, seen: Array) -> None:
-        """The same of an operation of the warp's own."""
-        np.maximum(self.seen[warp], seen, out=self.seen[warp])
+    def join_own(self, warp: int, ordered: Array) -> None:
+        """Order the accesses of an operation of the warp's own before its next accesses."""
+        np.maximum(self.ordered[warp], ordered, out=self.ordered[warp])
 
     def fence_proxy(self, warp: int) -> None:
-        """`fence.proxy.async`: the asynchronous proxy sees what the warp has seen."""
-        np.maximum(self.visible[warp], self.seen[warp], out=self.visible[warp])
-        self.seen[warp, warp] += TICK
+        """Execute `fence.proxy.async`: all that is ordered before becomes visible to the async
+        proxy."""
+        np.maximum(self.visible[warp], self.ordered[warp], out=self.visible[warp])
+        self.ordered[warp, warp] += TICK
 
     def fence_tensor_before(self, warp: int) -> None:
         """`tcgen05.fence::before_thread_sync`."""
-        told, own = self.tensor_told[warp], self.seen[warp]
-        np.maximum(told, self.tensor[warp], out=told)
+        shown, own = self.tensor_released[warp], self.ordered[warp]
+        np.maximum(shown, self.tensor[warp], out=shown)
         for agent in (warp, 2 * self.warps + warp):
-            told[agent] = own[warp] if agent == warp else self._last(agent)
-        self.seen[warp, warp] += TICK
+            shown[agent] = own[warp] if agent == warp else self._last(agent)
+        self.ordered[warp, warp] += TICK
 
     def fence_tensor_after(self, warp: int) -> None:
         """`tcgen05.fence::after_thread_sync`."""
         mine = self.tensor[warp]
-        np.maximum(mine, self.tensor_heard[warp], out=mine)
+        np.maximum(mine, self.tensor_acquired[warp], out=mine)
 
     def _last(self, agent: int) -> int:
-        """The limit that covers all operations of an asynchronous agent so far."""
+        """Return the limit above all operations of an asynchronous agent so far."""
         return int(self._issued[agent] + 1) * TICK
 
-    def start_copy(self, warp: int, instruction: int, signal: int | None = None) -> Started:
-        """A copy by the asynchronous proxy that a warp starts, and the mbarrier it tells."""
-        return self._start(warp, self._copier(warp, signal), instruction)
+    def start_copy(self, warp: int, instruction: int, signal: int | None = None) -> AsyncEvent:
+        """Start a copy of the asynchronous proxy that signals the mbarrier `signal`."""
+        return self._start(warp, self._copy_agent(warp, signal), instruction)
 
-    def _copier(self, warp: int, signal: int | None) -> int:
-        found = self._copiers.get((warp, signal))
+    def _copy_agent(self, warp: int, signal: int | None) -> int:
+        found = self._copy_agents.get((warp, signal))
         if found is not None:
             return found
         if signal is None or len(self._issuers) == COPY_AGENTS:
             return self.warps + warp
-        agent = self._copiers[warp, signal] = 3 * self.warps + len(self._issuers)
+        agent = self._copy_agents[warp, signal] = 3 * self.warps + len(self._issuers)
         self._issuers.append(warp)
         return agent
 
-    def start_tensor(self, warp: int, instruction: int) -> Started:
-        """A tensor-core instruction that a warp starts."""
+    def start_tensor(self, warp: int, instruction: int) -> AsyncEvent:
+        """Start a tensor-core instruction of a warp."""
         return self._start(warp, 2 * self.warps + warp, instruction)
 
-    def _start(self, warp: int, agent: int, instruction: int) -> Started:
+    def _start(self, warp: int, agent: int, instruction: int) -> AsyncEvent:
         self._issued[agent] += 1
         clock = int(self._issued[agent])
-        limits = self.seen[warp].copy()
-        self.seen[warp, warp] += TICK
+        limits = self.ordered[warp].copy()
+        self.ordered[warp, warp] += TICK
         done = limits.copy()
         done[agent] = (clock + 1) * TICK
         visible = self.visible[warp].copy()
-        return Started(agent, clock * TICK | instruction, limits, visible, done)
+        return AsyncEvent(agent, clock * TICK | instruction, limits, visible, done)
 
-    def knowledge_of(self, started: Started) -> Knowledge:
-        """What the end of an asynchronous operation tells those who wait for it."""
-        return Knowledge(started.done.copy(), self._none(), self._none())
+    def completion_snapshot(self, started: AsyncEvent) -> ClockSnapshot:
+        """Return the clocks that the completion of an operation releases."""
+        return ClockSnapshot(started.done.copy(), self._none(), self._none())
 
-    def tensor_knowledge_of(self, started: Started, warp: int) -> Knowledge:
-        """The same for tensor-core operations, which `tcgen05.commit` orders without a fence."""
+    def tensor_completion_snapshot(self, started: AsyncEvent, warp: int) -> ClockSnapshot:
+        """Return the same for tcgen05 instructions, which `tcgen05.commit` orders without a
+        fence."""
         tensor = np.maximum(started.done, self.tensor[warp])
-        return Knowledge(started.done.copy(), self._none(), tensor)
+        return ClockSnapshot(started.done.copy(), self._none(), tensor)
 
     def _none(self) -> Array:
         return np.zeros(self.agents + 1, np.int64)
 
     def are_copies(self, agents: Array) -> Array:
-        """Which agents stand for copies of the asynchronous proxy."""
-        copies = (agents >= 3 * self.warps) & (agents < self.nobody)
+        """Return which agents are copies of the asynchronous proxy."""
+        copies = (agents >= 3 * self.warps) & (agents < self.no_agent)
         return copies | (agents >= self.warps) & (agents < 2 * self.warps)
 
     def describe(self, agent: int) -> tuple[int, str]:
-        """The warp (in the cluster) behind an agent and what of it the agent is."""
+        """Return the warp of an agent (in the cluster), and a prefix for its name in
+        diagnostics."""
         if agent < self.warps:
             return agent, ""
         if agent < 2 * self.warps:

@@ -1,8 +1,8 @@
-"""Masks of lanes and the values of registers.
+"""Active masks of lanes and the values of registers.
 
-The warps of a warpgroup run together as a gang, so a mask has up to 128 bits.  A register holds a
-Python integer (or bool) while all lanes of a fragment agree, else an array with one entry a lane;
-integers are never negative, arrays are unsigned.
+The warps of a warpgroup execute as one unit, so a mask has up to 128 bits.  A register holds a
+Python integer (or bool) while it is uniform over the lanes of a convergence group, else an array
+with one element per lane; integers are never negative, arrays are unsigned.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FULL_WARP = 0xFFFF_FFFF
 
 @lru_cache(maxsize=4096)
 def bools(mask: int, lanes: int) -> Array:
-    """A mask as one bool a lane."""
+    """Return a mask as one bool per lane."""
     raw = np.frombuffer(mask.to_bytes((lanes + 7) // 8, "little"), np.uint8)
     found = np.unpackbits(raw, bitorder="little")[:lanes].astype(np.bool_)
     found.flags.writeable = False
@@ -34,7 +34,7 @@ def bools(mask: int, lanes: int) -> Array:
 
 @lru_cache(maxsize=4096)
 def indices(mask: int) -> Array:
-    """The lanes of a mask, in order."""
+    """Return the lanes of a mask, ascending."""
     found = np.flatnonzero(bools(mask, max(mask.bit_length(), 1)))
     found.flags.writeable = False
     return found
@@ -42,35 +42,35 @@ def indices(mask: int) -> Array:
 
 @lru_cache(maxsize=4096)
 def lane_list(mask: int) -> tuple[int, ...]:
-    """The lanes of a mask as integers."""
+    """Return the lanes of a mask as Python integers."""
     return tuple(int(i) for i in indices(mask))
 
 
 @lru_cache(maxsize=4096)
 def warps_of(mask: int) -> tuple[int, ...]:
-    """The warps of a gang that have a lane in the mask."""
+    """Return the warps of a warpgroup that have a lane in the mask."""
     return tuple(w for w in range((mask.bit_length() + 31) // 32) if mask >> 32 * w & FULL_WARP)
 
 
 def mask_of(flags: Array) -> int:
-    """One bool a lane as a mask."""
+    """Return the mask of one bool per lane."""
     return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def first_lane(mask: int) -> int:
-    """The lowest lane of a mask."""
+    """Return the lowest lane of a mask."""
     return (mask & -mask).bit_length() - 1
 
 
 def predicate_mask(value: Value, mask: int) -> int:
-    """The lanes of `mask` where a predicate holds."""
+    """Return the lanes of `mask` where a predicate holds."""
     if value.__class__ is np.ndarray:
         return mask_of(value) & mask
     return mask if value else 0
 
 
 def spread(value: Value, lanes: int, dtype: np.dtype[Any]) -> Array:
-    """A value as one entry a lane."""
+    """Return a register as an array with one element per lane."""
     if value.__class__ is np.ndarray:
         return value
     return np.full(lanes, value, dtype)

@@ -1,4 +1,9 @@
-"""What surrounds the step of an instruction: its guard, and registers of matrix instructions."""
+"""Wrappers of steps: guard predicates, and hazards of registers that are written asynchronously.
+
+wgmma and tcgen05.ld write registers after they were issued.  An ordinary instruction that accesses
+such a register forces the computation, and is reported where the wait (`wgmma.wait_group`,
+`tcgen05.wait::ld`) is missing.  Sources: PTX ISA 9.7.15.6 and 9.7.16.8.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +12,28 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Step
 from tileas_xdsl.interpreters.ptx.instructions.compare import select
-from tileas_xdsl.interpreters.ptx.instructions.wgmma import waiting_reporter
-from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import Held, settle, state_of
+from tileas_xdsl.interpreters.ptx.instructions.wgmma import unwaited_reporter
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
+    AccumulatorRegister,
+    materialize,
+    state_of,
+)
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
 
-def guarded(
+def predicated(
     step: Step, slot: int, negated: bool, widths: Mapping[int, int], *, splits: bool
 ) -> Step:
-    """A step for the lanes where a predicate holds.
+    """Return a step that executes in the lanes where a predicate holds.
 
-    The registers it writes (`widths` of them, by slot) keep their values in the other lanes.  An
-    instruction that may wait `splits` the fragment instead.
+    The registers it writes (their `widths` by slot) keep their values in the other lanes.  An
+    instruction that may block `splits` the convergence group instead.
     """
 
-    def run(f: Fragment) -> int | None:
+    def run(f: ConvergenceGroup) -> int | None:
         p = f.r[slot]
         if p.__class__ is bool:
             return step(f) if p != negated else None
@@ -38,14 +47,16 @@ def guarded(
         if not bits:
             return None
         if splits:
-            return _split(f, bits, step)
-        return _masked(f, bits, step, widths)
+            return _split_and_run(f, bits, step)
+        return _run_masked(f, bits, step, widths)
 
     return run
 
 
-def _split(f: Fragment, bits: int, step: Step) -> int:
-    f.gang.fragments.append(Fragment(f.gang, f.mask ^ bits, f.pc + 1, f.r.copy()))
+def _split_and_run(f: ConvergenceGroup, bits: int, step: Step) -> int:
+    f.warpgroup.convergence_groups.append(
+        ConvergenceGroup(f.warpgroup, f.mask ^ bits, f.pc + 1, f.r.copy())
+    )
     f.mask = bits
     stopped = step(f)
     if stopped is None:
@@ -53,13 +64,15 @@ def _split(f: Fragment, bits: int, step: Step) -> int:
     return STOP
 
 
-def _masked(f: Fragment, bits: int, step: Step, widths: Mapping[int, int]) -> int | None:
+def _run_masked(
+    f: ConvergenceGroup, bits: int, step: Step, widths: Mapping[int, int]
+) -> int | None:
     r, mask = f.r, f.mask
     before = [(slot, r[slot]) for slot in widths]
     f.mask = bits
     stopped = step(f)
     f.mask = mask
-    chosen = bools(bits, f.gang.lanes)
+    chosen = bools(bits, f.warpgroup.lanes)
     for slot, old in before:
         new = r[slot]
         if new is not old:
@@ -67,36 +80,36 @@ def _masked(f: Fragment, bits: int, step: Step, widths: Mapping[int, int]) -> in
     return stopped
 
 
-def touching(step: Step, reads: Sequence[int], writes: Sequence[int]) -> Step:
-    """An ordinary instruction that accesses registers of matrix instructions."""
+def with_matrix_registers(step: Step, reads: Sequence[int], writes: Sequence[int]) -> Step:
+    """Return a step that materializes wgmma accumulators before an ordinary instruction."""
 
-    def run(f: Fragment) -> int | None:
+    def run(f: ConvergenceGroup) -> int | None:
         r = f.r
         for slot in reads:
-            if r[slot].__class__ is Held:
-                settle(f, slot, waiting_reporter(f))
+            if r[slot].__class__ is AccumulatorRegister:
+                materialize(f, slot, unwaited_reporter(f))
         for slot in writes:
-            if r[slot].__class__ is Held:
-                settle(f, slot, waiting_reporter(f))
-        state = state_of(f.gang)
+            if r[slot].__class__ is AccumulatorRegister:
+                materialize(f, slot, unwaited_reporter(f))
+        state = state_of(f.warpgroup)
         state.fenced = False
-        state.touched = f.pc
+        state.last_access = f.pc
         if state.reading and writes:
-            _check_operands(f, writes)
+            _check_operand_a(f, writes)
         return step(f)
 
     return run
 
 
-def _check_operands(f: Fragment, writes: Sequence[int]) -> None:
-    """Registers of A are read until the instruction is waited for."""
-    state = state_of(f.gang)
+def _check_operand_a(f: ConvergenceGroup, writes: Sequence[int]) -> None:
+    """Report writes to registers of A that a wgmma in flight still reads."""
+    state = state_of(f.warpgroup)
     for slot in writes:
         item = state.reading.get(slot)
         if item is None:
             continue
         state.force(item)
-        checker = f.gang.cta.cluster.checker
+        checker = f.warpgroup.cta.cluster.checker
         if checker is not None:
             checker.findings.add(
                 "wgmma-wait",
@@ -106,13 +119,13 @@ def _check_operands(f: Fragment, writes: Sequence[int]) -> None:
             )
 
 
-def moved_lazily(source: int, target: int, step: Step) -> Step:
-    """A plain move: an accumulator moves without being looked at, as the assembler renames it."""
-    ordinary = touching(step, (), (target,))
+def rename_accumulator(source: int, target: int, step: Step) -> Step:
+    """Return a step for `mov` that keeps an accumulator lazy, as ptxas renames the register."""
+    ordinary = with_matrix_registers(step, (), (target,))
 
-    def run(f: Fragment) -> int | None:
+    def run(f: ConvergenceGroup) -> int | None:
         held = f.r[source]
-        if held.__class__ is Held:
+        if held.__class__ is AccumulatorRegister:
             held.accumulator.shared = True
             f.r[target] = held
             return None
@@ -121,22 +134,22 @@ def moved_lazily(source: int, target: int, step: Step) -> Step:
     return run
 
 
-def after_loads(step: Step, registers: frozenset[int]) -> Step:
-    """An instruction that accesses registers which `tcgen05.ld` fills."""
+def with_tmem_load_check(step: Step, registers: frozenset[int]) -> Step:
+    """Return a step that reports accesses to registers of a `tcgen05.ld` not waited for."""
 
-    def run(f: Fragment) -> int | None:
-        gang = f.gang
-        for state in gang.warp_states:
+    def run(f: ConvergenceGroup) -> int | None:
+        warpgroup = f.warpgroup
+        for state in warpgroup.warp_states:
             if state.tensor_loads and not registers.isdisjoint(state.tensor_loads):
-                _tell_unwaited(f)
+                _report_unwaited_load(f)
                 state.tensor_loads.clear()
         return step(f)
 
     return run
 
 
-def _tell_unwaited(f: Fragment) -> None:
-    checker = f.gang.cta.cluster.checker
+def _report_unwaited_load(f: ConvergenceGroup) -> None:
+    checker = f.warpgroup.cta.cluster.checker
     if checker is not None:
         checker.findings.add(
             "tcgen05-wait",

@@ -1,19 +1,19 @@
-"""A kernel made ready to run: every instruction a function, every operand a slot."""
+"""A kernel compiled to closures: one step per instruction, one register slot per operand."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
-from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.predication import (
-    after_loads,
-    guarded,
-    moved_lazily,
-    touching,
+    predicated,
+    rename_accumulator,
+    with_matrix_registers,
+    with_tmem_load_check,
 )
-from tileas_xdsl.interpreters.ptx.execution.register_slots import RegisterFile
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.register_slots import RegisterSlots
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions import find_form
 from tileas_xdsl.interpreters.ptx.instructions.base import SPECIFIC, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.control import end
@@ -24,11 +24,11 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, Ptx
 _TARGET = re.compile(r"sm_(\d+)([af]?)$")
 
 MATRIX_OWNERS = ("wgmma.mma_async", "wgmma.wait_group", "wgmma.fence", "wgmma.commit_group")
-"""Instructions that know what a held register is."""
+"""Instructions that handle lazy accumulator registers themselves."""
 
 
 class Program:
-    """The steps of a kernel; `variables` says where its names are."""
+    """The steps of a kernel; `variables` resolves its names to addresses."""
 
     def __init__(
         self, module: PtxModule, kernel: Kernel, variables: Variables, target: str
@@ -38,10 +38,10 @@ class Program:
         self.variables = variables
         self.target = target
         self.code: Sequence[Instruction] = kernel.code
-        self.slots = RegisterFile(variables.address)
+        self.slots = RegisterSlots(variables.address)
         self.carry_slot = self.slots.register(Register("carry flag", TYPES["pred"]))
         self.watched: set[int] = set()
-        """Registers of matrix instructions."""
+        """Slots that matrix instructions read or write."""
         self._held: set[int] = set()
         self._loaded: set[int] = set()
         self._forms: list[Form] = []
@@ -52,32 +52,32 @@ class Program:
         self.steps.append(self._end)
 
     @staticmethod
-    def _end(f: Fragment) -> int | None:
+    def _end(f: ConvergenceGroup) -> int | None:
         return end(f)
 
     def shared_name(self, offset: int) -> str:
-        """An offset of shared memory by the variable that holds it."""
+        """Return an offset of shared memory as a variable and an offset in it."""
         return self.variables.shared_name(offset)
 
-    def parameter_bytes(self, name: str, offset: int, size: int, place: Place) -> bytes:
-        """Bytes of a parameter."""
-        return self.variables.parameter_bytes(name, offset, size, place)
+    def parameter_bytes(self, name: str, offset: int, size: int, location: SourceLocation) -> bytes:
+        """Return bytes of a parameter."""
+        return self.variables.parameter_bytes(name, offset, size, location)
 
-    def watch(self, home: Sequence[int], operands: Sequence[int]) -> None:
-        """Registers that hold accumulators, and those that matrix instructions read."""
-        self._held.update(home)
-        self.watched.update(home)
+    def watch(self, d_registers: Sequence[int], operands: Sequence[int]) -> None:
+        """Register the slots of an accumulator and those of operands in registers."""
+        self._held.update(d_registers)
+        self.watched.update(d_registers)
         self.watched.update(operands)
 
     def watch_loads(self, registers: Sequence[int]) -> None:
-        """Registers that `tcgen05.ld` fills some time before `tcgen05.wait::ld`."""
+        """Register slots that `tcgen05.ld` writes asynchronously."""
         self._loaded.update(registers)
 
     def _build(self, instruction: Instruction, at: int) -> Step:
         form = find_form(instruction.parts)
         if form is None:
             raise PtxError(
-                f"instruction '{instruction.opcode}' is not supported", instruction.place
+                f"instruction '{instruction.opcode}' is not supported", instruction.location
             )
         self._check_target(form, instruction)
         site = Site(instruction, at, self, form)
@@ -92,22 +92,22 @@ class Program:
             raise PtxError(
                 f"{form.name} needs .version {form.ptx[0]}.{form.ptx[1]}; the module has "
                 f"{version[0]}.{version[1]}",
-                instruction.place,
+                instruction.location,
             )
         found = _TARGET.match(self.target)
         number, suffix = (int(found[1]), found[2]) if found else (0, "")
         if form.only and (not suffix or number not in SPECIFIC[form.only]):
             raise PtxError(
-                f"{form.name} is for {form.only}; the target is {self.target}", instruction.place
+                f"{form.name} is for {form.only}; the target is {self.target}", instruction.location
             )
         if number < form.since:
             raise PtxError(
                 f"{form.name} needs sm_{form.since}; the target is {self.target}",
-                instruction.place,
+                instruction.location,
             )
 
     def _follow_moves(self) -> None:
-        """Registers that plain moves copy accumulators to hold them too."""
+        """Propagate "may hold an accumulator" along plain moves to a fixed point."""
         if not self._held:
             return
         moves = [
@@ -129,22 +129,22 @@ class Program:
             reads = self.watched & set(site.read)
             writes = self.watched & set(site.written)
             if _is_plain_move(site, instruction) and reads and writes:
-                step = moved_lazily(site.read[0], site.written[0], step)
+                step = rename_accumulator(site.read[0], site.written[0], step)
             elif reads or writes:
-                step = touching(step, sorted(reads & self._held), sorted(writes))
+                step = with_matrix_registers(step, sorted(reads & self._held), sorted(writes))
         loaded = self._loaded & {*site.read, *site.written}
         if loaded:
-            step = after_loads(step, frozenset(loaded))
+            step = with_tmem_load_check(step, frozenset(loaded))
         guard = instruction.guard
         if guard is None:
             return step
         slot = self.slots.register(guard.predicate)
         widths: Mapping[int, int] = {w: self.slots.widths[w] for w in dict.fromkeys(site.written)}
-        return guarded(step, slot, guard.negated, widths, splits=form.waits)
+        return predicated(step, slot, guard.negated, widths, splits=form.waits)
 
 
 def _is_plain_move(site: Site, instruction: Instruction) -> bool:
-    """Whether an instruction only copies one 32-bit register to another."""
+    """Return whether an instruction only copies one register to another."""
     return (
         site.name == "mov"
         and instruction.guard is None

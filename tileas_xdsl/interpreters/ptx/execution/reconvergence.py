@@ -1,4 +1,4 @@
-"""Fragments that come to the same instruction become one."""
+"""Reconvergence: convergence groups at the same instruction are merged into one."""
 
 from __future__ import annotations
 
@@ -7,46 +7,49 @@ from collections.abc import Sequence
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment, Gang
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
 from tileas_xdsl.interpreters.ptx.instructions.compare import select
-from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import Held, settle_all
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
+    AccumulatorRegister,
+    materialize_all,
+)
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
 
-def merge(gang: Gang, widths: Sequence[int]) -> None:
-    """Join all fragments that stand before one instruction and do not wait inside it."""
-    fragments = gang.fragments
-    if len({f.pc for f in fragments}) == len(fragments):
+def merge(warpgroup: Warpgroup, widths: Sequence[int]) -> None:
+    """Merge the groups that are at one instruction and not blocked inside of it."""
+    groups = warpgroup.convergence_groups
+    if len({f.pc for f in groups}) == len(groups):
         return
-    place = 0
-    while place < len(fragments):
-        first = fragments[place]
-        other = place + 1
-        while other < len(fragments):
-            if _may_merge(first, fragments[other]):
-                _join(first, fragments.pop(other), widths)
+    location = 0
+    while location < len(groups):
+        first = groups[location]
+        other = location + 1
+        while other < len(groups):
+            if _may_merge(first, groups[other]):
+                _join(first, groups.pop(other), widths)
             else:
                 other += 1
-        place += 1
+        location += 1
 
 
-def _may_merge(a: Fragment, b: Fragment) -> bool:
+def _may_merge(a: ConvergenceGroup, b: ConvergenceGroup) -> bool:
     return (
         a.pc == b.pc
-        and (a.block is None or a.block.mergeable)
-        and (b.block is None or b.block.mergeable)
+        and (a.wait is None or a.wait.mergeable)
+        and (b.wait is None or b.wait.mergeable)
     )
 
 
-def _join(first: Fragment, other: Fragment, widths: Sequence[int]) -> None:
-    chosen = bools(other.mask, first.gang.lanes)
+def _join(first: ConvergenceGroup, other: ConvergenceGroup, widths: Sequence[int]) -> None:
+    chosen = bools(other.mask, first.warpgroup.lanes)
     a, b = first.r, other.r
     if any(
-        x is not y and (x.__class__ is Held or y.__class__ is Held)
+        x is not y and (x.__class__ is AccumulatorRegister or y.__class__ is AccumulatorRegister)
         for x, y in zip(a, b, strict=True)
     ):
-        settle_all(first)
-        settle_all(other)
+        materialize_all(first)
+        materialize_all(other)
     for slot, (x, y) in enumerate(zip(a, b, strict=True)):
         if x is y:
             continue
@@ -54,4 +57,4 @@ def _join(first: Fragment, other: Fragment, widths: Sequence[int]) -> None:
             continue
         a[slot] = select(chosen, y, x, UNSIGNED[widths[slot]])
     first.mask |= other.mask
-    first.block = None
+    first.wait = None

@@ -1,4 +1,4 @@
-"""Where registers, constants, special registers and addresses are in a fragment's registers."""
+"""Slots of a convergence group's register array: registers, constants, specials, addresses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value
-from tileas_xdsl.interpreters.ptx.execution.state import Cta, Gang
+from tileas_xdsl.interpreters.ptx.execution.state import Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.parsing.special_registers import SPECIAL_REGISTERS
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Register
 
@@ -16,15 +16,15 @@ AXES = "xyz"
 
 
 @dataclass
-class RegisterFile:
-    """Slots by what they hold; `addresses` resolves names of variables and parameters."""
+class RegisterSlots:
+    """Allocates slots; `addresses` resolves names of variables and parameters."""
 
     addresses: Callable[[str, int], tuple[str, int] | None]
     widths: list[int] = field(default_factory=list[int])
     initial: list[Value] = field(default_factory=list[Value])
     specials: dict[str, int] = field(default_factory=dict[str, int])
     shared: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """Slots of addresses in shared memory, and their offsets: they depend on the CTA."""
+    """Slots of shared-memory addresses with their offsets: the value depends on the CTA's rank."""
     _registers: dict[str, int] = field(default_factory=dict[str, int])
     _constants: dict[tuple[type[int], int], int] = field(
         default_factory=dict[tuple[type[int], int], int]
@@ -38,7 +38,7 @@ class RegisterFile:
         return len(self.widths) - 1
 
     def register(self, register: Register) -> int:
-        """The slot of a register."""
+        """Return the slot of a register."""
         slot = self._registers.get(register.name)
         if slot is None:
             is_predicate = register.type.kind == "predicate"
@@ -47,7 +47,8 @@ class RegisterFile:
         return slot
 
     def constant(self, value: int) -> int:
-        """A slot that holds a constant; a truth value is none of the numbers 0 and 1."""
+        """Return a slot that holds a constant; predicates and the integers 0 and 1 have separate
+        slots."""
         key = (value.__class__, value)
         slot = self._constants.get(key)
         if slot is None:
@@ -55,14 +56,14 @@ class RegisterFile:
         return slot
 
     def special(self, name: str) -> int:
-        """The slot of a special register."""
+        """Return the slot of a special register."""
         slot = self.specials.get(name)
         if slot is None:
             slot = self.specials[name] = self._new(SPECIAL_REGISTERS[name], 0)
         return slot
 
     def symbol(self, name: str, offset: int) -> int | None:
-        """The slot of an address; None for a name that is not declared."""
+        """Return the slot of an address; None for a name that is not declared."""
         key = (name, offset)
         if key in self._symbols:
             return self._symbols[key]
@@ -76,11 +77,11 @@ class RegisterFile:
         return slot
 
     def scratch(self) -> int:
-        """A slot for results that nobody wants."""
+        """Return a slot for discarded results."""
         return self._scratch_of(64, 0)
 
     def scratch_predicate(self) -> int:
-        """The same for predicates in the middle of an instruction."""
+        """Return a slot for discarded predicates."""
         return self._scratch_of(1, False)
 
     def _scratch_of(self, width: int, value: Value) -> int:
@@ -88,13 +89,13 @@ class RegisterFile:
             self._scratch[width] = self._new(width, value)
         return self._scratch[width]
 
-    def fill(self, gang: Gang, launch: LaunchShape) -> list[Value]:
-        """The registers of a gang at its first instruction."""
+    def fill(self, warpgroup: Warpgroup, launch: LaunchShape) -> list[Value]:
+        """Return the initial registers of a warpgroup."""
         values = self.initial.copy()
         for slot, offset in self.shared:
-            values[slot] = gang.cta.rank << 24 | offset
+            values[slot] = warpgroup.cta.rank << 24 | offset
         for name, slot in self.specials.items():
-            values[slot] = special_value(name, gang, launch)
+            values[slot] = special_value(name, warpgroup, launch)
         return values
 
 
@@ -110,19 +111,19 @@ class LaunchShape:
     total_shared: int
 
 
-def special_value(name: str, gang: Gang, launch: LaunchShape) -> Value:
-    """The value of a special register for all lanes of a gang."""
+def special_value(name: str, warpgroup: Warpgroup, launch: LaunchShape) -> Value:
+    """Return the value of a special register for all lanes of a warpgroup."""
     base, _, axis = name.partition(".")
     if axis:
-        return _of_axis(base, AXES.index(axis), gang, launch)
-    lane = np.arange(gang.lanes) % WARP
+        return _of_axis(base, AXES.index(axis), warpgroup, launch)
+    lane = np.arange(warpgroup.lanes) % WARP
     if base in _LANE_MASKS:
         return _LANE_MASKS[base](lane).astype(np.uint32)
     if base == "%laneid":
         return lane.astype(np.uint32)
     if base == "%warpid":
-        return (np.arange(gang.lanes) // WARP + gang.first_warp).astype(np.uint32)
-    return _of_cta(base, gang.cta, launch)
+        return (np.arange(warpgroup.lanes) // WARP + warpgroup.first_warp).astype(np.uint32)
+    return _of_cta(base, warpgroup.cta, launch)
 
 
 _LANE_MASKS: Mapping[str, Callable[[Array], Array]] = {
@@ -134,13 +135,13 @@ _LANE_MASKS: Mapping[str, Callable[[Array], Array]] = {
 }
 
 
-def _of_axis(base: str, axis: int, gang: Gang, launch: LaunchShape) -> Value:
-    cta = gang.cta
+def _of_axis(base: str, axis: int, warpgroup: Warpgroup, launch: LaunchShape) -> Value:
+    cta = warpgroup.cta
     if base == "%tid":
-        thread = np.arange(gang.lanes) + gang.first_warp * WARP
+        thread = np.arange(warpgroup.lanes) + warpgroup.first_warp * WARP
         x, y, _ = launch.block
-        places = (thread % x, thread // x % y, thread // (x * y))
-        return places[axis].astype(np.uint32)
+        locations = (thread % x, thread // x % y, thread // (x * y))
+        return locations[axis].astype(np.uint32)
     cluster_at = tuple(c // n for c, n in zip(cta.index, launch.cluster, strict=True))
     counts = tuple(-(-g // n) for g, n in zip(launch.grid, launch.cluster, strict=True))
     inside = tuple(c % n for c, n in zip(cta.index, launch.cluster, strict=True))
@@ -157,7 +158,7 @@ def _of_axis(base: str, axis: int, gang: Gang, launch: LaunchShape) -> Value:
 
 
 def _of_cta(base: str, cta: Cta, launch: LaunchShape) -> Value:
-    """Numbers that all threads of a CTA share; a CTA has a multiprocessor of its own."""
+    """Return a special register that is uniform over a CTA; each CTA has an SM of its own."""
     x, y, z = cta.index
     linear = x + launch.grid[0] * (y + launch.grid[1] * z)
     values: Mapping[str, int | bool] = {

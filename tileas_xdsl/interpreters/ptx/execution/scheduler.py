@@ -1,4 +1,11 @@
-"""The scheduler: clusters, their gangs in turn, and what is in flight between them."""
+"""The scheduler of clusters, convergence groups and asynchronous operations.
+
+Deterministic for a seed.  In every sweep each warpgroup runs its convergence group with the lowest
+program counter (so that divergent lanes catch up and reconverge) until it blocks, reaches the next
+group, or has taken `JUMPS_PER_TURN` backward jumps.  Asynchronous operations complete between
+turns, at once (`eager`), at last (`lazy`) or at random.  When nothing is runnable, an operation in
+flight is completed; then waits with a time limit time out once; then it is a deadlock.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +13,40 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import deadlock_story, who
+from tileas_xdsl.interpreters.ptx.checking.diagnosis import describe_warps, diagnose_deadlock
 from tileas_xdsl.interpreters.ptx.checking.findings import Findings
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
 from tileas_xdsl.interpreters.ptx.execution.reconvergence import merge
-from tileas_xdsl.interpreters.ptx.execution.spin_detection import Watch, same_registers
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Cta, Fragment, Gang
-from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait, Spin, Together
+from tileas_xdsl.interpreters.ptx.execution.spin_detection import LivelockDetector, same_registers
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta, Warpgroup
+from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait, ReconvergenceWait, SpinWait
 from tileas_xdsl.interpreters.ptx.instructions.base import Step
 
-TURN = 16
-"""Backward jumps after which others have their turn."""
+JUMPS_PER_TURN = 16
+"""Backward jumps of a group before others get their turn."""
 
-LOOK = 14
-"""The backward jump from which on a loop is compared with its next round."""
+SPIN_CHECK_AFTER = 14
+"""Backward jumps of a turn after which the registers of two iterations are compared."""
 
 
 @dataclass(eq=False)
-class Machine:
-    """Runs clusters to their end, one after the other while they do not wait for one another."""
+class ClusterScheduler:
+    """Runs clusters to their end; another one is started only where the running ones may wait for
+    it."""
 
     steps: list[Step]
     findings: Findings
     make: Callable[[int], Cluster]
-    """The cluster of a number."""
+    """Makes the cluster with a linear index."""
     instructions: int = 0
     limit: float = inf
-    _marks: dict[Cluster, tuple[int, int, int]] = field(
+    _timed_out_at: dict[Cluster, tuple[int, int, int]] = field(
         default_factory=dict[Cluster, tuple[int, int, int]]
     )
 
     def run(self, numbers: Iterator[int], done: Callable[[int], None]) -> bool:
-        """Run clusters by number; False where a fault or a deadlock ended the run."""
+        """Run clusters by linear index; return False where a fault or a deadlock ended the run."""
         active: list[Cluster] = []
         more = True
         while True:
@@ -56,7 +64,7 @@ class Machine:
                     self.instructions += cluster.instructions
                     done(len(cluster.ctas))
                 stuck = stuck and state == "stuck"
-            if stuck and active and not self._help(active, numbers):
+            if stuck and active and not self._start_another(active, numbers):
                 return False
 
     def _start(self, active: list[Cluster], numbers: Iterator[int]) -> bool:
@@ -66,48 +74,53 @@ class Machine:
         active.append(self.make(number))
         return True
 
-    def _help(self, active: list[Cluster], numbers: Iterator[int]) -> bool:
-        """Start another cluster if somebody may wait for it; else tell the deadlock."""
-        spins = any(isinstance(f.block, Spin) for c in active for g in c.gangs for f in g.fragments)
+    def _start_another(self, active: list[Cluster], numbers: Iterator[int]) -> bool:
+        """Start another cluster if a spinning group may wait for it, else report the deadlock."""
+        spins = any(
+            isinstance(f.wait, SpinWait)
+            for c in active
+            for g in c.warpgroups
+            for f in g.convergence_groups
+        )
         if spins and self._start(active, numbers):
             return True
-        self._tell_deadlock(active[0])
+        self._report_deadlock(active[0])
         self.instructions += sum(c.instructions for c in active)
         return False
 
     def _advance(self, cluster: Cluster) -> str:
         """Run a cluster until it is over, stuck or at fault."""
-        watch = Watch()
+        livelock = LivelockDetector()
         try:
-            while cluster.gangs_left:
-                if not self._round(cluster, watch.fair) and not self._wake(cluster):
+            while cluster.live_warpgroups:
+                if not self._sweep(cluster, livelock.fair) and not self._force_progress(cluster):
                     return "stuck"
-                if watch.look(cluster):
-                    _let_wait(cluster)
-                elif cluster.queue.items and not watch.is_patient:
+                if livelock.observe(cluster):
+                    _park_spinning(cluster)
+                elif cluster.queue.items and not livelock.changed_recently:
                     cluster.queue.step()
                 if cluster.instructions > self.limit:
                     raise Fault("deadlock", f"the kernel runs past {self.limit} instructions")
             while cluster.queue.items:
                 cluster.queue.step()
         except Fault as fault:
-            self._tell_fault(cluster, fault)
+            self._report_fault(cluster, fault)
             self.instructions += cluster.instructions
             return "fault"
         return "over"
 
-    def _round(self, cluster: Cluster, fair: bool) -> bool:
-        """A turn for each gang that can go on (each fragment, if `fair`); whether any had one."""
-        gangs = cluster.gangs_left
+    def _sweep(self, cluster: Cluster, fair: bool) -> bool:
+        """Give every runnable warpgroup a turn (every group, if `fair`); return whether any ran."""
+        warpgroups = cluster.live_warpgroups
         queue, rng = cluster.queue, cluster.rng
         if queue.order == "random":
-            rng.shuffle(gangs)
+            rng.shuffle(warpgroups)
         ran = False
-        for gang in [*gangs]:
-            for fragment in _choose(gang, fair):
-                if fragment not in gang.fragments:
+        for warpgroup in [*warpgroups]:
+            for group in _select(warpgroup, fair):
+                if group not in warpgroup.convergence_groups:
                     continue
-                self._turn(cluster, gang, fragment)
+                self._turn(cluster, warpgroup, group)
                 ran = True
                 if queue.order == "eager":
                     while queue.items:
@@ -116,23 +129,23 @@ class Machine:
                     queue.step()
         return ran
 
-    def _turn(self, cluster: Cluster, gang: Gang, fragment: Fragment) -> None:
-        fragment.block = None
-        cluster.current = fragment
-        self._execute(cluster, fragment)
+    def _turn(self, cluster: Cluster, warpgroup: Warpgroup, group: ConvergenceGroup) -> None:
+        group.wait = None
+        cluster.current = group
+        self._execute(cluster, group)
         cluster.current = None
-        if not gang.fragments:
-            cluster.gangs_left.remove(gang)
-            _leave_if_over(gang.cta, self.findings)
-        elif len(gang.fragments) > 1:
-            merge(gang, cluster.program.slots.widths)
+        if not warpgroup.convergence_groups:
+            cluster.live_warpgroups.remove(warpgroup)
+            _retire_if_finished(warpgroup.cta, self.findings)
+        elif len(warpgroup.convergence_groups) > 1:
+            merge(warpgroup, cluster.program.slots.widths)
 
-    def _execute(self, cluster: Cluster, f: Fragment) -> None:
-        """Run a fragment until it stops, comes to another one, or has had its turn."""
+    def _execute(self, cluster: Cluster, f: ConvergenceGroup) -> None:
+        """Run a group until it blocks, reaches another one to merge with, or has had its turn."""
         steps = self.steps
-        horizon = _horizon(f)
+        reconvergence_point = _reconvergence_point(f)
         pc, count, jumps = f.pc, 0, 0
-        seen: tuple[int, list[Value]] | None = None
+        previous: tuple[int, list[Value]] | None = None
         while True:
             f.pc = pc
             target = steps[pc](f)
@@ -144,138 +157,139 @@ class Machine:
             else:
                 if target <= pc:
                     jumps += 1
-                    if jumps >= LOOK:
-                        seen = _look(cluster, f, target, seen)
-                        if jumps >= TURN or f.block is not None:
+                    if jumps >= SPIN_CHECK_AFTER:
+                        previous = _detect_spin(cluster, f, target, previous)
+                        if jumps >= JUMPS_PER_TURN or f.wait is not None:
                             f.pc = target
                             break
                 pc = target
-            if pc == horizon:
+            if pc == reconvergence_point:
                 f.pc = pc
                 break
         cluster.instructions += count
 
-    def _wake(self, cluster: Cluster) -> bool:
-        """Nobody can go on: finish something in flight, or let waits give up once."""
+    def _force_progress(self, cluster: Cluster) -> bool:
+        """Nothing is runnable: complete an operation in flight, or let mbarrier waits time out
+        once."""
         if cluster.queue.items:
             cluster.queue.step()
             return True
-        if self._marks.get(cluster) == cluster.changes:
+        if self._timed_out_at.get(cluster) == cluster.changes:
             return False
-        self._marks[cluster] = cluster.changes
+        self._timed_out_at[cluster] = cluster.changes
         woken = False
-        for gang in cluster.gangs_left:
-            for fragment in gang.fragments:
-                if isinstance(fragment.block, PhaseWait):
-                    fragment.block = None
-                    fragment.timed_out = woken = True
+        for warpgroup in cluster.live_warpgroups:
+            for group in warpgroup.convergence_groups:
+                if isinstance(group.wait, PhaseWait):
+                    group.wait = None
+                    group.timed_out = woken = True
         return woken
 
     # Findings
 
-    def _tell_fault(self, cluster: Cluster, fault: Fault) -> None:
+    def _report_fault(self, cluster: Cluster, fault: Fault) -> None:
         at = cluster.queue.running
-        story = list(fault.story)
+        notes = list(fault.notes)
         if at is None and cluster.current is not None:
             at = cluster.current.pc
-            story.insert(0, f"executed by {who(cluster.current)}")
-        self.findings.add(fault.kind, at, fault.message, story, fault.place)
+            notes.insert(0, f"executed by {describe_warps(cluster.current)}")
+        self.findings.add(fault.kind, at, fault.message, notes, fault.location)
 
-    def _tell_deadlock(self, cluster: Cluster) -> None:
-        stuck = [f for g in cluster.gangs_left for f in g.fragments if f.block is not None]
+    def _report_deadlock(self, cluster: Cluster) -> None:
+        stuck = [
+            f for g in cluster.live_warpgroups for f in g.convergence_groups if f.wait is not None
+        ]
         if not stuck:
             return
-        apart = [f for f in stuck if _apart_for_good(f)]
-        message, story, at = deadlock_story(cluster, apart or stuck)
+        apart = [f for f in stuck if _is_divergence_deadlock(f)]
+        message, notes, at = diagnose_deadlock(cluster, apart or stuck)
         if apart:
             message = "lanes that have to execute this together never come together"
-        self.findings.add("diverged" if apart else "deadlock", at, message, story)
+        self.findings.add("diverged" if apart else "deadlock", at, message, notes)
 
 
-def _apart_for_good(f: Fragment) -> bool:
-    """Whether a fragment waits for lanes that wait for others of its warp elsewhere."""
-    if not isinstance(f.block, Together):
+def _is_divergence_deadlock(f: ConvergenceGroup) -> bool:
+    """Return whether the missing lanes wait at another instruction for lanes of this group."""
+    if not isinstance(f.wait, ReconvergenceWait):
         return False
-    missing = f.block.wanted & f.gang.live() & ~f.mask
-    others = [o for o in f.gang.fragments if o.mask & missing]
-    return all(isinstance(o.block, Together) for o in others)
+    missing = f.wait.wanted & f.warpgroup.live() & ~f.mask
+    others = [o for o in f.warpgroup.convergence_groups if o.mask & missing]
+    return all(isinstance(o.wait, ReconvergenceWait) for o in others)
 
 
-def _can_go_on(f: Fragment) -> bool:
-    return f.block is None or f.block.ready()
+def _is_runnable(f: ConvergenceGroup) -> bool:
+    return f.wait is None or f.wait.ready()
 
 
-def _choose(gang: Gang, fair: bool) -> list[Fragment]:
-    """The fragment furthest behind of those that can go on; all of those if `fair`."""
-    fragments = gang.fragments
-    if len(fragments) == 1:
-        return [*fragments] if _can_go_on(fragments[0]) else []
-    able = [f for f in fragments if _can_go_on(f)]
+def _select(warpgroup: Warpgroup, fair: bool) -> list[ConvergenceGroup]:
+    """Return the runnable group with the lowest program counter; all runnable ones if `fair`."""
+    groups = warpgroup.convergence_groups
+    if len(groups) == 1:
+        return [*groups] if _is_runnable(groups[0]) else []
+    able = [f for f in groups if _is_runnable(f)]
     return able if fair or not able else [min(able, key=lambda f: f.pc)]
 
 
-def _let_wait(cluster: Cluster) -> None:
-    """All that could go on have gone round: they wait until something changes."""
-    for gang in cluster.gangs_left:
-        for f in gang.fragments:
-            if _can_go_on(f):
-                f.block = Spin(cluster, cluster.changes)
+def _park_spinning(cluster: Cluster) -> None:
+    """Block all runnable groups until something changes: they form a livelock."""
+    for warpgroup in cluster.live_warpgroups:
+        for f in warpgroup.convergence_groups:
+            if _is_runnable(f):
+                f.wait = SpinWait(cluster, cluster.changes)
 
 
-def _horizon(f: Fragment) -> float:
-    """The instruction where the next fragment waits to be joined."""
-    others = f.gang.fragments
+def _reconvergence_point(f: ConvergenceGroup) -> float:
+    """Return the lowest program counter ahead of `f` where another group can be merged."""
+    others = f.warpgroup.convergence_groups
     if len(others) == 1:
         return inf
     ahead = [
-        o.pc
-        for o in others
-        if o is not f and o.pc > f.pc and (o.block is None or o.block.mergeable)
+        o.pc for o in others if o is not f and o.pc > f.pc and (o.wait is None or o.wait.mergeable)
     ]
     return min(ahead, default=inf)
 
 
-def _look(
-    cluster: Cluster, f: Fragment, target: int, seen: tuple[int, list[Value]] | None
+def _detect_spin(
+    cluster: Cluster, f: ConvergenceGroup, target: int, previous: tuple[int, list[Value]] | None
 ) -> tuple[int, list[Value]] | None:
-    """Block a fragment whose loop came round without any change."""
-    if seen is None:
+    """Block a group whose loop iteration changed none of its registers; return the new snapshot."""
+    if previous is None:
         return (target, f.r.copy())
-    place, registers = seen
-    if place != target:
-        return seen
+    location, registers = previous
+    if location != target:
+        return previous
     if same_registers(registers, f.r):
-        f.block = Spin(cluster, cluster.changes)
+        f.wait = SpinWait(cluster, cluster.changes)
     return (target, f.r.copy())
 
 
-def _leave_if_over(cta: Cta, findings: Findings) -> None:
-    """End a CTA whose last thread has ended."""
+def _retire_if_finished(cta: Cta, findings: Findings) -> None:
+    """Retire a CTA whose last thread has exited."""
     cluster = cta.cluster
-    if any(gang.fragments for gang in cta.gangs):
+    if any(warpgroup.convergence_groups for warpgroup in cta.warpgroups):
         return
     if cluster.checker is not None:
         cluster.checker.leave(cta)
-        _check_left_behind(cta, findings)
+        _check_released(cta, findings)
     for operation in [
         copy.operation
-        for gang in cta.gangs
-        for groups in gang.bulk_groups.values()
+        for warpgroup in cta.warpgroups
+        for groups in warpgroup.bulk_groups.values()
         for group in groups
         for copy in group
     ]:
         cluster.queue.force(operation)
     cta.alive = False
     cluster.barrier.exited += cta.threads
-    cluster.barrier.settle()
+    cluster.barrier.try_complete_phase()
     cluster.events += 1
 
 
-def _check_left_behind(cta: Cta, findings: Findings) -> None:
-    """Copies out of shared memory that nobody waited for, and columns that nobody freed."""
-    for gang in cta.gangs:
-        copies = [c for groups in gang.bulk_groups.values() for g in groups for c in g]
-        copies += [c for group in gang.bulk_open.values() for c in group]
+def _check_released(cta: Cta, findings: Findings) -> None:
+    """Report bulk copies that still read shared memory, and tensor memory that was not freed."""
+    for warpgroup in cta.warpgroups:
+        copies = [c for groups in warpgroup.bulk_groups.values() for g in groups for c in g]
+        copies += [c for group in warpgroup.bulk_open.values() for c in group]
         if copies:
             findings.add(
                 "exit-race",

@@ -1,7 +1,10 @@
-"""Notices that a cluster runs and runs while nothing changes: loops that look for what never comes.
+"""Livelock detection: a cluster that keeps executing while nothing visible changes.
 
-A loop of one fragment is seen in its own turn (`machine.py`); here are loops in which lanes go
-different ways and come together again, and loops in loops.
+A spin loop of one convergence group is detected by the scheduler, which compares the registers of
+two iterations.  Divergent and nested spin loops are detected here, with Brent's cycle finding: the
+state of the cluster (program counters, masks, registers) is compared with a snapshot, which is
+taken anew after 64, 128, 256, ... sweeps without a change.  A state that comes back although all
+groups had turns is a livelock: the groups are parked until memory or a barrier changes.
 """
 
 from __future__ import annotations
@@ -14,76 +17,88 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster
 
-PATIENCE = 64
-"""So many rounds without any change are nothing unusual."""
+IDLE_SWEEPS = 64
+"""Sweeps without any change before states are compared."""
 
-LONG = 1 << 14
-"""After so many, those ahead no longer wait for others to come to them."""
+FAIRNESS_THRESHOLD = 1 << 14
+"""Sweeps without any change after which every group gets turns, not only the one furthest
+behind."""
 
-Place: TypeAlias = tuple[int, int, bool]
-"""Of a fragment: its instruction, its lanes, and whether it waits."""
+GroupPosition: TypeAlias = tuple[int, int, bool]
+"""Of a convergence group: its program counter, its mask, and whether it is runnable."""
 
 
 @dataclass
-class Watch:
-    """Remembers a state of a cluster since the last change, a later one each time (Brent)."""
+class LivelockDetector:
+    """Compares the state of a cluster with a snapshot of it (Brent's cycle detection)."""
 
     fair: bool = False
-    """Whether all have to have turns: those furthest behind alone go round and round."""
-    _rounds: int = 0
+    """Whether all groups get turns; else the one furthest behind may loop for ever."""
+    _sweeps: int = 0
     _changes: tuple[int, int, int] = (-1, -1, -1)
-    _places: list[Place] = field(default_factory=list[Place])
+    _locations: list[GroupPosition] = field(default_factory=list[GroupPosition])
     _registers: list[list[Value]] = field(default_factory=list[list[Value]])
-    _next: int = PATIENCE
+    _next: int = IDLE_SWEEPS
 
     @property
-    def is_patient(self) -> bool:
-        """Whether the last change was not long ago."""
-        return self._rounds < PATIENCE
+    def changed_recently(self) -> bool:
+        """Whether something changed during the last sweeps."""
+        return self._sweeps < IDLE_SWEEPS
 
-    def look(self, cluster: Cluster) -> bool:
-        """After a round: whether everything is as it was before, though all had turns."""
+    def observe(self, cluster: Cluster) -> bool:
+        """Return whether the state has come back although all groups had turns; call it every
+        sweep."""
         if cluster.changes != self._changes:
             self._changes = cluster.changes
-            self._begin(fair=False)
+            self._restart(fair=False)
             return False
-        self._rounds += 1
-        if self.is_patient:
+        self._sweeps += 1
+        if self.changed_recently:
             return False
-        if self._is_as_remembered(cluster):
+        if self._equals_snapshot(cluster):
             was_fair = self.fair
-            self._begin(fair=True)
+            self._restart(fair=True)
             return was_fair
-        self.fair = self.fair or self._rounds >= LONG
-        if self._rounds >= self._next:
+        self.fair = self.fair or self._sweeps >= FAIRNESS_THRESHOLD
+        if self._sweeps >= self._next:
             self._next *= 2
-            self._remember(cluster)
+            self._take_snapshot(cluster)
         return False
 
-    def _begin(self, fair: bool) -> None:
-        self.fair, self._rounds, self._next, self._places = fair, 0, PATIENCE, []
+    def _restart(self, fair: bool) -> None:
+        self.fair, self._sweeps, self._next, self._locations = fair, 0, IDLE_SWEEPS, []
 
-    def _is_as_remembered(self, cluster: Cluster) -> bool:
-        if not self._places or _places(cluster) != self._places:
+    def _equals_snapshot(self, cluster: Cluster) -> bool:
+        if not self._locations or _locations(cluster) != self._locations:
             return False
-        registers = [f.r for gang in cluster.gangs_left for f in gang.fragments]
+        registers = [
+            f.r for warpgroup in cluster.live_warpgroups for f in warpgroup.convergence_groups
+        ]
         return all(same_registers(a, b) for a, b in zip(registers, self._registers, strict=True))
 
-    def _remember(self, cluster: Cluster) -> None:
-        self._places = _places(cluster)
-        self._registers = [f.r.copy() for gang in cluster.gangs_left for f in gang.fragments]
+    def _take_snapshot(self, cluster: Cluster) -> None:
+        self._locations = _locations(cluster)
+        self._registers = [
+            f.r.copy()
+            for warpgroup in cluster.live_warpgroups
+            for f in warpgroup.convergence_groups
+        ]
 
 
-def _places(cluster: Cluster) -> list[Place]:
-    return [(f.pc, f.mask, f.block is None) for gang in cluster.gangs_left for f in gang.fragments]
+def _locations(cluster: Cluster) -> list[GroupPosition]:
+    return [
+        (f.pc, f.mask, f.wait is None)
+        for warpgroup in cluster.live_warpgroups
+        for f in warpgroup.convergence_groups
+    ]
 
 
 def same_registers(before: list[Value], now: list[Value]) -> bool:
-    """Whether all registers hold what they held."""
-    return all(_same(a, b) for a, b in zip(before, now, strict=True))
+    """Return whether all registers have the same values."""
+    return all(_equal(a, b) for a, b in zip(before, now, strict=True))
 
 
-def _same(a: Value, b: Value) -> bool:
+def _equal(a: Value, b: Value) -> bool:
     if a is b:
         return True
     if a.__class__ is np.ndarray or b.__class__ is np.ndarray:

@@ -1,4 +1,15 @@
-"""The state of a running kernel: clusters, CTAs, gangs of warps, and their fragments."""
+"""The state of a running kernel: clusters, CTAs, warpgroups and their convergence groups.
+
+A warpgroup (up to four warps) is executed as one unit: one numpy operation on 128 lanes.  While
+its lanes agree on the control flow it is one convergence group; a divergent branch splits it, as
+independent thread scheduling does (PTX ISA 3.1), and `reconvergence.merge` joins groups again:
+
+        @p bra L;       one group, mask 0xf..f, pc 0  ->  mask p, pc L  and  mask ~p, pc 1
+        ...             the group furthest behind runs first
+    L:  ...             both at pc L  ->  one group, registers selected by mask
+
+In functions of instructions `f` is the convergence group that executes.
+"""
 
 from __future__ import annotations
 
@@ -31,37 +42,39 @@ Order: TypeAlias = Literal["eager", "lazy", "random"]
 WARPGROUP = 4
 
 
-class Block(Protocol):
-    """Why a fragment cannot go on."""
+class WaitCondition(Protocol):
+    """Why a convergence group is blocked."""
 
     mergeable: bool
-    """Whether it stands before an instruction that it will execute anew."""
+    """Whether the group is before an instruction that it will execute anew, so that others may
+    join."""
 
     def ready(self) -> bool:
-        """Whether it can go on now."""
+        """Return whether the group can run again."""
         ...
 
     def why(self) -> str:
-        """Completes "waits ..."."""
+        """Return what the group waits for, to complete the sentence "waits ..."."""
         ...
 
 
-class Fragment:
-    """Lanes of a gang at one place of the code, with registers of their own."""
+class ConvergenceGroup:
+    """Converged lanes of a warpgroup: one program counter, an active mask, registers `r`."""
 
-    __slots__ = ("block", "gang", "mask", "pc", "r", "timed_out")
+    __slots__ = ("mask", "pc", "r", "timed_out", "wait", "warpgroup")
 
-    def __init__(self, gang: Gang, mask: int, pc: int, r: list[Value]) -> None:
-        self.gang = gang
+    def __init__(self, warpgroup: Warpgroup, mask: int, pc: int, r: list[Value]) -> None:
+        self.warpgroup = warpgroup
         self.mask = mask
         self.pc = pc
         self.r = r
-        self.block: Block | None = None
+        self.wait: WaitCondition | None = None
         self.timed_out = False
-        """Whether a wait that may give up has to, because nobody else can go on."""
+        """Whether a wait with a time limit has to time out, because nothing else can make
+        progress."""
 
     def value(self, slot: int) -> int:
-        """A register as one integer: that of the first lane."""
+        """Return a register of the lowest active lane, as an integer."""
         found = self.r[slot]
         if isinstance(found, int):
             return found
@@ -70,7 +83,8 @@ class Fragment:
 
 @dataclass
 class Operation:
-    """Something asynchronous; `run` does it, once.  Operations of one `lane` keep their order."""
+    """An asynchronous operation; `run` performs it once.  Operations of one `lane` stay in
+    order."""
 
     run: Callable[[], None]
     at: int
@@ -79,7 +93,7 @@ class Operation:
 
 
 class AsyncQueue:
-    """Operations that have been issued and not done; `order` says when they are."""
+    """Issued operations that have not completed; `order` is the policy that completes them."""
 
     def __init__(self, order: Order, rng: random.Random) -> None:
         self.order: Order = order
@@ -87,16 +101,16 @@ class AsyncQueue:
         self.items: list[Operation] = []
         self.finished = 0
         self.running: int | None = None
-        """The instruction that issued the operation that is being done."""
+        """The index of the instruction that issued the operation being performed."""
 
     def add(self, run: Callable[[], None], at: int, lane: object = None) -> Operation:
-        """A new operation, issued by the instruction `at`."""
+        """Enqueue an operation issued by the instruction with index `at`."""
         operation = Operation(run, at, lane)
         self.items.append(operation)
         return operation
 
     def step(self) -> None:
-        """Do one operation: the oldest, or any that may be next."""
+        """Complete one operation: the oldest, or under `random` order any that may be next."""
         pick = self.rng.randrange(len(self.items)) if self.order == "random" else 0
         lane = self.items[pick].lane
         if lane is not None:
@@ -104,7 +118,7 @@ class AsyncQueue:
         self._finish(self.items.pop(pick))
 
     def force(self, operation: Operation) -> None:
-        """Do one operation now, and those before it in its lane."""
+        """Complete one operation now, after those before it in its lane."""
         while not operation.done:
             earlier = next(
                 i
@@ -123,11 +137,11 @@ class AsyncQueue:
 
 @dataclass(eq=False)
 class WarpState:
-    """What a warp has open besides its registers."""
+    """The asynchronous work of a warp that has not been waited for, and its register budget."""
 
     copies_open: list[Any] = field(default_factory=list[Any])
     copies: list[list[Any]] = field(default_factory=list[list[Any]])
-    """Groups of `cp.async`."""
+    """Committed groups of `cp.async`, oldest first."""
     tensor_loads: dict[int, int] = field(default_factory=dict[int, int])
     """Registers that `tcgen05.ld` fills until `tcgen05.wait::ld`."""
     tensor_stores: list[Any] = field(default_factory=list[Any])
@@ -136,8 +150,8 @@ class WarpState:
     registers: int = 0
 
 
-class Gang:
-    """Up to four warps, a warpgroup, that run together while they agree."""
+class Warpgroup:
+    """Up to four warps that execute as one unit while their lanes are converged."""
 
     def __init__(self, cta: Cta, first_warp: int, warps: int, full: int) -> None:
         self.cta = cta
@@ -145,8 +159,8 @@ class Gang:
         self.warps = warps
         self.lanes = warps * WARP
         self.full = full
-        """The lanes that exist."""
-        self.fragments: list[Fragment] = []
+        """The mask of lanes that exist: the last warpgroup of a block may have fewer than 128."""
+        self.convergence_groups: list[ConvergenceGroup] = []
         self.warp_states = [WarpState() for _ in range(warps)]
         self.bulk_open: dict[int, list[Any]] = {}
         self.bulk_groups: dict[int, list[list[Any]]] = {}
@@ -156,19 +170,19 @@ class Gang:
 
     @property
     def agents(self) -> range:
-        """The warps of the gang as the cluster counts them."""
+        """The warps of the warpgroup, numbered within the cluster."""
         first = self.cta.rank * self.cta.warp_count + self.first_warp
         return range(first, first + self.warps)
 
     def agent(self, lane: int) -> int:
-        """The warp of a lane as the cluster counts it."""
+        """Return the warp of a lane, numbered within the cluster."""
         return self.cta.rank * self.cta.warp_count + self.first_warp + lane // WARP
 
     def live(self) -> int:
-        """The lanes that have not ended."""
+        """Return the mask of lanes that have not exited."""
         mask = 0
-        for fragment in self.fragments:
-            mask |= fragment.mask
+        for group in self.convergence_groups:
+            mask |= group.mask
         return mask
 
 
@@ -185,26 +199,27 @@ class Cta:
         self.tensor = TensorMemory()
         self.mbarriers: dict[int, MBarrier] = {}
         self.named: dict[int, NamedBarrier] = {}
-        self.gangs: list[Gang] = []
+        self.warpgroups: list[Warpgroup] = []
         self.warp_count = 0
         self.threads = 0
         self.alive = True
         self.register_pool = 0
-        """Registers that its warps have given away: there are no others (PTX ISA, setmaxnreg)."""
+        """Registers released by `setmaxnreg.dec` for `setmaxnreg.inc` to take (PTX ISA
+        9.7.19.5)."""
         self.operands: dict[Any, Any] = {}
-        """Operands of matrix instructions already decoded, until shared memory changes."""
+        """Decoded operands of matrix instructions, valid until shared memory changes."""
         self.operand_version = -1
-        self.remote_touch: dict[int, int] = {}
-        """By warp of another CTA, its clock when it last reached into this one."""
+        self.remote_access: dict[int, int] = {}
+        """By warp of another CTA, its clock at its last access to this CTA's shared memory."""
 
     @property
     def name(self) -> str:
-        """How stories call it."""
+        """The name in diagnostics."""
         x, y, z = self.index
         return f"CTA {x}" if not y and not z else f"CTA ({x},{y},{z})"
 
     def mbarrier(self, offset: int) -> MBarrier:
-        """The barrier at an offset of shared memory."""
+        """Return the mbarrier at an offset of shared memory; a fault where none was initialised."""
         found = self.mbarriers.get(offset)
         if found is None:
             raise Fault(
@@ -216,7 +231,7 @@ class Cta:
 
 
 class Cluster:
-    """CTAs that run together, and everything in flight between them."""
+    """The CTAs of a cluster and the asynchronous operations between them."""
 
     def __init__(
         self,
@@ -232,18 +247,18 @@ class Cluster:
         self.rng = rng
         self.checker = checker
         self.ctas: list[Cta] = []
-        self.gangs_left: list[Gang] = []
-        """Those that have not ended."""
-        self.current: Fragment | None = None
+        self.live_warpgroups: list[Warpgroup] = []
+        """Warpgroups with lanes that have not exited."""
+        self.current: ConvergenceGroup | None = None
         self.barrier = ClusterBarrier(0)
         self.instructions = 0
         self.events = 0
-        """How often something happened that a waiting thread may have waited for."""
+        """Count of events that a waiting thread may have waited for."""
         self.printed: list[str] = []
-        """Texts that threads of the launch have printed."""
+        """Text that threads of the launch have printed."""
 
     def cta_of(self, address: int) -> Cta:
-        """The CTA that a `.shared::cluster` address is in."""
+        """Return the CTA of a `.shared::cluster` address."""
         rank = address >> RANK_SHIFT
         if rank >= len(self.ctas):
             raise Fault(
@@ -261,16 +276,17 @@ class Cluster:
         return cta
 
     def warp_name(self, agent: int) -> str:
-        """How stories call a warp of the cluster."""
+        """Return the name of a warp of the cluster in diagnostics."""
         cta = self.ctas[agent // self.ctas[0].warp_count]
         return f"{cta.name} warp {agent % cta.warp_count}"
 
     @property
     def changes(self) -> tuple[int, int, int]:
-        """Grows with everything that a waiting thread may see: barriers, copies, memory."""
+        """Counters that grow with every change visible to a waiting thread: barriers, copies,
+        memory."""
         return self.events, self.queue.finished, self.memory.writes
 
     @property
-    def gangs(self) -> list[Gang]:
-        """All gangs of all CTAs."""
-        return [gang for cta in self.ctas for gang in cta.gangs]
+    def warpgroups(self) -> list[Warpgroup]:
+        """All warpgroups of all CTAs."""
+        return [warpgroup for cta in self.ctas for warpgroup in cta.warpgroups]

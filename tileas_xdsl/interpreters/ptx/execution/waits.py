@@ -1,4 +1,11 @@
-"""Why fragments wait, and how lanes come together where an instruction wants them to."""
+"""Wait conditions of convergence groups, and reconvergence before `.sync.aligned` instructions.
+
+A warp-synchronous instruction needs all lanes of its member mask at once (PTX ISA 9.7.13,
+`bar.warp.sync`).  `reconverge` runs it for the warps that are complete; the lanes of incomplete
+warps become a convergence group that waits for the missing lanes:
+
+    mask 0xf..f of 4 warps, warp 2 lacks lanes  ->  warps 0, 1, 3 execute; warp 2 waits
+"""
 
 from __future__ import annotations
 
@@ -6,7 +13,7 @@ from dataclasses import dataclass
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, WARP, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Cta, Fragment, Gang
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
     ClusterBarrier,
     NamedBarrier,
@@ -15,25 +22,25 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MBarrier
 
 
 @dataclass(slots=True)
-class Together:
-    """Before an instruction that all of some lanes execute together; merging ends it."""
+class ReconvergenceWait:
+    """Before an instruction that the lanes `wanted` execute convergently; merging ends the wait."""
 
-    fragment: Fragment
+    group: ConvergenceGroup
     wanted: int
     what: str
     mergeable: bool = True
 
     def ready(self) -> bool:
-        """Whether the lanes are here, or have ended."""
-        mask = self.fragment.mask
-        return not self.wanted & self.fragment.gang.live() & ~mask
+        """Return whether all missing lanes have arrived or exited."""
+        mask = self.group.mask
+        return not self.wanted & self.group.warpgroup.live() & ~mask
 
     def why(self) -> str:
-        """Which lanes are missing."""
-        gang = self.fragment.gang
-        missing = self.wanted & gang.live() & ~self.fragment.mask
+        """Return which lanes are missing."""
+        warpgroup = self.group.warpgroup
+        missing = self.wanted & warpgroup.live() & ~self.group.mask
         shown = ", ".join(
-            f"lanes {missing >> WARP * w & FULL_WARP:#x} of warp {gang.first_warp + w}"
+            f"lanes {missing >> WARP * w & FULL_WARP:#x} of warp {warpgroup.first_warp + w}"
             for w in warps_of(missing)
         )
         return f"for {shown} to come to {self.what}"
@@ -41,7 +48,7 @@ class Together:
 
 @dataclass(slots=True)
 class PhaseWait:
-    """At a wait for a phase of an mbarrier: of a parity, or one counted."""
+    """In `mbarrier.try_wait`: until the phase of a parity, or of a phase count, completes."""
 
     barrier: MBarrier
     parity: int
@@ -49,21 +56,21 @@ class PhaseWait:
     mergeable: bool = False
 
     def ready(self) -> bool:
-        """Whether the phase has ended."""
+        """Return whether the phase has completed."""
         if self.phase is not None:
             return self.barrier.phase > self.phase
         return self.barrier.has_ended(self.parity)
 
     def why(self) -> str:
-        """Which phase of which barrier."""
+        """Return which phase of which mbarrier."""
         if self.phase is not None:
             return f"for the end of phase {self.phase} of {self.barrier.name}"
         return f"for the phase of parity {self.parity} of {self.barrier.name}"
 
 
 @dataclass(slots=True)
-class NamedWait:
-    """In a named barrier; the fragment stands behind it already."""
+class NamedBarrierWait:
+    """A warp blocked in `bar.sync id`; its program counter is already past the instruction."""
 
     named: NamedBarrier
     generation: int
@@ -71,33 +78,33 @@ class NamedWait:
     mergeable: bool = False
 
     def ready(self) -> bool:
-        """Whether it filled."""
+        """Return whether all expected threads have arrived."""
         return self.named.generation > self.generation
 
     def why(self) -> str:
-        """What is missing."""
+        """Return which threads have arrived, of how many."""
         b = self.named
-        came = ", ".join(b.came)
+        arrivals = ", ".join(b.arrivals)
         return (
             f"in barrier {b.number} of {self.cta.name}: {b.arrived} of {b.expected} threads came "
-            f"({came})"
+            f"({arrivals})"
         )
 
 
 @dataclass(slots=True)
-class ClusterWait:
-    """In `barrier.cluster.wait`."""
+class ClusterBarrierWait:
+    """A warp blocked in `barrier.cluster.wait`."""
 
     cluster: ClusterBarrier
     generation: int
     mergeable: bool = False
 
     def ready(self) -> bool:
-        """Whether all have arrived."""
+        """Return whether all threads of the cluster have arrived."""
         return self.cluster.generation > self.generation
 
     def why(self) -> str:
-        """What is missing."""
+        """Return how many threads have arrived."""
         b = self.cluster
         return (
             f"in the barrier of the cluster: {b.arrived + b.exited} of {b.threads} threads arrived"
@@ -105,19 +112,19 @@ class ClusterWait:
 
 
 @dataclass(slots=True)
-class RegisterWait:
-    """In `setmaxnreg.inc`, until other warps of the block have given registers away."""
+class RegisterBudgetWait:
+    """A warp blocked in `setmaxnreg.inc` until other warps have released enough registers."""
 
     cta: Cta
     needed: int
     mergeable: bool = False
 
     def ready(self) -> bool:
-        """Whether there are enough."""
+        """Return whether the pool has enough registers."""
         return self.cta.register_pool >= self.needed
 
     def why(self) -> str:
-        """How many are missing."""
+        """Return how many registers are wanted and free."""
         return (
             f"for {self.needed} registers; {self.cta.register_pool} are free of those that the "
             "block began with"
@@ -125,92 +132,92 @@ class RegisterWait:
 
 
 @dataclass(slots=True)
-class Spin:
-    """In a loop that changes nothing: until something happens that it may look at."""
+class SpinWait:
+    """In a loop whose iteration changed no register: until something that it may poll changes."""
 
     cluster: Cluster
     changes: tuple[int, int, int]
     mergeable: bool = True
 
     def ready(self) -> bool:
-        """Whether memory or a barrier has changed."""
+        """Return whether memory or a barrier has changed."""
         return self.cluster.changes != self.changes
 
     def why(self) -> str:
-        """It only looks again."""
-        return "in a loop, looking at memory that nobody changes"
+        """Return that the group polls memory."""
+        return "in a loop, polling memory that nothing changes"
 
 
 @dataclass(slots=True)
-class AllocationWait:
-    """In `tcgen05.alloc`, until columns are free."""
+class TmemAllocationWait:
+    """A warp blocked in `tcgen05.alloc` until enough columns are free."""
 
     ctas: list[Cta]
     columns: int
     mergeable: bool = False
 
     def ready(self) -> bool:
-        """Whether there are enough free columns somewhere."""
+        """Return whether every CTA of the allocation has enough free columns."""
         return all((cta.tensor.owners == 0).sum() >= self.columns for cta in self.ctas)
 
     def why(self) -> str:
-        """How many it wants."""
+        """Return how many columns are wanted."""
         return f"for {self.columns} columns of tensor memory to be free"
 
 
-def together(f: Fragment, what: str, member: int = FULL_WARP) -> bool:
-    """Bring the member lanes of each warp together; False where the fragment has to wait.
+def reconverge(f: ConvergenceGroup, what: str, member: int = FULL_WARP) -> bool:
+    """Reconverge the member lanes of each warp; return False where the group has to wait.
 
-    Warps of the fragment that are complete go on; lanes of others stay behind as a fragment of
-    their own.
+    Complete warps go on; the lanes of the others are split off as a group that waits.
     """
-    gang = f.gang
-    if f.mask == gang.full and member == FULL_WARP:
+    warpgroup = f.warpgroup
+    if f.mask == warpgroup.full and member == FULL_WARP:
         return True
-    live = gang.live()
+    live = warpgroup.live()
     complete = 0
     for warp in warps_of(f.mask):
         part = FULL_WARP << WARP * warp
         wanted = member << WARP * warp & live
         if f.mask & part & ~wanted:
             raise Fault(
-                "invalid", f"{what}: an executing lane of warp {gang.first_warp + warp} is not in "
-                f"the member mask {member:#x}"
-            )  # fmt: skip
+                "invalid",
+                f"{what}: an executing lane of warp {warpgroup.first_warp + warp} is not in the "
+                f"member mask {member:#x}",
+            )
         if not wanted & ~f.mask:
             complete |= f.mask & part
-    return _go_on(f, complete, what, member)
+    return _split_incomplete(f, complete, what, member)
 
 
-def _go_on(f: Fragment, complete: int, what: str, member: int) -> bool:
-    gang = f.gang
+def _split_incomplete(f: ConvergenceGroup, complete: int, what: str, member: int) -> bool:
+    warpgroup = f.warpgroup
     if not complete:
-        f.block = Together(f, _members(f.mask, member), what)
+        f.wait = ReconvergenceWait(f, _member_lanes(f.mask, member), what)
         return False
     rest = f.mask & ~complete
     if rest:
-        left = Fragment(gang, rest, f.pc, f.r.copy())
-        left.block = Together(left, _members(rest, member), what)
-        gang.fragments.append(left)
+        left = ConvergenceGroup(warpgroup, rest, f.pc, f.r.copy())
+        left.wait = ReconvergenceWait(left, _member_lanes(rest, member), what)
+        warpgroup.convergence_groups.append(left)
         f.mask = complete
     return True
 
 
-def _members(mask: int, member: int) -> int:
+def _member_lanes(mask: int, member: int) -> int:
     wanted = 0
     for warp in warps_of(mask):
         wanted |= member << WARP * warp
     return wanted
 
 
-def whole_warpgroup(f: Fragment, what: str) -> bool:
-    """Bring the warpgroup together; False where the fragment has to wait."""
-    gang: Gang = f.gang
-    if gang.warps < 4 or gang.full.bit_count() < 128:
+def reconverge_warpgroup(f: ConvergenceGroup, what: str) -> bool:
+    """Reconverge all four warps of the warpgroup; return False where the group has to wait."""
+    warpgroup: Warpgroup = f.warpgroup
+    if warpgroup.warps < 4 or warpgroup.full.bit_count() < 128:
         raise Fault("diverged", f"{what} needs the four warps of a warpgroup")
-    if f.mask == gang.full:
+    if f.mask == warpgroup.full:
         return True
-    if gang.live() != gang.full:
+    if warpgroup.live() != warpgroup.full:
         raise Fault("diverged", f"{what}: lanes of the warpgroup have ended already")
-    f.block = Together(f, gang.full, what)
+    f.wait = ReconvergenceWait(f, warpgroup.full, what)
     return False

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, lane_list, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment, Operation
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Operation
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
 from tileas_xdsl.interpreters.ptx.memory.generic_access import addresses_of
@@ -57,7 +57,7 @@ def build_cp_async(site: Site) -> Step:
         else:
             source_size = site.source(3, U32)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         lanes, targets = addresses_of(f, f.r[dst], dst_offset)
         _, sources = addresses_of(f, f.r[src], src_offset)
         amounts = np.full(len(lanes), size)
@@ -78,17 +78,17 @@ def _of_lanes(value: Value, lanes: Array) -> Array:
 
 
 def _copy_lanes(
-    f: Fragment, lanes: Array, targets: Array, sources: Array, amounts: Array, size: int
+    f: ConvergenceGroup, lanes: Array, targets: Array, sources: Array, amounts: Array, size: int
 ) -> None:
-    gang, cta = f.gang, f.gang.cta
+    warpgroup, cta = f.warpgroup, f.warpgroup.cta
     cluster = cta.cluster
-    places = cta.shared.places(targets, 1, size)
+    locations = cta.shared.locations(targets, 1, size)
     if bool((targets % size).any()):
         raise Fault("misaligned-address", f"cp.async writes are aligned to {size} bytes")
-    started: dict[int, Started] = {}
+    started: dict[int, AsyncEvent] = {}
     if cluster.checker is not None:
         for warp in warps_of(f.mask):
-            begun = cluster.checker.clocks.start_copy(gang.agents[warp], f.pc)
+            begun = cluster.checker.clocks.start_copy(warpgroup.agents[warp], f.pc)
             mine = targets[lanes // WARP == warp]
             cluster.checker.copy_generic(cta, mine, size, begun, f.pc)
             started[warp] = begun
@@ -101,12 +101,12 @@ def _copy_lanes(
         for row in np.flatnonzero(~full & (amounts > 0)).tolist():
             part = cluster.memory.read(int(sources[row]), int(amounts[row]))
             data[row, : len(part)] = np.frombuffer(part, np.uint8)
-        cta.shared.data[places] = data
+        cta.shared.data[locations] = data
         cta.shared.writes += 1
 
     operation = cluster.queue.add(run, f.pc)
     for warp in warps_of(f.mask):
-        gang.warp_states[warp].copies_open.append((operation, started.get(warp)))
+        warpgroup.warp_states[warp].copies_open.append((operation, started.get(warp)))
 
 
 def build_commit(site: Site) -> Step:
@@ -114,9 +114,9 @@ def build_commit(site: Site) -> Step:
     site.no_more()
     site.count(0)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         for warp in warps_of(f.mask):
-            state = f.gang.warp_states[warp]
+            state = f.warpgroup.warp_states[warp]
             state.copies.append(state.copies_open)
             state.copies_open = []
 
@@ -130,9 +130,9 @@ def build_wait(site: Site) -> Step:
     site.count(0 if every else 1)
     newest = 0 if every else site.immediate(0)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         for warp in warps_of(f.mask):
-            state = f.gang.warp_states[warp]
+            state = f.warpgroup.warp_states[warp]
             if every:
                 state.copies.append(state.copies_open)
                 state.copies_open = []
@@ -143,12 +143,14 @@ def build_wait(site: Site) -> Step:
     return step
 
 
-def _finish(f: Fragment, warp: int, copies: list[tuple[Operation, Started | None]]) -> None:
-    cluster = f.gang.cta.cluster
+def _finish(
+    f: ConvergenceGroup, warp: int, copies: list[tuple[Operation, AsyncEvent | None]]
+) -> None:
+    cluster = f.warpgroup.cta.cluster
     for operation, started in copies:
         cluster.queue.force(operation)
         if cluster.checker is not None and started is not None:
-            cluster.checker.clocks.learn(f.gang.agents[warp], started.done)
+            cluster.checker.clocks.join_own(f.warpgroup.agents[warp], started.done)
 
 
 def build_arrive(site: Site) -> Step:
@@ -160,14 +162,14 @@ def build_arrive(site: Site) -> Step:
     site.count(1)
     slot, offset = site.address(0)
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         at = f.pc
         for lane, address in lane_addresses(f, slot, offset, space):
             _, barrier = barrier_at(cluster, address)
             if not uncounted:
                 barrier.pending += 1
-            state = f.gang.warp_states[lane // WARP]
+            state = f.warpgroup.warp_states[lane // WARP]
             copies = [c for group in state.copies for c in group] + state.copies_open
             who = lane_name(f, lane)
 
@@ -176,10 +178,10 @@ def build_arrive(site: Site) -> Step:
                 for operation, started in copies:
                     cluster.queue.force(operation)
                     if cluster.checker is not None and started is not None:
-                        more = cluster.checker.clocks.knowledge_of(started)
+                        more = cluster.checker.clocks.completion_snapshot(started)
                         known = more if known is None else known
                         known.join(more)
-                arrive(cluster, barrier, at, f"copies of {who}", count=1, known=known)
+                arrive(cluster, barrier, at, f"copies of {who}", count=1, snapshot=known)
 
             cluster.queue.add(run, f.pc)
 
@@ -216,7 +218,7 @@ def build_bulk(site: Site) -> Step:
     barrier = site.address(3) if by_barrier else None
     mask = site.source(4, TYPES["u16"]) if multicast else None
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         for lane in lane_list(f.mask):
             addresses = [_lane_value(f, s, lane) + o for s, o in slots]
             amount = _lane_value(f, size, lane)
@@ -243,17 +245,17 @@ def _reduction(site: Site) -> Callable[[Array, Array], Array]:
     return reduce_bytes(operation, type_.name)
 
 
-def _lane_value(f: Fragment, slot: int, lane: int) -> int:
+def _lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
     value = f.r[slot]
     return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
 
-def _ranks(f: Fragment, mask: int | None, lane: int, target: int) -> list[int]:
+def _ranks(f: ConvergenceGroup, mask: int | None, lane: int, target: int) -> list[int]:
     if mask is None:
         return [(target & 0xFFFF_FFFF) >> RANK_SHIFT]
     bits = _lane_value(f, mask, lane)
     ranks = [r for r in range(16) if bits >> r & 1]
-    count = len(f.gang.cta.cluster.ctas)
+    count = len(f.warpgroup.cta.cluster.ctas)
     if not ranks or ranks[-1] >= count:
         raise Fault("invalid", f"the multicast mask {bits:#x} names CTAs beyond the {count}")
     return ranks
@@ -265,7 +267,7 @@ def granules(offset: int, size: int) -> slice:
 
 
 def _bulk_store(
-    f: Fragment,
+    f: ConvergenceGroup,
     lane: int,
     target: int,
     source: int,
@@ -273,12 +275,12 @@ def _bulk_store(
     how: Callable[[Array, Array], Array] | None,
 ) -> None:
     """Shared memory to global memory."""
-    cta, cluster = f.gang.cta, f.gang.cta.cluster
+    cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     offset = source & OFFSET_MASK
     cta.shared.check(offset, size, 16)
     started = None
     if cluster.checker is not None:
-        started = cluster.checker.clocks.start_copy(f.gang.agent(lane), f.pc)
+        started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), f.pc)
         cluster.checker.copy(cta, granules(offset, size), started, f.pc, write=False)
 
     def run() -> None:
@@ -288,12 +290,12 @@ def _bulk_store(
             data = how(old, data)
         cluster.memory.write(target, data.tobytes())
 
-    operation = cluster.queue.add(run, f.pc, lane=("bulk", f.gang.agent(lane)))
+    operation = cluster.queue.add(run, f.pc, lane=("bulk", f.warpgroup.agent(lane)))
     bulk.add(f, lane, bulk.BulkCopy(operation, started))
 
 
 def _bulk_load(
-    f: Fragment,
+    f: ConvergenceGroup,
     lane: int,
     ranks: list[int],
     addresses: list[int],
@@ -303,12 +305,12 @@ def _bulk_load(
 ) -> None:
     """Global memory, or the CTA's own shared memory, to shared memory of CTAs."""
     space, size = source
-    cta, cluster = f.gang.cta, f.gang.cta.cluster
+    cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     offset, origin = addresses[0] & OFFSET_MASK, addresses[1]
     checker, at = cluster.checker, f.pc
     started = None
     if checker is not None:
-        started = checker.clocks.start_copy(f.gang.agent(lane), at, barrier)
+        started = checker.clocks.start_copy(f.warpgroup.agent(lane), at, barrier)
         if space != "global":
             checker.copy(cta, granules(origin & OFFSET_MASK, size), started, at, write=False)
     for rank in ranks:
@@ -322,8 +324,8 @@ def _bulk_load(
         data = _bytes(cluster, cta, space, origin, size)
         for rank in ranks:
             target = cluster.cta_of(rank << RANK_SHIFT)
-            place = target.shared.data[offset : offset + size]
-            place[:] = data if how is None else how(place.copy(), data)
+            location = target.shared.data[offset : offset + size]
+            location[:] = data if how is None else how(location.copy(), data)
             target.shared.writes += 1
             complete(cluster, rank, barrier, at, who, size, started)
 
@@ -333,12 +335,12 @@ def _bulk_load(
 def _bytes(cluster: Any, cta: Cta, space: str, origin: int, size: int) -> Array:
     if space == "global":
         return np.frombuffer(cluster.memory.read(origin, size), np.uint8)
-    place = origin & OFFSET_MASK
-    return cta.shared.data[place : place + size].copy()
+    location = origin & OFFSET_MASK
+    return cta.shared.data[location : location + size].copy()
 
 
 def complete(
-    cluster: Any, rank: int, barrier: int, at: int, who: str, size: int, started: Started | None
+    cluster: Any, rank: int, barrier: int, at: int, who: str, size: int, started: AsyncEvent | None
 ) -> None:
     """A copy into the CTA of this rank tells the barrier there."""
     address = barrier & OFFSET_MASK | rank << RANK_SHIFT
@@ -347,8 +349,8 @@ def complete(
         check_fenced(cluster, found, at, who)
     known = None
     if cluster.checker is not None and started is not None:
-        known = cluster.checker.clocks.knowledge_of(started)
-    arrive(cluster, found, at, who, delivered=size, known=known)
+        known = cluster.checker.clocks.completion_snapshot(started)
+    arrive(cluster, found, at, who, delivered=size, snapshot=known)
 
 
 def build_bulk_commit(site: Site) -> Step:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
-from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
 from tileas_xdsl.interpreters.ptx.instructions.memory import (
@@ -54,12 +54,14 @@ def build_atom(site: Site) -> Step:
     slots = [
         [site.source(p, type_) for p in site.vector(first + 1 + i, (count,))] for i in range(values)
     ]
-    functions = {place: _function(operation, type_, place) for place in ("global", "shared")}
+    functions = {
+        location: _function(operation, type_, location) for location in ("global", "shared")
+    }
     size, dtype = type_.size, UNSIGNED[type_.bits]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
-        columns = [gathered([r[s] for s in row], f.gang.lanes, dtype) for row in slots]
+        columns = [gathered([r[s] for s in row], f.warpgroup.lanes, dtype) for row in slots]
         old = np.zeros((f.mask.bit_count(), count), dtype)
         for group in groups(f, r[slot], offset, space):
             rows = _apply(f, group, [c[group.lanes] for c in columns], size, functions)
@@ -73,7 +75,7 @@ def build_atom(site: Site) -> Step:
 Update = tuple[str, Combine | None]
 
 
-def _function(operation: str, type_: ScalarType, place: str) -> Update:
+def _function(operation: str, type_: ScalarType, location: str) -> Update:
     if operation in ("cas", "exch"):
         return operation, None
     if type_.name in PACKED:
@@ -83,12 +85,16 @@ def _function(operation: str, type_: ScalarType, place: str) -> Update:
     name = type_.name
     if name.startswith("b") and name != "bf16" and operation in ("min", "max", "add"):
         name = f"u{type_.bits}"
-    make = combine if place == "shared" else combine_in_global_memory
+    make = combine if location == "shared" else combine_in_global_memory
     return operation, make(operation, name)
 
 
 def _apply(
-    f: Fragment, group: Group, operands: list[Array], size: int, updates: Mapping[str, Update]
+    f: ConvergenceGroup,
+    group: Group,
+    operands: list[Array],
+    size: int,
+    updates: Mapping[str, Update],
 ) -> Array:
     """The old values of all lanes; equal addresses are updated one lane after the other."""
     operation, function = updates["shared" if group.space == "shared" else "global"]
@@ -120,19 +126,19 @@ def _rounds(addresses: Array) -> list[Array]:
     return [np.flatnonzero(turn == i) for i in range(int(turn.max()) + 1)]
 
 
-def _store_atomically(f: Fragment, group: Group, values: Array, size: int) -> None:
+def _store_atomically(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
     """Atomics on one place are no race, so the checker is not told of them."""
     if group.space != "shared":
         store(f, group, values, size)
         return
     cta = group.cta
     assert cta is not None
-    cta.shared.views[size][cta.shared.places(group.addresses, size, values.shape[1])] = values
+    cta.shared.views[size][cta.shared.locations(group.addresses, size, values.shape[1])] = values
     cta.shared.writes += 1
     cluster = cta.cluster
     cluster.events += 1
     if cluster.checker is not None:
-        cluster.checker.atomics(cta, f.gang, group.lanes, group.addresses, size, f.pc)
+        cluster.checker.atomics(cta, f.warpgroup, group.lanes, group.addresses, size, f.pc)
 
 
 def build_st_async(site: Site) -> Step:
@@ -147,34 +153,36 @@ def build_st_async(site: Site) -> Step:
     bar, bar_offset = site.address(2)
     size, dtype = type_.size, UNSIGNED[type_.bits]
 
-    def step(f: Fragment) -> None:
-        columns = gathered([f.r[s] for s in slots], f.gang.lanes, dtype)
+    def step(f: ConvergenceGroup) -> None:
+        columns = gathered([f.r[s] for s in slots], f.warpgroup.lanes, dtype)
         barriers = dict(lane_addresses(f, bar, bar_offset, "shared::cluster"))
         for lane, address in lane_addresses(f, slot, offset, "shared::cluster"):
-            cta, place = f.gang.cta.cluster.cta_of(address), address & OFFSET_MASK
-            cta.shared.check(place, size * count, size * count)
-            _send(f, lane, cta, place, columns[lane].tobytes(), barriers[lane])
+            cta, location = f.warpgroup.cta.cluster.cta_of(address), address & OFFSET_MASK
+            cta.shared.check(location, size * count, size * count)
+            _send(f, lane, cta, location, columns[lane].tobytes(), barriers[lane])
 
     return step
 
 
-def _send(f: Fragment, lane: int, cta: Cta, place: int, data: bytes, signal: int) -> None:
-    cluster, at = f.gang.cta.cluster, f.pc
+def _send(
+    f: ConvergenceGroup, lane: int, cta: Cta, location: int, data: bytes, signal: int
+) -> None:
+    cluster, at = f.warpgroup.cta.cluster, f.pc
     checker = cluster.checker
-    started: Started | None = None
+    started: AsyncEvent | None = None
     if checker is not None:
-        started = checker.clocks.start_copy(f.gang.agent(lane), at)
-        checker.copy_generic(cta, np.array([place]), len(data), started, at)
+        started = checker.clocks.start_copy(f.warpgroup.agent(lane), at)
+        checker.copy_generic(cta, np.array([location]), len(data), started, at)
     who = f"st.async of {lane_name(f, lane)}"
 
     def run() -> None:
-        cta.shared.data[place : place + len(data)] = np.frombuffer(data, np.uint8)
+        cta.shared.data[location : location + len(data)] = np.frombuffer(data, np.uint8)
         cta.shared.writes += 1
         known = None
         if checker is not None and started is not None:
-            known = checker.clocks.knowledge_of(started)
+            known = checker.clocks.completion_snapshot(started)
         _, barrier = barrier_at(cluster, signal)
-        arrive(cluster, barrier, at, who, delivered=len(data), known=known)
+        arrive(cluster, barrier, at, who, delivered=len(data), snapshot=known)
 
     cluster.queue.add(run, at)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, predicate_mask, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import (
-    ClusterWait,
-    NamedWait,
-    RegisterWait,
-    together,
+    ClusterBarrierWait,
+    NamedBarrierWait,
+    RegisterBudgetWait,
+    reconverge,
 )
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
@@ -36,11 +36,11 @@ def build_bar(site: Site) -> Step:
     waits = action == "sync"
     what = f"{site.name}.{action}"
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, what):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, what):
             return STOP
         barrier = _named(f, f.value(number))
-        expected = f.value(threads) if threads is not None else f.gang.cta.threads
+        expected = f.value(threads) if threads is not None else f.warpgroup.cta.threads
         return _arrive(f, barrier, expected, waits=waits)
 
     return step
@@ -57,37 +57,37 @@ def _build_reduction(site: Site) -> Step:
     threads = site.source(2, U32) if len(site.operands) == 4 else None
     p, inverted = site.predicate(len(site.operands) - 1)
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "barrier.red"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "barrier.red"):
             return STOP
         barrier = _named(f, f.value(number))
         yes = predicate_mask(f.r[p], f.mask)
         if inverted:
             yes ^= f.mask
         barrier.votes.append((f.mask.bit_count(), yes.bit_count()))
-        expected = f.value(threads) if threads is not None else f.gang.cta.threads
+        expected = f.value(threads) if threads is not None else f.warpgroup.cta.threads
         stopped = _arrive(f, barrier, expected, waits=True)
         if stopped is None:
             f.r[dest] = _reduced(barrier, mode)
         else:
-            f.block = _ReductionWait(f, dest, barrier, mode)
+            f.wait = _ReductionWait(f, dest, barrier, mode)
         return stopped
 
     return step
 
 
-class _ReductionWait(NamedWait):
+class _ReductionWait(NamedBarrierWait):
     """In a reducing barrier: the result is there when it fills."""
 
-    def __init__(self, f: Fragment, dest: int, barrier: NamedBarrier, mode: str) -> None:
-        super().__init__(barrier, barrier.generation, f.gang.cta)
-        self.fragment, self.dest, self.mode = f, dest, mode
+    def __init__(self, f: ConvergenceGroup, dest: int, barrier: NamedBarrier, mode: str) -> None:
+        super().__init__(barrier, barrier.generation, f.warpgroup.cta)
+        self.group, self.dest, self.mode = f, dest, mode
 
     def ready(self) -> bool:
         """Whether it filled; then the register holds the result."""
         if not super().ready():
             return False
-        self.fragment.r[self.dest] = _reduced(self.named, self.mode)
+        self.group.r[self.dest] = _reduced(self.named, self.mode)
         return True
 
 
@@ -98,47 +98,49 @@ def _reduced(barrier: NamedBarrier, mode: str) -> int | bool:
     return yes == threads if mode == "and" else yes > 0
 
 
-def _named(f: Fragment, number: int) -> NamedBarrier:
+def _named(f: ConvergenceGroup, number: int) -> NamedBarrier:
     if not 0 <= number < NAMED_BARRIERS:
         raise Fault("named-barrier", f"barrier {number} is not in 0..{NAMED_BARRIERS - 1}")
-    return f.gang.cta.named.setdefault(number, NamedBarrier(number))
+    return f.warpgroup.cta.named.setdefault(number, NamedBarrier(number))
 
 
-def _arrive(f: Fragment, barrier: NamedBarrier, expected: int, *, waits: bool) -> int | None:
-    gang, cluster = f.gang, f.gang.cta.cluster
+def _arrive(
+    f: ConvergenceGroup, barrier: NamedBarrier, expected: int, *, waits: bool
+) -> int | None:
+    warpgroup, cluster = f.warpgroup, f.warpgroup.cta.cluster
     warps = warps_of(f.mask)
     _check_counts(f, barrier, expected)
     barrier.expected = expected
     barrier.arrived += WARP * len(warps)
-    first = gang.first_warp
-    barrier.came.append(f"warps {', '.join(str(first + w) for w in warps)}")
+    first = warpgroup.first_warp
+    barrier.arrivals.append(f"warps {', '.join(str(first + w) for w in warps)}")
     cluster.events += 1
     checker = cluster.checker
-    agents = [gang.agents[w] for w in warps]
+    agents = [warpgroup.agents[w] for w in warps]
     if checker is not None:
         _check_generations(f, barrier, agents)
-        barrier.hand_on(checker.release(gang, warps))
+        barrier.join(checker.release(warpgroup, warps))
     if waits:
         barrier.waiting += agents
     if barrier.arrived < expected:
         if not waits:
             return None
-        f.block = NamedWait(barrier, barrier.generation, gang.cta)
+        f.wait = NamedBarrierWait(barrier, barrier.generation, warpgroup.cta)
         f.pc += 1
         return STOP
-    if checker is not None and barrier.known is not None:
+    if checker is not None and barrier.snapshot is not None:
         for agent in barrier.waiting:
-            checker.clocks.acquire(agent, barrier.known)
+            checker.clocks.acquire(agent, barrier.snapshot)
     barrier.reset()
     return None
 
 
-def _check_generations(f: Fragment, barrier: NamedBarrier, agents: list[int]) -> None:
+def _check_generations(f: ConvergenceGroup, barrier: NamedBarrier, agents: list[int]) -> None:
     """Whoever comes has to know that the last generation is over, or it could have joined that."""
-    cluster = f.gang.cta.cluster
+    cluster = f.warpgroup.cta.cluster
     checker = cluster.checker
     assert checker is not None
-    seen = checker.clocks.seen
+    seen = checker.clocks.ordered
     for agent in agents:
         early = [w for w, clock in barrier.before.items() if seen[agent, w] < clock]
         if early:
@@ -155,8 +157,8 @@ def _check_generations(f: Fragment, barrier: NamedBarrier, agents: list[int]) ->
         barrier.now[agent] = int(seen[agent, agent])
 
 
-def _check_counts(f: Fragment, barrier: NamedBarrier, expected: int) -> None:
-    cta = f.gang.cta
+def _check_counts(f: ConvergenceGroup, barrier: NamedBarrier, expected: int) -> None:
+    cta = f.warpgroup.cta
     whole = (cta.threads + WARP - 1) // WARP * WARP
     if expected % WARP and expected != cta.threads:
         raise Fault(
@@ -174,14 +176,14 @@ def _check_counts(f: Fragment, barrier: NamedBarrier, expected: int) -> None:
             f.pc,
             f"barrier {barrier.number} is joined with {expected} threads; others joined it with "
             f"{barrier.expected}",
-            [f"came before: {', '.join(barrier.came)}"],
+            [f"came before: {', '.join(barrier.arrivals)}"],
         )
     if checker is not None and barrier.arrived + f.mask.bit_count() > expected:
         checker.findings.add(
             "named-barrier",
             f.pc,
             f"more threads come to barrier {barrier.number} than the {expected} it expects",
-            [f"came before: {', '.join(barrier.came)}"],
+            [f"came before: {', '.join(barrier.arrivals)}"],
         )
 
 
@@ -197,48 +199,48 @@ def build_cluster(site: Site) -> Step:
     return _cluster_wait if action == "wait" else _cluster_arrive
 
 
-def _cluster_arrive(f: Fragment) -> int | None:
-    gang, cluster = f.gang, f.gang.cta.cluster
-    if not together(f, "barrier.cluster.arrive"):
+def _cluster_arrive(f: ConvergenceGroup) -> int | None:
+    warpgroup, cluster = f.warpgroup, f.warpgroup.cta.cluster
+    if not reconverge(f, "barrier.cluster.arrive"):
         return STOP
     barrier, warps = cluster.barrier, warps_of(f.mask)
     barrier.arrived += f.mask.bit_count()
     cluster.events += 1
     checker = cluster.checker
     if checker is not None:
-        barrier.hand_on(checker.release(gang, warps))
+        barrier.join(checker.release(warpgroup, warps))
     for warp in warps:
-        agent = gang.agents[warp]
-        if agent in barrier.came:
+        agent = warpgroup.agents[warp]
+        if agent in barrier.arrivals:
             raise Fault(
                 "named-barrier",
                 "barrier.cluster.arrive is executed twice without barrier.cluster.wait",
             )
-        barrier.came[agent] = barrier.generation
-    barrier.settle()
+        barrier.arrivals[agent] = barrier.generation
+    barrier.try_complete_phase()
     return None
 
 
-def _cluster_wait(f: Fragment) -> int | None:
-    gang, cluster = f.gang, f.gang.cta.cluster
-    if not together(f, "barrier.cluster.wait"):
+def _cluster_wait(f: ConvergenceGroup) -> int | None:
+    warpgroup, cluster = f.warpgroup, f.warpgroup.cta.cluster
+    if not reconverge(f, "barrier.cluster.wait"):
         return STOP
     barrier, warps = cluster.barrier, warps_of(f.mask)
-    agents = [gang.agents[w] for w in warps]
-    missing = [a for a in agents if a not in barrier.came]
+    agents = [warpgroup.agents[w] for w in warps]
+    missing = [a for a in agents if a not in barrier.arrivals]
     if missing:
         raise Fault(
             "named-barrier",
             f"{cluster.warp_name(missing[0])} waits for the cluster without having arrived",
         )
-    generation = barrier.came[agents[0]]
+    generation = barrier.arrivals[agents[0]]
     if barrier.generation <= generation:
-        f.block = ClusterWait(barrier, generation)
+        f.wait = ClusterBarrierWait(barrier, generation)
         return STOP
     if cluster.checker is not None:
-        cluster.checker.acquire(gang, warps, barrier.ended)
+        cluster.checker.acquire(warpgroup, warps, barrier.ended)
     for agent in agents:
-        del barrier.came[agent]
+        del barrier.arrivals[agent]
     return None
 
 
@@ -269,20 +271,20 @@ def _build_proxy_fence(site: Site) -> Step:
     site.no_more()
     site.count(0)
 
-    def step(f: Fragment) -> None:
-        checker = f.gang.cta.cluster.checker
+    def step(f: ConvergenceGroup) -> None:
+        checker = f.warpgroup.cta.cluster.checker
         if checker is None:
             return
         for warp in warps_of(f.mask):
-            checker.clocks.fence_proxy(f.gang.agents[warp])
+            checker.clocks.fence_proxy(f.warpgroup.agents[warp])
         _fence_init(f)
 
     return step
 
 
-def _fence_init(f: Fragment) -> None:
+def _fence_init(f: ConvergenceGroup) -> None:
     """Barriers that these warps have initialised are visible to all."""
-    for barrier in f.gang.cta.mbarriers.values():
+    for barrier in f.warpgroup.cta.mbarriers.values():
         barrier.fenced = True
 
 
@@ -300,11 +302,11 @@ def build_setmaxnreg(site: Site) -> Step:
 
 
 def _set_registers(increase: bool, wanted: int) -> Step:
-    def step(f: Fragment) -> int | None:
-        gang = f.gang
-        if not together(f, "setmaxnreg"):
+    def step(f: ConvergenceGroup) -> int | None:
+        warpgroup = f.warpgroup
+        if not reconverge(f, "setmaxnreg"):
             return STOP
-        states = [gang.warp_states[w] for w in warps_of(f.mask)]
+        states = [warpgroup.warp_states[w] for w in warps_of(f.mask)]
         has = states[0].registers
         if (wanted < has) if increase else (wanted > has):
             raise Fault(
@@ -313,11 +315,11 @@ def _set_registers(increase: bool, wanted: int) -> Step:
                 "registers a thread",
             )
         needed = (wanted - has) * WARP * len(states)
-        if needed > gang.cta.register_pool:
-            f.block = RegisterWait(gang.cta, needed)
+        if needed > warpgroup.cta.register_pool:
+            f.wait = RegisterBudgetWait(warpgroup.cta, needed)
             return STOP
-        gang.cta.register_pool -= needed
-        gang.cta.cluster.events += 1
+        warpgroup.cta.register_pool -= needed
+        warpgroup.cta.cluster.events += 1
         for state in states:
             state.registers = wanted
         return None

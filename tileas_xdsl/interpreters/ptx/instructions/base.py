@@ -10,7 +10,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED, ScalarType
 from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Address,
@@ -26,7 +26,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Vector,
 )
 
-Step: TypeAlias = Callable[[Fragment], "int | None"]
+Step: TypeAlias = Callable[[ConvergenceGroup], "int | None"]
 """Executes an instruction: None goes on, a number is the next instruction, a negative one stops."""
 
 STOP = -1
@@ -99,7 +99,7 @@ class Site:
 
     def fail(self, message: str) -> NoReturn:
         """Raise an error at the instruction."""
-        raise PtxError(f"{self.name}: {message}", self.instruction.place)
+        raise PtxError(f"{self.name}: {message}", self.instruction.location)
 
     # Modifiers
 
@@ -290,7 +290,7 @@ def elementwise(
     if len(plan) == 2:
         return _binary(dest, plan[0], plan[1], out, function)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = as_value(function(*[typed(r[s], u, t) for s, u, t in plan]), out)
 
@@ -303,7 +303,7 @@ Plan: TypeAlias = "tuple[int, np.dtype[Any], np.dtype[Any]]"
 def _unary(dest: int, a: Plan, out: np.dtype[Any], function: Function) -> Step:
     slot, unsigned, dtype = a
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = as_value(function(typed(r[slot], unsigned, dtype)), out)
 
@@ -313,7 +313,7 @@ def _unary(dest: int, a: Plan, out: np.dtype[Any], function: Function) -> Step:
 def _binary(dest: int, a: Plan, b: Plan, out: np.dtype[Any], function: Function) -> Step:
     (slot_a, unsigned_a, dtype_a), (slot_b, unsigned_b, dtype_b) = a, b
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         x = typed(r[slot_a], unsigned_a, dtype_a)
         r[dest] = as_value(function(x, typed(r[slot_b], unsigned_b, dtype_b)), out)
@@ -324,7 +324,7 @@ def _binary(dest: int, a: Plan, b: Plan, out: np.dtype[Any], function: Function)
 def unary(dest: int, a: int, function: Callable[[Value], Value]) -> Step:
     """`function` of a register as it is: an integer or an unsigned array."""
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         f.r[dest] = function(f.r[a])
 
     return step
@@ -333,7 +333,7 @@ def unary(dest: int, a: int, function: Callable[[Value], Value]) -> Step:
 def binary(dest: int, a: int, b: int, function: Callable[[Value, Value], Value]) -> Step:
     """The same of two registers."""
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = function(r[a], r[b])
 
@@ -346,7 +346,7 @@ def ternary(
     """The same of three registers."""
     a, b, c = sources
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = function(r[a], r[b], r[c])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
@@ -111,7 +111,7 @@ def build_shift(site: Site) -> Step:
     if type_.signed:
         return slow
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         x, y = r[a], r[b]
         if y.__class__ is int and y < bits:
@@ -324,8 +324,8 @@ def build_find(site: Site) -> Step:
         if type_.signed:
             x = np.where(x.view(SIGNED[bits]) < 0, ~x, x)
         zeros = _by_bits(x, bits, _clz)
-        place = np.uint32(bits - 1) - zeros if not amount else zeros
-        return np.where(zeros == bits, np.uint32(0xFFFF_FFFF), place).astype(np.uint32)
+        location = np.uint32(bits - 1) - zeros if not amount else zeros
+        return np.where(zeros == bits, np.uint32(0xFFFF_FFFF), location).astype(np.uint32)
 
     return elementwise(dest, [(a, unsigned)], result, function)
 
@@ -344,10 +344,10 @@ def build_nth(site: Site) -> Step:
             return base if base < 32 and mask >> base & 1 else 0xFFFF_FFFF
         walk = range(base, 32) if offset > 0 else range(base, -1, -1)
         left = abs(offset)
-        for place in walk:
-            left -= mask >> place & 1
+        for location in walk:
+            left -= mask >> location & 1
             if left == 0:
-                return place
+                return location
         return 0xFFFF_FFFF
 
     def function(*values: Array) -> Array:
@@ -390,14 +390,16 @@ def build_permute(site: Site) -> Step:
         both = a.astype(np.uint64) | b.astype(np.uint64) << np.uint64(32)
         picks = np.array(_PERMUTE_MODES[mode])[c & 3] if mode else None
         found = np.zeros(both.shape, np.uint32)
-        for place in range(4):
-            selector = picks[..., place] if picks is not None else c >> np.uint32(4 * place) & 15
+        for location in range(4):
+            selector = (
+                picks[..., location] if picks is not None else c >> np.uint32(4 * location) & 15
+            )
             byte = both >> (np.asarray(selector) & 7).astype(np.uint64) * np.uint64(8)
             byte = byte.astype(np.uint32) & np.uint32(255)
             if picks is None:
                 sign = np.where(byte & 128, np.uint32(255), np.uint32(0))
                 byte = np.where(np.asarray(selector) & 8, sign, byte)
-            found = found | byte << np.uint32(8 * place)
+            found = found | byte << np.uint32(8 * location)
         return found
 
     return elementwise(dest, slots, type_, function)

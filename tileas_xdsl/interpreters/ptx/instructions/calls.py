@@ -10,9 +10,9 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tileas_xdsl.interpreters.ptx.errors import Fault, Place
+from tileas_xdsl.interpreters.ptx.errors import Fault, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import indices
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Symbol, Vector
@@ -32,14 +32,14 @@ LONGEST = 1 << 16
 class Thread:
     """One thread that calls, and the memory that it sees."""
 
-    f: Fragment
+    f: ConvergenceGroup
     lane: int
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes at a generic address."""
         if not LOCAL_WINDOW <= address < SHARED_WINDOW:
-            return self.f.gang.cta.cluster.memory.read(address, size)
-        memory, start = self.f.gang.local, address - LOCAL_WINDOW
+            return self.f.warpgroup.cta.cluster.memory.read(address, size)
+        memory, start = self.f.warpgroup.local, address - LOCAL_WINDOW
         if memory is None or start + size > memory.shape[1]:
             raise Fault("illegal-address", f"local address {start:#x} is beyond what a thread has")
         return memory[self.lane, start : start + size].tobytes()
@@ -57,7 +57,9 @@ class Thread:
     def name(self) -> str:
         """As stories call it."""
         warp, lane = divmod(self.lane, 32)
-        return f"{self.f.gang.cta.name}, warp {self.f.gang.first_warp + warp}, lane {lane}"
+        return (
+            f"{self.f.warpgroup.cta.name}, warp {self.f.warpgroup.first_warp + warp}, lane {lane}"
+        )
 
 
 Parameters = tuple[int, ...]
@@ -84,7 +86,7 @@ def _vprintf(thread: Thread, site: Site, parameters: Parameters) -> int:
     if len(formats) > MOST_VALUES:
         raise Fault("invalid", f"vprintf takes {MOST_VALUES} values, not {len(formats)}")
     values = _values(thread, formats, parameters[1])
-    thread.f.gang.cta.cluster.printed.append(formatted(parts, values))
+    thread.f.warpgroup.cta.cluster.printed.append(formatted(parts, values))
     return len(values)
 
 
@@ -104,14 +106,14 @@ def _values(thread: Thread, formats: Sequence[Conversion], address: int) -> list
 def _assertfail(thread: Thread, site: Site, parameters: Parameters) -> int:
     """The kernel ends; the finding is where the assertion stands in the source."""
     message, file, function = (thread.text(parameters[at]) for at in (0, 1, 3))
-    line, place = parameters[2], site.instruction.place
+    line, location = parameters[2], site.instruction.location
     if file and line:
         origin = site.instruction.origin
         column = origin.column if origin and (origin.path, origin.line) == (file, line) else 1
-        place = Place(file, line, column)
-    story = (f"in kernel {function}, by {thread.name}", f"at {site.instruction.place}")
+        location = SourceLocation(file, line, column)
+    notes = (f"in kernel {function}, by {thread.name}", f"at {site.instruction.location}")
     what = f"assertion failed: {message}" if message else "assertion failed"
-    raise Fault("assertion", what, story, place)
+    raise Fault("assertion", what, notes, location)
 
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -131,16 +133,16 @@ def build_call(site: Site) -> Step:
         site.fail(f"{what} is called; calls are not supported")
     if len(arguments) != len(function.parameters) or len(results) != (function.result > 0):
         site.fail(f"'{name}' has {len(function.parameters)} parameters, not {len(arguments)}")
-    places = [_place(site, operand) for operand in arguments]
+    locations = [_place(site, operand) for operand in arguments]
     given = [_place(site, operand) for operand in results]
 
-    def step(f: Fragment) -> None:
-        assert f.gang.local is not None
+    def step(f: ConvergenceGroup) -> None:
+        assert f.warpgroup.local is not None
         for lane in indices(f.mask).tolist():
-            memory = f.gang.local[lane]
+            memory = f.warpgroup.local[lane]
             values = [
                 int.from_bytes(memory[at : at + size].tobytes(), "little")
-                for at, size in zip(places, function.parameters, strict=True)
+                for at, size in zip(locations, function.parameters, strict=True)
             ]
             result = function.run(Thread(f, lane), site, tuple(values))
             for at in given:

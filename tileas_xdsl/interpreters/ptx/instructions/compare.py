@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
@@ -134,7 +134,7 @@ def _combined(site: Site, compare: Step, dest: int, other: int | None, combine: 
     slot, inverted = site.predicate(3) if combine else (dest, False)
     join = COMBINE[combine] if combine else None
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         third = r[slot] ^ inverted if join is not None else None
         compare(f)
@@ -165,7 +165,7 @@ def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step
     relation, element = float_relation(name), type_.name[:-2]
     word = UNSIGNED[32]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         x, y = typed(r[a], word, word), typed(r[b], word, word)
         for half, dest in enumerate(dests):
@@ -195,7 +195,7 @@ def build_set(site: Site) -> Step:
     yes = ones.get(result.name, (1 << result.bits) - 1)
     unsigned = UNSIGNED[result.bits]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         steps(f)
         found = f.r[pred]
         if found.__class__ is np.ndarray:
@@ -229,7 +229,7 @@ def build_selp(site: Site) -> Step:
         a, b = b, a
     unsigned = UNSIGNED[type_.bits]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = select(r[p], r[a], r[b], unsigned)
 

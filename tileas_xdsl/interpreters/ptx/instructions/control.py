@@ -6,7 +6,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Symbol
@@ -31,7 +31,7 @@ def build_bra(site: Site) -> Step:
     negated = guard.negated
     after = site.at + 1
 
-    def step(f: Fragment) -> int | None:
+    def step(f: ConvergenceGroup) -> int | None:
         p = f.r[slot]
         if p.__class__ is bool:
             return target if p != negated else None
@@ -42,7 +42,9 @@ def build_bra(site: Site) -> Step:
             return target
         if not taken:
             return None
-        f.gang.fragments.append(Fragment(f.gang, taken, target, f.r.copy()))
+        f.warpgroup.convergence_groups.append(
+            ConvergenceGroup(f.warpgroup, taken, target, f.r.copy())
+        )
         f.mask ^= taken
         f.pc = after
         return STOP
@@ -64,17 +66,19 @@ def build_brx(site: Site) -> Step:
     labels = site.program.kernel.labels
     targets = [labels[label] for label in tables[name.name]]
 
-    def step(f: Fragment) -> int | None:
+    def step(f: ConvergenceGroup) -> int | None:
         picks = f.r[index]
         if picks.__class__ is not np.ndarray:
             return _target(targets, picks)
-        active = picks[bools(f.mask, f.gang.lanes)]
+        active = picks[bools(f.mask, f.warpgroup.lanes)]
         values = np.unique(active).tolist()
         if len(values) == 1:
             return _target(targets, values[0])
         for value in values[1:]:
             mask = mask_of(picks == value) & f.mask
-            f.gang.fragments.append(Fragment(f.gang, mask, _target(targets, value), f.r.copy()))
+            f.warpgroup.convergence_groups.append(
+                ConvergenceGroup(f.warpgroup, mask, _target(targets, value), f.r.copy())
+            )
             f.mask ^= mask
         f.pc = _target(targets, values[0])
         return STOP
@@ -88,10 +92,10 @@ def _target(targets: list[int], index: int) -> int:
     return targets[index]
 
 
-def end(f: Fragment) -> int:
+def end(f: ConvergenceGroup) -> int:
     """The lanes of a fragment end."""
-    f.gang.fragments.remove(f)
-    f.gang.cta.cluster.events += 1
+    f.warpgroup.convergence_groups.remove(f)
+    f.warpgroup.cta.cluster.events += 1
     return STOP
 
 
@@ -107,7 +111,7 @@ def build_trap(site: Site) -> Step:
     """`trap`: the kernel gives up."""
     site.count(0)
 
-    def step(f: Fragment) -> int | None:
+    def step(f: ConvergenceGroup) -> int | None:
         raise Fault("invalid", "the kernel executes trap")
 
     return step

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Site,
@@ -100,7 +100,7 @@ def _convert_step(
     plain = source.kind == "unsigned" and result.kind == "unsigned" and wide >= source.bits
     if plain and result.bits >= source.bits:
 
-        def widen(f: Fragment) -> None:
+        def widen(f: ConvergenceGroup) -> None:
             value = f.r[a]
             if value.__class__ is np.ndarray:
                 f.r[dest] = value.astype(narrow).astype(out)
@@ -109,7 +109,7 @@ def _convert_step(
 
         return widen
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         value = f.r[a]
         low = (
             value.astype(narrow)
@@ -326,7 +326,7 @@ def _pack(site: Site, result_name: str, how: Conversion) -> Step:
             return encode_ue8m0(values, how.rounding)
         return encode(values, name, how.rounding or "rn", saturate=finite)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         upper = part(typed(f.r[high], word, word))
         lower = part(typed(f.r[low], word, word))
         f.r[dest] = as_value((upper << np.uint64(width) | lower).astype(out), out)
@@ -364,7 +364,7 @@ def _unpack(site: Site, source_name: str, result_name: str, how: Conversion) -> 
         finite = how.finite or result_format in ALWAYS_FINITE
         return encode(values, result_format, how.rounding or "rn", saturate=finite)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         value = f.r[a]
         word = part(value) | part(value >> width) << np.uint64(result_width)
         f.r[dest] = as_value(np.asarray(word).astype(out), out)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
     Form,
     Function,
@@ -237,7 +237,7 @@ def build_quotient(site: Site) -> Step:
     if type_.signed:
         return slow
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         x, y = f.r[a], f.r[b]
         if isinstance(x, int) and isinstance(y, int) and y:
             f.r[dest] = x // y if divide else x % y
@@ -288,7 +288,7 @@ def build_smaller(site: Site) -> Step:
     a, b = slots
     pick = min if least else max
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         x, y = f.r[a], f.r[b]
         if isinstance(x, int) and isinstance(y, int):
             f.r[dest] = pick(x, y)
@@ -390,12 +390,13 @@ def build_carry(site: Site) -> Step:
             values = [low, values[2]]
         return combine(values[0], values[1], carried if takes else 0)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         values, carried = [r[s] for s in slots], r[carry]
         if any(v.__class__ is np.ndarray for v in (*values, carried)):
-            rows = zip(*(np.broadcast_to(v, f.gang.lanes).tolist() for v in (*values, carried)),
-                       strict=True)  # fmt: skip
+            lanes = f.warpgroup.lanes
+            columns = (np.broadcast_to(v, lanes).tolist() for v in (*values, carried))
+            rows = zip(*columns, strict=True)
             exact = [one(list(row[:-1]), int(row[-1])) for row in rows]
             r[dest] = np.array([x & mask for x in exact], UNSIGNED[type_.bits])
             out: Value = np.array([not 0 <= x <= mask for x in exact], np.bool_)

@@ -12,12 +12,12 @@ from functools import cache
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
-from tileas_xdsl.interpreters.ptx.execution.waits import together
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
-from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrapped
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrap_int32
 from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, store
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
@@ -51,10 +51,10 @@ def build_ldmatrix(site: Site) -> Step:
     dests = [site.destination(p, TYPES["b32"]) for p in site.vector(0, (count,))]
     slot, offset = site.address(1)
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "ldmatrix"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "ldmatrix"):
             return STOP
-        lanes = f.gang.lanes
+        lanes = f.warpgroup.lanes
         rows = _rows_of(f, slot, offset, count)
         halves = rows.view(np.uint16).reshape(-1, count, 8, 8)
         if trans:
@@ -62,15 +62,15 @@ def build_ldmatrix(site: Site) -> Step:
         words = np.ascontiguousarray(halves).view(np.uint32).reshape(-1, count, WARP)
         for i, dest in enumerate(dests):
             column = np.zeros(lanes, WORD)
-            for place, warp in enumerate(warps_of(f.mask)):
-                column[WARP * warp : WARP * warp + WARP] = words[place, i]
+            for location, warp in enumerate(warps_of(f.mask)):
+                column[WARP * warp : WARP * warp + WARP] = words[location, i]
             f.r[dest] = column
         return None
 
     return step
 
 
-def _pointing(f: Fragment, count: int) -> int:
+def _pointing(f: ConvergenceGroup, count: int) -> int:
     """The lanes whose addresses count: the first 8 for each matrix."""
     mask = 0
     for warp in warps_of(f.mask):
@@ -78,7 +78,7 @@ def _pointing(f: Fragment, count: int) -> int:
     return mask
 
 
-def _rows_of(f: Fragment, slot: int, offset: int, count: int) -> Array:
+def _rows_of(f: ConvergenceGroup, slot: int, offset: int, count: int) -> Array:
     """Rows (warps x matrices x 8, 16 bytes)."""
     mask = f.mask
     f.mask = _pointing(f, count)
@@ -95,10 +95,10 @@ def build_stmatrix(site: Site) -> Step:
     slot, offset = site.address(0)
     slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (count,))]
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "stmatrix"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "stmatrix"):
             return STOP
-        lanes = f.gang.lanes
+        lanes = f.warpgroup.lanes
         words = np.stack([spread(f.r[s], lanes, WORD) for s in slots], 0)
         by_warp = words.reshape(count, -1, WARP)[:, list(warps_of(f.mask))]
         halves = np.ascontiguousarray(by_warp.transpose(1, 0, 2)).view(np.uint16)
@@ -126,10 +126,10 @@ def build_movmatrix(site: Site) -> Step:
     site.count(2)
     dest, a = site.destination(0, TYPES["b32"]), site.source(1, TYPES["b32"])
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "movmatrix"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "movmatrix"):
             return STOP
-        words = spread(f.r[a], f.gang.lanes, WORD).reshape(-1, WARP)
+        words = spread(f.r[a], f.warpgroup.lanes, WORD).reshape(-1, WARP)
         cells = np.ascontiguousarray(words).view(np.uint16).reshape(-1, 8, 8)
         flipped = np.ascontiguousarray(cells.transpose(0, 2, 1))
         f.r[dest] = flipped.view(np.uint32).reshape(-1)
@@ -150,7 +150,7 @@ FAMILY: Mapping[str, str] = {
 
 
 @cache
-def places(name: str) -> tuple[Array, Array]:
+def locations(name: str) -> tuple[Array, Array]:
     """Row and column of each (thread, value) of a register layout, each (threads, values)."""
     layout = REGISTER_LAYOUTS[name]
     table = np.asarray(flat_table(layout.layout)).reshape(
@@ -189,14 +189,14 @@ def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool
               (("a", _bits(a)), ("b", _bits(b)), ("c", _bits(d)))}  # fmt: skip
     dests = [site.destination(p, register) for p in site.vector(0, (counts["c"],))]
     slots = {
-        part: [site.source(p, register) for p in site.vector(place, (counts[part],))]
-        for place, part in ((1, "a"), (2, "b"), (3, "c"))
+        part: [site.source(p, register) for p in site.vector(location, (counts[part],))]
+        for location, part in ((1, "a"), (2, "b"), (3, "c"))
     }
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "mma.sync"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "mma.sync"):
             return STOP
-        lanes = f.gang.lanes
+        lanes = f.warpgroup.lanes
         words = {
             part: np.stack([spread(f.r[s], lanes, UNSIGNED[width]) for s in found], 1)
             for part, found in slots.items()
@@ -226,7 +226,7 @@ def _count(name: str, bits: int, width: int) -> int:
 
 def _matrix_of(words: Array, name: str, element: str) -> Array:
     """Registers (threads, registers) as numbers (rows, columns)."""
-    row, column = places(name)
+    row, column = locations(name)
     bits = _bits(element)
     cells = np.ascontiguousarray(words).view(UNSIGNED[bits])[:, : row.shape[1]]
     if element in ("f64", "f32"):
@@ -241,12 +241,12 @@ def _matrix_of(words: Array, name: str, element: str) -> Array:
 
 
 def _registers_of(matrix: Array, name: str, element: str, saturate: bool) -> Array:
-    row, column = places(name)
+    row, column = locations(name)
     cells = matrix[row, column]
     if element == "f64":
         return cells.view(np.uint64)
     if element == "s32":
-        return wrapped(rounded_sum(cells, "s32", saturate))
+        return wrap_int32(rounded_sum(cells, "s32", saturate))
     if element == "f16":
         return np.ascontiguousarray(cells.astype(np.float16)).view(np.uint32)
     return cells.astype(np.float32).view(np.uint32)

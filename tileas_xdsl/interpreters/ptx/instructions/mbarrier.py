@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_story
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
-from tileas_xdsl.interpreters.ptx.memory.generic_access import note_remote
+from tileas_xdsl.interpreters.ptx.memory.generic_access import record_remote_access
 from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
@@ -23,7 +23,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     arrive,
     barrier_at,
     check_fenced,
-    check_made,
+    check_initialised,
 )
 
 SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
@@ -38,7 +38,9 @@ def shared_space(site: Site) -> str:
     return site.choose(("shared::cta", "shared::cluster", "shared"), "generic")
 
 
-def lane_addresses(f: Fragment, slot: int, offset: int, space: str) -> list[tuple[int, int]]:
+def lane_addresses(
+    f: ConvergenceGroup, slot: int, offset: int, space: str
+) -> list[tuple[int, int]]:
     """Each executing lane and the `.shared::cluster` address it names."""
     base = f.r[slot]
     lift = SHARED_WINDOW if space == "generic" else 0
@@ -57,9 +59,9 @@ def shared_address(address: int, lift: int) -> int:
     return (address - lift) & 0xFFFF_FFFF
 
 
-def lane_name(f: Fragment, lane: int) -> str:
+def lane_name(f: ConvergenceGroup, lane: int) -> str:
     """A thread as the story of a barrier tells it."""
-    return f"{f.gang.cta.name} warp {f.gang.first_warp + lane // WARP}"
+    return f"{f.warpgroup.cta.name} warp {f.warpgroup.first_warp + lane // WARP}"
 
 
 def build_init(site: Site) -> Step:
@@ -71,31 +73,31 @@ def build_init(site: Site) -> Step:
     slot, offset = site.address(0)
     count = site.source(1, U32)
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         for lane, address in lane_addresses(f, slot, offset, space):
-            cta, place = cluster.cta_of(address), address & OFFSET_MASK
+            cta, location = cluster.cta_of(address), address & OFFSET_MASK
             value = f.r[count]
             number = int(value[lane]) if value.__class__ is np.ndarray else value
             if not 1 <= number <= MAX_COUNT:
                 raise Fault(
                     "invalid", f"the count {number} of an mbarrier is not in 1..{MAX_COUNT}"
                 )
-            cta.shared.check(place, 8, 8)
-            name = f"mbarrier {cluster.program.shared_name(place)} of {cta.name}"
-            old = cta.mbarriers.get(place)
+            cta.shared.check(location, 8, 8)
+            name = f"mbarrier {cluster.program.shared_name(location)} of {cta.name}"
+            old = cta.mbarriers.get(location)
             if old is not None and cluster.checker is not None:
                 cluster.checker.findings.add(
                     "barrier-init",
                     f.pc,
                     f"{name} is initialised again without mbarrier.inval",
-                    barrier_story(cluster, old)[:-1],
+                    barrier_trace(cluster, old)[:-1],
                 )
-            barrier = cta.mbarriers[place] = MBarrier(name, place, number)
+            barrier = cta.mbarriers[location] = MBarrier(name, location, number)
             barrier.note(lane_name(f, lane), f.pc, "init")
             if cluster.checker is not None:
-                agent = f.gang.agent(lane)
-                barrier.made_by = (agent, cluster.checker.clocks.stamp(agent, f.pc))
+                agent = f.warpgroup.agent(lane)
+                barrier.initialised_by = (agent, cluster.checker.clocks.stamp(agent, f.pc))
 
     return step
 
@@ -108,8 +110,8 @@ def build_inval(site: Site) -> Step:
     site.count(1)
     slot, offset = site.address(0)
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         for _, address in lane_addresses(f, slot, offset, space):
             cta, barrier = barrier_at(cluster, address)
             del cta.mbarriers[barrier.offset]
@@ -120,17 +122,17 @@ def build_inval(site: Site) -> Step:
 # Arriving
 
 
-def _known(f: Fragment) -> Callable[[int], Knowledge | None]:
+def _known(f: ConvergenceGroup) -> Callable[[int], ClockSnapshot | None]:
     """What each warp of a fragment hands on, taken once."""
-    checker = f.gang.cta.cluster.checker
-    found: dict[int, Knowledge] = {}
+    checker = f.warpgroup.cta.cluster.checker
+    found: dict[int, ClockSnapshot] = {}
 
-    def of_lane(lane: int) -> Knowledge | None:
+    def of_lane(lane: int) -> ClockSnapshot | None:
         if checker is None:
             return None
         warp = lane // WARP
         if warp not in found:
-            found[warp] = checker.clocks.release(f.gang.agents[warp])
+            found[warp] = checker.clocks.release(f.warpgroup.agents[warp])
         return found[warp]
 
     return of_lane
@@ -156,17 +158,17 @@ def build_arrive(site: Site) -> Step:
     if amount is None and (expects or no_complete):
         site.fail("the number of bytes or arrivals is missing")
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         known = _known(f)
         token = 0
         for lane, address in lane_addresses(f, slot, offset, space):
             cta, barrier = barrier_at(cluster, address)
             who = lane_name(f, lane)
-            check_made(cluster, barrier, f.gang.agent(lane), f.pc)
-            if cta is not f.gang.cta:
+            check_initialised(cluster, barrier, f.warpgroup.agent(lane), f.pc)
+            if cta is not f.warpgroup.cta:
                 check_fenced(cluster, barrier, f.pc, who)
-                note_remote(f, cta)
+                record_remote_access(f, cta)
             token = barrier.phase << 32 | barrier.pending
             number = _amount(f, amount, lane)
             if not expects and not 1 <= number <= MAX_COUNT:
@@ -178,7 +180,7 @@ def build_arrive(site: Site) -> Step:
                 who,
                 count=1 if expects else number,
                 expect=number if expects else 0,
-                known=known(lane),
+                snapshot=known(lane),
                 drop=drop,
             )
         if state is not None:
@@ -187,7 +189,7 @@ def build_arrive(site: Site) -> Step:
     return step
 
 
-def _amount(f: Fragment, slot: int | None, lane: int) -> int:
+def _amount(f: ConvergenceGroup, slot: int | None, lane: int) -> int:
     if slot is None:
         return 1
     value = f.r[slot]
@@ -205,8 +207,8 @@ def build_transaction(site: Site) -> Step:
     slot, offset = site.address(0)
     amount = site.source(1, U32)
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         for lane, address in lane_addresses(f, slot, offset, space):
             _, barrier = barrier_at(cluster, address)
             number = _amount(f, amount, lane)
@@ -242,24 +244,24 @@ def build_wait(site: Site) -> Step:
     slot, offset = site.address(1)
     wanted = site.source(2, U32 if parity else B64)
 
-    def step(f: Fragment) -> int | None:
+    def step(f: ConvergenceGroup) -> int | None:
         groups = _by_barrier(f, slot, offset, space, wanted)
         (address, value), f.mask = groups.popitem()
         for other, mask in groups.items():
-            left = Fragment(f.gang, mask, f.pc, f.r.copy())
-            left.block = _wait_for(f, *other, parity)
-            f.gang.fragments.append(left)
-        cta, barrier = barrier_at(f.gang.cta.cluster, address)
+            left = ConvergenceGroup(f.warpgroup, mask, f.pc, f.r.copy())
+            left.wait = _wait_for(f, *other, parity)
+            f.warpgroup.convergence_groups.append(left)
+        cta, barrier = barrier_at(f.warpgroup.cta.cluster, address)
         wait = _wait_for(f, address, value, parity)
         if not wait.ready():
-            if f.timed_out or _gives_up(f.gang.cta.cluster):
+            if f.timed_out or _gives_up(f.warpgroup.cta.cluster):
                 f.timed_out = False
                 f.r[dest] = False
                 return None
-            f.block = wait
+            f.wait = wait
             return STOP
         f.timed_out = False
-        if cta is not f.gang.cta:
+        if cta is not f.warpgroup.cta:
             raise Fault("invalid", f"{barrier.name} is of another CTA: only its own may wait")
         _passed(f, barrier, value & 1 if parity else None)
         f.r[dest] = True
@@ -274,7 +276,7 @@ def _gives_up(cluster: Cluster) -> bool:
 
 
 def _by_barrier(
-    f: Fragment, slot: int, offset: int, space: str, wanted: int
+    f: ConvergenceGroup, slot: int, offset: int, space: str, wanted: int
 ) -> dict[tuple[int, int], int]:
     """Lanes by the barrier and phase that they wait for."""
     base, value = f.r[slot], f.r[wanted]
@@ -288,36 +290,36 @@ def _by_barrier(
     return found
 
 
-def _wait_for(f: Fragment, address: int, value: int, parity: bool) -> PhaseWait:
+def _wait_for(f: ConvergenceGroup, address: int, value: int, parity: bool) -> PhaseWait:
     """The wait for a parity or a state of the barrier at an address."""
-    _, barrier = barrier_at(f.gang.cta.cluster, address)
+    _, barrier = barrier_at(f.warpgroup.cta.cluster, address)
     return PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
 
 
-def _passed(f: Fragment, barrier: MBarrier, parity: int | None) -> None:
-    cluster = f.gang.cta.cluster
+def _passed(f: ConvergenceGroup, barrier: MBarrier, parity: int | None) -> None:
+    cluster = f.warpgroup.cta.cluster
     checker = cluster.checker
     if checker is None:
         return
     warps = warps_of(f.mask)
     for warp in warps:
-        check_made(cluster, barrier, f.gang.agents[warp], f.pc)
-    checker.acquire(f.gang, warps, barrier.ended)
+        check_initialised(cluster, barrier, f.warpgroup.agents[warp], f.pc)
+    checker.acquire(f.warpgroup, warps, barrier.ended)
     if parity is None:
         return
     ended = barrier.phase - 1
     for warp in warps:
-        agent = f.gang.agents[warp]
-        last = barrier.heard.get(agent)
+        agent = f.warpgroup.agents[warp]
+        last = barrier.acquired_phase.get(agent)
         if last is not None and (last & 1) != parity and ended >= last + 3:
             checker.findings.add(
                 "phase-lap",
                 f.pc,
                 f"{lane_name(f, warp * WARP)} waits for phase {last + 1} of {barrier.name}, but "
                 f"phase {ended} has ended: the parity is the same by chance",
-                barrier_story(cluster, barrier)[:-1],
+                barrier_trace(cluster, barrier)[:-1],
             )
-        barrier.heard[agent] = ended
+        barrier.acquired_phase[agent] = ended
 
 
 def build_pending(site: Site) -> Step:
@@ -327,7 +329,7 @@ def build_pending(site: Site) -> Step:
     site.count(2)
     dest, state = site.destination(0, U32), site.source(1, B64)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         value = f.r[state] & 0xFFFF_FFFF
         f.r[dest] = value.astype(np.uint32) if value.__class__ is np.ndarray else value
 

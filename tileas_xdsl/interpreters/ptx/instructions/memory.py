@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, bools
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
 from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, Space, groups, load, store
@@ -78,7 +78,7 @@ def _parameter(
     assert isinstance(address.base, Symbol)
     size = type_.size
     data = site.program.parameter_bytes(
-        address.base.name, address.offset, size * len(dests), site.instruction.place
+        address.base.name, address.offset, size * len(dests), site.instruction.location
     )
     values = [int.from_bytes(data[i * size : (i + 1) * size], "little") for i in range(len(dests))]
     pairs = [
@@ -86,7 +86,7 @@ def _parameter(
         for (dest, bits), value in zip(dests, values, strict=True)
     ]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         for dest, value in pairs:
             f.r[dest] = value
 
@@ -105,7 +105,7 @@ def _load_step(
 ) -> Step:
     size, count = type_.size, len(dests)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         base = f.r[slot]
         uniform = base.__class__ is not np.ndarray and space != "local"
         found: Array | None = None
@@ -124,7 +124,7 @@ def _load_step(
 
 
 def put_rows(
-    f: Fragment,
+    f: ConvergenceGroup,
     rows: Array,
     type_: ScalarType,
     dests: list[tuple[int, int]],
@@ -138,15 +138,15 @@ def put_rows(
         return
     if type_.signed:
         rows = rows.view(SIGNED[type_.bits])
-    whole = f.mask.bit_count() == f.gang.lanes
-    active = bools(f.mask, f.gang.lanes)
+    whole = f.mask.bit_count() == f.warpgroup.lanes
+    active = bools(f.mask, f.warpgroup.lanes)
     for i, (dest, bits) in enumerate(dests):
         column = rows[:, i]
         if bits != type_.bits:
             column = column.astype((SIGNED if type_.signed else UNSIGNED)[bits])
         column = np.ascontiguousarray(column).view(UNSIGNED[bits])
         if not whole:
-            spread_column = np.zeros(f.gang.lanes, UNSIGNED[bits])
+            spread_column = np.zeros(f.warpgroup.lanes, UNSIGNED[bits])
             spread_column[active] = column
             column = spread_column
         f.r[dest] = column
@@ -177,10 +177,10 @@ def _store_step(
     slots = [site.source(p, type_, any_width=True) for p in parts]
     size, dtype = type_.size, UNSIGNED[type_.bits]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         values = [_low(r[s], dtype) for s in slots]
-        columns = gathered(values, f.gang.lanes, dtype)
+        columns = gathered(values, f.warpgroup.lanes, dtype)
         for group in groups(f, r[slot], offset, space):
             store(f, group, columns[group.lanes], size)
 
@@ -209,7 +209,7 @@ def build_st_bulk(site: Site) -> Step:
     if site.immediate(2):
         site.fail("the initial value must be 0")
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         count = f.value(size)
         for group in groups(f, f.r[slot], offset, space):
             zeros = np.zeros((len(group.lanes), 1), np.uint64)

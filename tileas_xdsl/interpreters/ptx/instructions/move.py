@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import (
     LOCAL_WINDOW,
@@ -44,7 +44,7 @@ def build_mov(site: Site) -> Step:
         return _clock(dest, source.name)
     a = site.source(1, type_)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = r[a]
 
@@ -56,8 +56,8 @@ def _clock(dest: int, name: str) -> Step:
     high = name.endswith("_hi")
     bits = 64 if name in ("%clock64", "%globaltimer") else 32
 
-    def step(f: Fragment) -> None:
-        now = time.monotonic_ns() if "timer" in name else f.gang.cta.cluster.instructions * 4
+    def step(f: ConvergenceGroup) -> None:
+        now = time.monotonic_ns() if "timer" in name else f.warpgroup.cta.cluster.instructions * 4
         f.r[dest] = (now >> 32 if high else now) & ((1 << bits) - 1)
 
     return step
@@ -75,7 +75,7 @@ def _pack(site: Site, target: Operand, parts: tuple[Operand, ...], bits: int) ->
     slots = [site.source(p, TYPES[f"b{width}"]) for p in parts]
     whole = UNSIGNED[bits]
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         values = [r[s] for s in slots]
         found: Value = 0
@@ -93,7 +93,7 @@ def _unpack(site: Site, parts: tuple[Operand, ...], source: Operand, bits: int) 
     dests = [site.destination(p, TYPES[f"b{width}"]) for p in parts]
     part, mask = UNSIGNED[width], (1 << width) - 1
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         r = f.r
         value = r[a]
         for i, dest in enumerate(dests):
@@ -123,7 +123,7 @@ def build_cvta(site: Site) -> Step:
     if back:
         window = -window
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         value = f.r[a]
         if value.__class__ is np.ndarray and window < 0:
             f.r[dest] = value - value.dtype.type(-window)
@@ -143,9 +143,9 @@ def build_isspacep(site: Site) -> Step:
     site.count(2)
     dest, a = site.destination(0, TYPES["pred"]), site.source(1, TYPES["u64"])
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         value = f.r[a]
-        found = in_space(value, space, f.gang.cta.rank)
+        found = in_space(value, space, f.warpgroup.cta.rank)
         f.r[dest] = found if found.__class__ is np.ndarray else bool(found)
 
     return step
@@ -177,7 +177,7 @@ def build_mapa(site: Site) -> Step:
     dtype = UNSIGNED[type_.bits]
     base = SHARED_WINDOW if generic else 0
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         address, rank = f.r[a], f.r[b]
         if rank.__class__ is np.ndarray:
             rank = rank.astype(dtype)
@@ -194,7 +194,7 @@ def build_getctarank(site: Site) -> Step:
     site.count(2)
     dest, a = site.destination(0, TYPES["u32"]), site.source(1, type_)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         value = f.r[a]
         found = (value & 0xFFFF_FFFF) >> RANK_SHIFT
         f.r[dest] = found.astype(np.uint32) if found.__class__ is np.ndarray else found

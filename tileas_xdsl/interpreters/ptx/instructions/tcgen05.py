@@ -6,8 +6,8 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
-from tileas_xdsl.interpreters.ptx.execution.waits import AllocationWait, together
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import (
     lane_addresses,
@@ -40,7 +40,7 @@ def group_of(site: Site) -> int:
     return int(site.choose(("cta_group::1", "cta_group::2"))[-1])
 
 
-def lane_value(f: Fragment, slot: int, lane: int) -> int:
+def lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
     """The word of a thread in a register."""
     value = f.r[slot]
     return int(value[lane]) if value.__class__ is np.ndarray else int(value)
@@ -60,25 +60,25 @@ def build_alloc(site: Site) -> Step:
     slot, offset = site.address(0)
     columns = site.source(1, U32)
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "tcgen05.alloc"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.alloc"):
             return STOP
         count = _columns(f.value(columns))
-        cta, cluster = f.gang.cta, f.gang.cta.cluster
+        cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
         if cta.tensor.relinquished:
             raise Fault("tensor-memory", f"{cta.name} allocates after it gave up the permit")
         lane, address = lane_addresses(f, slot, offset, space)[0]
         start = cta.tensor.allocate(count, f.pc + 1)
         if start is None:
-            f.block = AllocationWait([cta], count)
+            f.wait = TmemAllocationWait([cta], count)
             return STOP
-        place = address & OFFSET_MASK
-        cta.shared.check(place, 4, 4)
-        cta.shared.views[4][place // 4] = start
+        location = address & OFFSET_MASK
+        cta.shared.check(location, 4, 4)
+        cta.shared.views[4][location // 4] = start
         cta.shared.writes += 1
         if cluster.checker is not None:
-            where, who = np.array([place]), np.array([lane])
-            cluster.checker.lanes(cta, f.gang, who, where, 4, f.pc, write=True)
+            where, who = np.array([location]), np.array([lane])
+            cluster.checker.lanes(cta, f.warpgroup, who, where, 4, f.pc, write=True)
         return None
 
     return step
@@ -99,22 +99,22 @@ def build_dealloc(site: Site) -> Step:
     site.count(2)
     taddr, columns = site.source(0, B32), site.source(1, U32)
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "tcgen05.dealloc"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.dealloc"):
             return STOP
         count, start = _columns(f.value(columns)), split(f.value(taddr))[1]
-        owners = f.gang.cta.tensor.owners[start : start + count]
+        owners = f.warpgroup.cta.tensor.owners[start : start + count]
         if len(owners) < count or not owners.all() or (owners != owners[0]).any():
             raise Fault(
                 "tensor-memory", f"columns {start}..{start + count - 1} are no allocation to free"
             )
         owners[:] = 0
-        checker = f.gang.cta.cluster.checker
+        checker = f.warpgroup.cta.cluster.checker
         if checker is not None:
-            places = np.arange(8)[:, None] * TENSOR_COLUMNS + np.arange(start, start + count)
-            agent = f.gang.agents[warps_of(f.mask)[0]]
-            checker.tensor_free(f.gang.cta, agent, places.ravel(), f.pc)
-        f.gang.cta.cluster.events += 1
+            locations = np.arange(8)[:, None] * TENSOR_COLUMNS + np.arange(start, start + count)
+            agent = f.warpgroup.agents[warps_of(f.mask)[0]]
+            checker.tensor_free(f.warpgroup.cta, agent, locations.ravel(), f.pc)
+        f.warpgroup.cta.cluster.events += 1
         return None
 
     return step
@@ -126,10 +126,10 @@ def build_relinquish(site: Site) -> Step:
     site.ignore(("sync", "aligned"))
     site.no_more()
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "tcgen05.relinquish_alloc_permit"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.relinquish_alloc_permit"):
             return STOP
-        f.gang.cta.tensor.relinquished = True
+        f.warpgroup.cta.tensor.relinquished = True
         return None
 
     return step
@@ -150,7 +150,7 @@ def build_commit(site: Site) -> Step:
     slot, offset = site.address(0)
     mask = site.source(1, U16) if multicast else None
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         for lane, address in lane_addresses(f, slot, offset, space):
             ranks = [address >> RANK_SHIFT]
             if mask is not None:
@@ -161,22 +161,22 @@ def build_commit(site: Site) -> Step:
     return step
 
 
-def _commit(f: Fragment, lane: int, offset: int, ranks: list[int]) -> None:
-    cluster, agent, pc = f.gang.cta.cluster, f.gang.agent(lane), f.pc
+def _commit(f: ConvergenceGroup, lane: int, offset: int, ranks: list[int]) -> None:
+    cluster, agent, pc = f.warpgroup.cta.cluster, f.warpgroup.agent(lane), f.pc
     checker = cluster.checker
     known = None
     if checker is not None:
-        issued = f.gang.warp_states[lane // WARP].tensor_issued
+        issued = f.warpgroup.warp_states[lane // WARP].tensor_issued
         started = issued[-1] if issued else checker.clocks.start_tensor(agent, pc)
-        known = checker.clocks.tensor_knowledge_of(started, agent)
+        known = checker.clocks.tensor_completion_snapshot(started, agent)
     who = f"tcgen05.commit of {lane_name(f, lane)}"
 
     def run() -> None:
         for rank in ranks:
             cta, barrier = barrier_at(cluster, rank << RANK_SHIFT | offset)
-            if cta is not f.gang.cta:
+            if cta is not f.warpgroup.cta:
                 check_fenced(cluster, barrier, pc, who)
-            arrive(cluster, barrier, pc, who, count=1, known=known)
+            arrive(cluster, barrier, pc, who, count=1, snapshot=known)
 
     cluster.queue.add(run, pc, lane=("tensor", agent))
 
@@ -187,12 +187,12 @@ def build_fence(site: Site) -> Step:
     site.no_more()
     site.count(0)
 
-    def step(f: Fragment) -> None:
-        checker = f.gang.cta.cluster.checker
+    def step(f: ConvergenceGroup) -> None:
+        checker = f.warpgroup.cta.cluster.checker
         if checker is None:
             return
         for warp in warps_of(f.mask):
-            agent = f.gang.agents[warp]
+            agent = f.warpgroup.agents[warp]
             if before:
                 checker.clocks.fence_tensor_before(agent)
             else:

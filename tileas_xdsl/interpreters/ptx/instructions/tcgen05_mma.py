@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
-from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tcgen05 import BLACKWELL, group_of, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import check_operand, rounded_sum
@@ -28,9 +28,9 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
 from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     accumulator_cells,
     accumulator_columns,
-    accumulator_places,
+    accumulator_shadow_locations,
     check_cells,
-    places_of,
+    shadow_locations_of,
     split,
 )
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
@@ -94,8 +94,8 @@ def build_mma(site: Site) -> Step:
     site.count(*((5, 7) if vector is None else (7,)))
     operands = _operands(site, group, vector)
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         if cluster.checker is not None and f.mask & (f.mask - 1):
             cluster.checker.findings.add(
                 "issue", f.pc, f"{f.mask.bit_count()} threads issue tcgen05.mma; one should"
@@ -154,11 +154,11 @@ class Product:
         return isinstance(self.shape, InstructionDescriptor) and self.shape.saturate
 
 
-def _issue(f: Fragment, lane: int, operands: Operands, kind: str, group: int) -> None:
+def _issue(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, group: int) -> None:
     product = _product(f, lane, operands, kind, group)
-    cluster, agent, pc = f.gang.cta.cluster, f.gang.agent(lane), f.pc
-    state = f.gang.warp_states[lane // WARP]
-    started: Started | None = None
+    cluster, agent, pc = f.warpgroup.cta.cluster, f.warpgroup.agent(lane), f.pc
+    state = f.warpgroup.warp_states[lane // WARP]
+    started: AsyncEvent | None = None
     m, n = product.shape.m, product.shape.n
     for cta in product.ctas:
         columns = accumulator_columns(m, n, group, product.cells)
@@ -172,8 +172,8 @@ def _issue(f: Fragment, lane: int, operands: Operands, kind: str, group: int) ->
     cluster.queue.add(lambda: _compute(product, group), pc, lane=("tensor", agent))
 
 
-def _product(f: Fragment, lane: int, operands: Operands, kind: str, group: int) -> Product:
-    cta, cluster = f.gang.cta, f.gang.cta.cluster
+def _product(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, group: int) -> Product:
+    cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     if group == 2 and len(cluster.ctas) < 2:
         raise Fault("invalid", "cta_group::2 needs a cluster of at least two CTAs")
     if group == 2 and cta.rank & 1:
@@ -208,7 +208,7 @@ def _element(kind: str, name: str) -> str:
 
 
 def _scales(
-    f: Fragment,
+    f: ConvergenceGroup,
     lane: int,
     operands: Operands,
     shape: InstructionDescriptor | BlockScaledDescriptor,
@@ -239,24 +239,26 @@ def _instruction(word: int, kind: str, group: int) -> InstructionDescriptor | Bl
     return found
 
 
-def _check(f: Fragment, p: Product, started: Started, agent: int, group: int) -> None:
-    checker = f.gang.cta.cluster.checker
+def _check(f: ConvergenceGroup, p: Product, started: AsyncEvent, agent: int, group: int) -> None:
+    checker = f.warpgroup.cta.cluster.checker
     assert checker is not None
     for cta in p.ctas:
-        gang = cta.gangs[0]
+        warpgroup = cta.warpgroups[0]
         if isinstance(p.a, Descriptor):
-            check_operand(gang, p.a, p.a_shape, started, f.pc, "A")
+            check_operand(warpgroup, p.a, p.a_shape, started, f.pc, "A")
         else:
             cells = _tensor_operand_cells(p.a)
-            checker.tensor_operation(cta, places_of(cells), started, agent, f.pc, write=False)
-        check_operand(gang, p.b, p.b_shape, started, f.pc, "B")
+            checker.tensor_operation(
+                cta, shadow_locations_of(cells), started, agent, f.pc, write=False
+            )
+        check_operand(warpgroup, p.b, p.b_shape, started, f.pc, "B")
         for scales in p.scales:
-            places = places_of(scales.cells)
-            checker.tensor_operation(cta, places, started, agent, f.pc, write=False)
-        places = accumulator_places(p.shape.m, p.shape.n, group, p.cells)
+            locations = shadow_locations_of(scales.cells)
+            checker.tensor_operation(cta, locations, started, agent, f.pc, write=False)
+        locations = accumulator_shadow_locations(p.shape.m, p.shape.n, group, p.cells)
         if p.keeps:
-            checker.tensor_operation(cta, places, started, agent, f.pc, write=False)
-        checker.tensor_operation(cta, places, started, agent, f.pc, write=True)
+            checker.tensor_operation(cta, locations, started, agent, f.pc, write=False)
+        checker.tensor_operation(cta, locations, started, agent, f.pc, write=True)
 
 
 def _tensor_operand_cells(taddr: int) -> Array:
@@ -290,15 +292,15 @@ def _compute(p: Product, group: int) -> None:
         total = product(a, b)
         if shape.negate_a != shape.negate_b:
             total = -total
-        memory, places = _view(cta, cells)
+        memory, locations = _view(cta, cells)
         if p.keeps:
-            before = _values(memory[places], p.d)
+            before = _values(memory[locations], p.d)
             total += before * 2.0**-p.scale if p.scale else before
         words = _words(rounded_sum(total, p.d, p.saturates), p.d)
         if any(p.disabled):
             every = accumulator_cells(shape.m, shape.n, group) + p.cells
-            words = np.where(_disabled(p.disabled, number, every), memory[places], words)
-        memory[places] = words
+            words = np.where(_disabled(p.disabled, number, every), memory[locations], words)
+        memory[locations] = words
 
 
 def _cells_of_result(m: int, n: int, ctas: int, base: int) -> Array | tuple[slice, slice]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     WARP,
@@ -15,8 +15,8 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     spread,
     warps_of,
 )
-from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
-from tileas_xdsl.interpreters.ptx.execution.waits import together
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
+from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tcgen05 import BLACKWELL, group_of
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
@@ -26,8 +26,8 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
 )
 from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     check_cells,
-    places_of,
     register_cells,
+    shadow_locations_of,
     split,
 )
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_COLUMNS
@@ -63,23 +63,25 @@ def _cells_of(site: Site) -> tuple[Array, bool]:
         return site.fail(str(error))
 
 
-def _warp_cells(f: Fragment, warp: int, slot: int, offset: int, cells: Array, what: str) -> Array:
+def _warp_cells(
+    f: ConvergenceGroup, warp: int, slot: int, offset: int, cells: Array, what: str
+) -> Array:
     """The cells of one warp, whose address must be in its own quarter of the lanes."""
     value = f.r[slot]
     taddr = int(value[WARP * warp]) if value.__class__ is np.ndarray else int(value)
     lane, column = split(taddr + offset)
-    quarter = (f.gang.first_warp + warp) % 4
+    quarter = (f.warpgroup.first_warp + warp) % 4
     found = cells + lane * TENSOR_COLUMNS + column
     lanes = found // TENSOR_COLUMNS
     if int(lanes.min()) < 32 * quarter or int(lanes.max()) >= 32 * quarter + 32:
         raise Fault(
             "tensor-memory",
-            f"{what}: warp {f.gang.first_warp + warp} reaches lanes {32 * quarter}.."
+            f"{what}: warp {f.warpgroup.first_warp + warp} reaches lanes {32 * quarter}.."
             f"{32 * quarter + 31} only, not {int(lanes.min())}..{int(lanes.max())}",
         )
     if column + int((cells % TENSOR_COLUMNS).max()) >= TENSOR_COLUMNS:
         raise Fault("tensor-memory", f"{what} reaches beyond column {TENSOR_COLUMNS - 1}")
-    check_cells(f, f.gang.cta, found, what)
+    check_cells(f, f.warpgroup.cta, found, what)
     return found
 
 
@@ -91,21 +93,21 @@ def build_ld(site: Site) -> Step:
     slot, offset = site.address(1)
     site.program.watch_loads(dests)
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "tcgen05.ld"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.ld"):
             return STOP
-        cta, checker = f.gang.cta, f.gang.cta.cluster.checker
-        columns = np.zeros((count, f.gang.lanes), WORD)
+        cta, checker = f.warpgroup.cta, f.warpgroup.cta.cluster.checker
+        columns = np.zeros((count, f.warpgroup.lanes), WORD)
         for warp in warps_of(f.mask):
-            places = _warp_cells(f, warp, slot, offset, cells, "tcgen05.ld")
-            words = cta.tensor.cells.reshape(-1)[places]
+            locations = _warp_cells(f, warp, slot, offset, cells, "tcgen05.ld")
+            words = cta.tensor.cells.reshape(-1)[locations]
             if packed:
                 words = words[:, 0::2] & 0xFFFF | words[:, 1::2] << np.uint32(16)
             columns[:, WARP * warp : WARP * warp + WARP] = words.T
             if checker is not None:
-                agent = f.gang.agents[warp]
-                checker.tensor_lanes(cta, agent, places_of(places), f.pc, write=False)
-                state = f.gang.warp_states[warp]
+                agent = f.warpgroup.agents[warp]
+                checker.tensor_lanes(cta, agent, shadow_locations_of(locations), f.pc, write=False)
+                state = f.warpgroup.warp_states[warp]
                 state.tensor_loads.update(dict.fromkeys(dests, f.pc))
         for dest, column in zip(dests, columns, strict=True):
             f.r[dest] = column
@@ -121,22 +123,22 @@ def build_st(site: Site) -> Step:
     slot, offset = site.address(0)
     slots = [site.source(p, B32) for p in site.vector(len(site.operands) - 1, (count,))]
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "tcgen05.st"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.st"):
             return STOP
-        cta, checker = f.gang.cta, f.gang.cta.cluster.checker
-        words = np.stack([spread(f.r[s], f.gang.lanes, WORD) for s in slots], 1)
+        cta, checker = f.warpgroup.cta, f.warpgroup.cta.cluster.checker
+        words = np.stack([spread(f.r[s], f.warpgroup.lanes, WORD) for s in slots], 1)
         for warp in warps_of(f.mask):
-            places = _warp_cells(f, warp, slot, offset, cells, "tcgen05.st")
+            locations = _warp_cells(f, warp, slot, offset, cells, "tcgen05.st")
             mine = words[WARP * warp : WARP * warp + WARP]
             if packed:
                 halves = np.stack([mine & 0xFFFF, mine >> np.uint32(16)], 2)
                 mine = halves.reshape(len(mine), -1)
-            cta.tensor.cells.reshape(-1)[places] = mine
+            cta.tensor.cells.reshape(-1)[locations] = mine
             if checker is not None:
-                agent = f.gang.agents[warp]
-                checker.tensor_lanes(cta, agent, places_of(places), f.pc, write=True)
-                f.gang.warp_states[warp].tensor_stores.append(f.pc)
+                agent = f.warpgroup.agents[warp]
+                checker.tensor_lanes(cta, agent, shadow_locations_of(locations), f.pc, write=True)
+                f.warpgroup.warp_states[warp].tensor_stores.append(f.pc)
         return None
 
     return step
@@ -149,11 +151,11 @@ def build_wait(site: Site) -> Step:
     site.no_more()
     site.count(0)
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "tcgen05.wait"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.wait"):
             return STOP
         for warp in warps_of(f.mask):
-            state = f.gang.warp_states[warp]
+            state = f.warpgroup.warp_states[warp]
             if loads:
                 state.tensor_loads.clear()
             else:
@@ -188,7 +190,7 @@ def build_cp(site: Site) -> Step:
     slot, offset = site.address(0)
     source = site.source(1, TYPES["b64"])
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         for lane in lane_list(f.mask):
             values = [f.r[s] for s in (slot, source)]
             taddr, word = (int(v[lane]) if v.__class__ is np.ndarray else v for v in values)
@@ -198,8 +200,10 @@ def build_cp(site: Site) -> Step:
     return step
 
 
-def _copy(f: Fragment, lane: int, taddr: int, source: Descriptor, name: str, group: int) -> None:
-    cta, cluster, pc = f.gang.cta, f.gang.cta.cluster, f.pc
+def _copy(
+    f: ConvergenceGroup, lane: int, taddr: int, source: Descriptor, name: str, group: int
+) -> None:
+    cta, cluster, pc = f.warpgroup.cta, f.warpgroup.cta.cluster, f.pc
     ctas = cluster.ctas[cta.rank & ~(group - 1) :][:group]
     rows, chunks, quarters = COPY_SHAPES[name]
     granules = _row_granules(source, rows, chunks)
@@ -209,11 +213,11 @@ def _copy(f: Fragment, lane: int, taddr: int, source: Descriptor, name: str, gro
         for i, targets in enumerate(quarters)
         for q in targets
     ]
-    agent = f.gang.agent(lane)
-    started: Started | None = None
+    agent = f.warpgroup.agent(lane)
+    started: AsyncEvent | None = None
     if cluster.checker is not None:
         started = cluster.checker.clocks.start_tensor(agent, pc)
-        f.gang.warp_states[lane // WARP].tensor_issued = [started]
+        f.warpgroup.warp_states[lane // WARP].tensor_issued = [started]
     for target in ctas:
         target.shared.check_granules(granules)
         every = np.concatenate([c for _, c in cells])
@@ -221,7 +225,7 @@ def _copy(f: Fragment, lane: int, taddr: int, source: Descriptor, name: str, gro
         if cluster.checker is not None and started is not None:
             cluster.checker.copy(target, granules.ravel(), started, pc, write=False)
             cluster.checker.tensor_operation(
-                target, places_of(every), started, agent, pc, write=True
+                target, shadow_locations_of(every), started, agent, pc, write=True
             )
     cluster.queue.add(lambda: _put(ctas, granules, cells), pc, lane=("tensor", agent))
 
@@ -230,8 +234,8 @@ def _put(ctas: list[Cta], granules: Array, cells: list[tuple[Array, Array]]) -> 
     for cta in ctas:
         words = cta.shared.granules[granules].view(np.uint32)
         flat = cta.tensor.cells.reshape(-1)
-        for rows, places in cells:
-            flat[places] = words[rows]
+        for rows, locations in cells:
+            flat[locations] = words[rows]
 
 
 def _quarter_cells(quarter: int, lane: int, column: int, columns: int) -> Array:

@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_name
@@ -48,8 +48,8 @@ class Tensor:
     mode: str
 
 
-def _tensor(site: Site, place: int, rank: int, mode: str) -> Tensor:
-    operand = site.operands[place]
+def _tensor(site: Site, location: int, rank: int, mode: str) -> Tensor:
+    operand = site.operands[location]
     if not isinstance(operand, Address) or len(operand.parts) < 1:
         site.fail("a tensor [map, {coordinates}] is expected")
     slot, offset = site.address(operand)
@@ -123,7 +123,7 @@ def _build_load(site: Site, rank: int) -> Step:
     shifts = tuple(site.source(p, TYPES["u16"]) for p in offsets)
     mask = site.source(3 + moved, TYPES["u16"]) if multicast else None
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         _one_lane(f)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
@@ -154,8 +154,8 @@ class Target:
         return rank & ~1 | self.signal >> RANK_SHIFT & 1
 
 
-def _one_lane(f: Fragment) -> None:
-    checker = f.gang.cta.cluster.checker
+def _one_lane(f: ConvergenceGroup) -> None:
+    checker = f.warpgroup.cta.cluster.checker
     if checker is not None and f.mask & (f.mask - 1):
         checker.findings.add(
             "issue",
@@ -165,7 +165,7 @@ def _one_lane(f: Fragment) -> None:
         )
 
 
-def tensor_box(f: Fragment, tensor: Tensor, lane: int) -> Box:
+def tensor_box(f: ConvergenceGroup, tensor: Tensor, lane: int) -> Box:
     """The box that a tensor operand names."""
     address = _lane(f, tensor.slot, lane) + tensor.offset
     if address % 64:
@@ -191,15 +191,15 @@ def box_of(data: bytes, mode: str = TILE) -> Box:
     return ColumnBox(tensor_map) if mode == PIXELS else Box(tensor_map, mode == ROWS)
 
 
-def _map_bytes(f: Fragment, address: int) -> bytes:
-    cluster = f.gang.cta.cluster
+def _map_bytes(f: ConvergenceGroup, address: int) -> bytes:
+    cluster = f.warpgroup.cta.cluster
     if address < SHARED_WINDOW:
         return cluster.memory.read(address, 128)
     raise Fault("tma", "a tensor map must be in global, constant or parameter memory")
 
 
-def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> None:
-    cluster, pc = f.gang.cta.cluster, f.pc
+def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Target) -> None:
+    cluster, pc = f.warpgroup.cta.cluster, f.pc
     offset = target.offset
     if offset % ALIGNMENT:
         raise Fault(
@@ -208,14 +208,14 @@ def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> No
         )  # fmt: skip
     started = None
     if cluster.checker is not None:
-        agent = f.gang.agent(lane)
+        agent = f.warpgroup.agent(lane)
         started = cluster.checker.clocks.start_copy(agent, pc, target.signal)
-    granules, places = box.places(offset)
+    granules, locations = box.locations(offset)
     for rank in target.ranks:
         cta = cluster.cta_of(rank << RANK_SHIFT)
         cta.shared.check(offset, box.size)
         if cluster.checker is not None and started is not None:
-            cluster.checker.copy(cta, places, started, pc, write=True)
+            cluster.checker.copy(cta, locations, started, pc, write=True)
             cluster.checker.tags[rank].mark(box, offset)
     who = f"a tensor copy of {lane_name(f, lane)}"
 
@@ -231,7 +231,7 @@ def _load(f: Fragment, lane: int, box: Box, at: list[int], target: Target) -> No
     cluster.queue.add(run, pc)
 
 
-def _place(f: Fragment, tensor: Tensor, box: Box, lane: int) -> list[int]:
+def _place(f: ConvergenceGroup, tensor: Tensor, box: Box, lane: int) -> list[int]:
     """The coordinates that a lane gives; the first begins at 16 bytes, else a GPU faults."""
     at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
     first = at[0] * ELEMENTS[box.map.element].bits
@@ -255,7 +255,7 @@ def _signal(
     pc: int,
     who: str,
     size: int,
-    started: Started | None,
+    started: AsyncEvent | None,
 ) -> None:
     complete(cluster, target.signal_rank(rank), target.signal, pc, who, size, started)
 
@@ -277,21 +277,23 @@ def _build_store(site: Site, rank: int) -> Step:
     tensor = _tensor(site, 0, rank, mode)
     src, src_offset = site.address(1)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         _one_lane(f)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
             at = _place(f, tensor, box, lane)
             source = _shared(_lane(f, src, lane) + src_offset)
-            if source >> RANK_SHIFT != f.gang.cta.rank:
+            if source >> RANK_SHIFT != f.warpgroup.cta.rank:
                 raise Fault("invalid", "a tensor store reads the shared memory of its own CTA")
             _store(f, lane, box, at, source & OFFSET_MASK, operation)
 
     return step
 
 
-def _store(f: Fragment, lane: int, box: Box, at: list[int], offset: int, operation: str) -> None:
-    cta, cluster, pc = f.gang.cta, f.gang.cta.cluster, f.pc
+def _store(
+    f: ConvergenceGroup, lane: int, box: Box, at: list[int], offset: int, operation: str
+) -> None:
+    cta, cluster, pc = f.warpgroup.cta, f.warpgroup.cta.cluster, f.pc
     if offset % ALIGNMENT:
         raise Fault(
             "misaligned-address", f"shared offset {offset:#x} of a tensor copy is not aligned to "
@@ -299,23 +301,23 @@ def _store(f: Fragment, lane: int, box: Box, at: list[int], offset: int, operati
         )  # fmt: skip
     cta.shared.check(offset, box.size)
     started = None
-    granules, places = box.places(offset)
+    granules, locations = box.locations(offset)
     if cluster.checker is not None:
-        started = cluster.checker.clocks.start_copy(f.gang.agent(lane), pc)
-        cluster.checker.copy(cta, places, started, pc, write=False)
+        started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), pc)
+        cluster.checker.copy(cta, locations, started, pc, write=False)
     combine = _combine(operation, box)
 
     def run() -> None:
         data = cta.shared.granules[granules].view(np.uint8).reshape(-1)
         behind = box.write(cluster.memory, at, data, combine)
         if behind and cluster.checker is not None:
-            _tell_of_row_ends(cluster.checker, pc, box, behind)
+            _report_row_ends(cluster.checker, pc, box, behind)
 
-    operation_ = cluster.queue.add(run, pc, lane=("bulk", f.gang.agent(lane)))
+    operation_ = cluster.queue.add(run, pc, lane=("bulk", f.warpgroup.agent(lane)))
     bulk.add(f, lane, bulk.BulkCopy(operation_, started))
 
 
-def _tell_of_row_ends(checker: Checker, pc: int, box: Box, behind: int) -> None:
+def _report_row_ends(checker: Checker, pc: int, box: Box, behind: int) -> None:
     size = box.map.dims[0] // box.pack * box.unit
     checker.findings.add(
         "row-end",
@@ -351,7 +353,7 @@ def build_prefetch(site: Site) -> Step:
 # Values
 
 
-def _lane(f: Fragment, slot: int, lane: int) -> int:
+def _lane(f: ConvergenceGroup, slot: int, lane: int) -> int:
     value = f.r[slot]
     return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
@@ -364,8 +366,8 @@ def _shared(address: int) -> int:
     return address & 0xFFFF_FFFF
 
 
-def _ranks(f: Fragment, bits: int) -> list[int]:
-    count = len(f.gang.cta.cluster.ctas)
+def _ranks(f: ConvergenceGroup, bits: int) -> list[int]:
+    count = len(f.warpgroup.cta.cluster.ctas)
     ranks = [r for r in range(16) if bits >> r & 1]
     if not ranks or ranks[-1] >= count:
         raise Fault("invalid", f"the multicast mask {bits:#x} names CTAs beyond the {count}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, groups
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
@@ -79,8 +79,8 @@ def build_replace(site: Site) -> Step:
     value = site.source(operand, TYPES["b64"] if isinstance(operand, Integer) else type_)
     kind = SPACES[space]
 
-    def step(f: Fragment) -> None:
-        cluster = f.gang.cta.cluster
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
         number = f.value(value)
         for group in groups(f, f.r[slot], offset, kind):
             address = int(group.addresses[0])
@@ -99,12 +99,12 @@ def build_replace(site: Site) -> Step:
     return step
 
 
-def _put(f: Fragment, cta: object, address: int, data: bytes) -> None:
-    cluster = f.gang.cta.cluster
+def _put(f: ConvergenceGroup, cta: object, address: int, data: bytes) -> None:
+    cluster = f.warpgroup.cta.cluster
     if cta is None:
         cluster.memory.write(address, data)
         return
-    shared = f.gang.cta.shared
+    shared = f.warpgroup.cta.shared
     shared.data[address : address + SIZE] = np.frombuffer(data, np.uint8)
     shared.writes += 1
 
@@ -116,13 +116,13 @@ def build_cp_fenceproxy(site: Site) -> Step:
     dst, dst_offset = site.address(0)
     src, src_offset = site.address(1)
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         source = (f.value(src) + src_offset) & 0xFF_FFFF
-        shared = f.gang.cta.shared
+        shared = f.warpgroup.cta.shared
         shared.check(source, SIZE, 64)
         data = shared.data[source : source + SIZE].tobytes()
         address = f.value(dst) + dst_offset
-        f.gang.cta.cluster.memory.write(address, data)
+        f.warpgroup.cta.cluster.memory.write(address, data)
         note_change(f, address, released=True)
 
     return step
@@ -136,33 +136,35 @@ def build_tensormap_fence(site: Site) -> Step:
     site.count(2 if acquires else 0)
     slot, offset = site.address(0) if acquires else (0, 0)
 
-    def acquire(f: Fragment) -> None:
-        f.gang.cta.cluster.memory.changed_maps.acquire(f.value(slot) + offset, _warps(f))
+    def acquire(f: ConvergenceGroup) -> None:
+        f.warpgroup.cta.cluster.memory.modified_tensor_maps.acquire(
+            f.value(slot) + offset, _warps(f)
+        )
 
-    def release(f: Fragment) -> None:
-        f.gang.cta.cluster.memory.changed_maps.release(_warps(f))
+    def release(f: ConvergenceGroup) -> None:
+        f.warpgroup.cta.cluster.memory.modified_tensor_maps.release(_warps(f))
 
     return acquire if acquires else release
 
 
-def note_change(f: Fragment, address: int, *, released: bool) -> None:
+def note_change(f: ConvergenceGroup, address: int, *, released: bool) -> None:
     """A map in global memory has been changed by the first warp that is here."""
-    maps = f.gang.cta.cluster.memory.changed_maps
+    maps = f.warpgroup.cta.cluster.memory.modified_tensor_maps
     maps.change(address, _warps(f)[0], f.pc, released=released)
 
 
-def _warps(f: Fragment) -> list[Warp]:
-    cluster = id(f.gang.cta.cluster)
-    return [(cluster, f.gang.agents[warp]) for warp in warps_of(f.mask)]
+def _warps(f: ConvergenceGroup) -> list[Warp]:
+    cluster = id(f.warpgroup.cta.cluster)
+    return [(cluster, f.warpgroup.agents[warp]) for warp in warps_of(f.mask)]
 
 
-def check_seen(f: Fragment, address: int, lane: int) -> None:
+def check_seen(f: ConvergenceGroup, address: int, lane: int) -> None:
     """A finding where a map was changed and this lane's warp has not acquired it."""
-    cluster = f.gang.cta.cluster
+    cluster = f.warpgroup.cta.cluster
     if cluster.checker is None:
         return
-    agent = f.gang.agent(lane)
-    change = cluster.memory.changed_maps.unseen(address, (id(cluster), agent))
+    agent = f.warpgroup.agent(lane)
+    change = cluster.memory.modified_tensor_maps.unacquired(address, (id(cluster), agent))
     if change is None:
         return
     lacks = "acquired by this warp" if change.released else "released"
@@ -171,7 +173,7 @@ def check_seen(f: Fragment, address: int, lane: int) -> None:
         f.pc,
         f"TMA reads the tensor map at {address:#x}, which was changed and not {lacks} since",
         [
-            f"changed at line {cluster.program.code[change.at].place.line}",
+            f"changed at line {cluster.program.code[change.at].location.line}",
             "hint: tensormap.cp_fenceproxy or fence.proxy.tensormap::generic.release behind the "
             "changes, a barrier, then fence.proxy.tensormap::generic.acquire by the warp that "
             "copies",

@@ -22,8 +22,8 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     spread,
     warps_of,
 )
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment
-from tileas_xdsl.interpreters.ptx.execution.waits import together
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED
@@ -32,7 +32,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import Pair, Sink
 WORD = np.dtype(np.uint32)
 
 
-def _member(f: Fragment, slot: int) -> int:
+def _member(f: ConvergenceGroup, slot: int) -> int:
     return f.value(slot) & FULL_WARP
 
 
@@ -54,15 +54,15 @@ def build_shfl(site: Site) -> Step:
     )  # fmt: skip
     a, b, c, member = (site.source(i, TYPES["b32"]) for i in (1, 2, 3, 4))
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "shfl.sync", _member(f, member)):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "shfl.sync", _member(f, member)):
             return STOP
         r = f.r
         value = r[a]
         if value.__class__ is not np.ndarray and valid is None:
             r[dest] = value
             return None
-        lanes = f.gang.lanes
+        lanes = f.warpgroup.lanes
         source, inside = _sources(mode, r[b], r[c], lanes)
         column = spread(value, lanes, WORD)
         r[dest] = _shuffled(f, column[source])
@@ -73,7 +73,7 @@ def build_shfl(site: Site) -> Step:
     return step
 
 
-def _shuffled(f: Fragment, values: Array) -> Value:
+def _shuffled(f: ConvergenceGroup, values: Array) -> Value:
     """Lanes that do not run may hold anything: a value common to the others is uniform."""
     mine = values if f.mask.bit_count() == len(values) else values[indices(f.mask)]
     return int(mine[0]) if bool((mine == mine[0]).all()) else values
@@ -81,8 +81,8 @@ def _shuffled(f: Fragment, values: Array) -> Value:
 
 def _sources(mode: str, b: Value, c: Value, lanes: int) -> tuple[Array, Array]:
     """The lane that each lane reads, and whether it is in range."""
-    place = np.arange(lanes)
-    lane, warp = place % WARP, place // WARP * WARP
+    location = np.arange(lanes)
+    lane, warp = location % WARP, location // WARP * WARP
     offset = np.asarray(b).astype(np.int64) & 31
     control = np.asarray(c).astype(np.int64)
     clamp, segment = control & 31, control >> 8 & 31
@@ -117,9 +117,9 @@ def build_vote(site: Site) -> Step:
     p, inverted = site.predicate(1)
     member = site.source(2, TYPES["b32"])
 
-    def step(f: Fragment) -> int | None:
+    def step(f: ConvergenceGroup) -> int | None:
         lanes = _member(f, member)
-        if not together(f, "vote.sync", lanes):
+        if not reconverge(f, "vote.sync", lanes):
             return STOP
         yes = predicate_mask(f.r[p], f.mask)
         if inverted:
@@ -142,12 +142,12 @@ def _vote(mode: str, yes: int, active: int) -> int | bool:
     return yes in (0, active)
 
 
-def by_warp(f: Fragment, found: Mapping[int, Any], dtype: np.dtype[Any]) -> Value:
+def by_warp(f: ConvergenceGroup, found: Mapping[int, Any], dtype: np.dtype[Any]) -> Value:
     """A result for each warp as a register."""
     values = set(found.values())
     if len(values) == 1:
         return values.pop()
-    column = np.zeros(f.gang.lanes, dtype)
+    column = np.zeros(f.warpgroup.lanes, dtype)
     for warp, value in found.items():
         column[WARP * warp : WARP * warp + WARP] = value
     return column
@@ -168,10 +168,10 @@ def build_match(site: Site) -> Step:
     )  # fmt: skip
     a, member = site.source(1, type_), site.source(2, TYPES["b32"])
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "match.sync", _member(f, member)):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "match.sync", _member(f, member)):
             return STOP
-        column = spread(f.r[a], f.gang.lanes, UNSIGNED[type_.bits])
+        column = spread(f.r[a], f.warpgroup.lanes, UNSIGNED[type_.bits])
         masks, same = _matches(f, column, every)
         f.r[dest] = masks
         if flag is not None:
@@ -181,9 +181,9 @@ def build_match(site: Site) -> Step:
     return step
 
 
-def _matches(f: Fragment, column: Array, every: bool) -> tuple[Array, Array]:
-    masks = np.zeros(f.gang.lanes, WORD)
-    same = np.zeros(f.gang.lanes, np.bool_)
+def _matches(f: ConvergenceGroup, column: Array, every: bool) -> tuple[Array, Array]:
+    masks = np.zeros(f.warpgroup.lanes, WORD)
+    same = np.zeros(f.warpgroup.lanes, np.bool_)
     for warp in warps_of(f.mask):
         lanes = indices(f.mask & FULL_WARP << WARP * warp)
         values = column[lanes]
@@ -230,10 +230,10 @@ def build_redux(site: Site) -> Step:
         typed = values.view(SIGNED[32]) if type_.signed else values
         return int(REDUCTIONS[operation](typed)) & FULL_WARP
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "redux.sync", _member(f, member)):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "redux.sync", _member(f, member)):
             return STOP
-        column = spread(f.r[a], f.gang.lanes, WORD)
+        column = spread(f.r[a], f.warpgroup.lanes, WORD)
         found = {w: one(column[indices(f.mask & FULL_WARP << WARP * w)]) for w in warps_of(f.mask)}
         f.r[dest] = by_warp(f, found, WORD)
         return None
@@ -264,14 +264,14 @@ def build_elect(site: Site) -> Step:
     p = site.destination(target.second, TYPES["pred"])
     member = site.source(1, TYPES["b32"])
 
-    def step(f: Fragment) -> int | None:
-        if not together(f, "elect.sync", _member(f, member)):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "elect.sync", _member(f, member)):
             return STOP
         leaders = {w: first_lane(f.mask >> WARP * w & FULL_WARP) for w in warps_of(f.mask)}
         elected = 0
         for warp, lane in leaders.items():
             elected |= 1 << WARP * warp + lane
-        f.r[p] = bools(elected, f.gang.lanes)
+        f.r[p] = bools(elected, f.warpgroup.lanes)
         if dest is not None:
             f.r[dest] = by_warp(f, leaders, WORD)
         return None
@@ -286,7 +286,7 @@ def build_activemask(site: Site) -> Step:
     site.count(1)
     dest = site.destination(0, TYPES["b32"])
 
-    def step(f: Fragment) -> None:
+    def step(f: ConvergenceGroup) -> None:
         found = {w: f.mask >> WARP * w & FULL_WARP for w in warps_of(f.mask)}
         f.r[dest] = by_warp(f, found, WORD)
 
@@ -300,8 +300,8 @@ def build_warpsync(site: Site) -> Step:
     site.count(1)
     member = site.source(0, TYPES["b32"])
 
-    def step(f: Fragment) -> int | None:
-        return None if together(f, "bar.warp.sync", _member(f, member)) else STOP
+    def step(f: ConvergenceGroup) -> int | None:
+        return None if reconverge(f, "bar.warp.sync", _member(f, member)) else STOP
 
     return step
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment, Gang
-from tileas_xdsl.interpreters.ptx.execution.waits import whole_warpgroup
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
+from tileas_xdsl.interpreters.ptx.execution.waits import reconverge_warpgroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     ELEMENT_BITS,
@@ -27,11 +27,11 @@ from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     ROWS,
     THREADS,
     Accumulator,
-    Held,
-    Issued,
+    AccumulatorRegister,
+    PendingMma,
     WgmmaState,
     from_registers,
-    settle,
+    materialize,
     state_of,
 )
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
@@ -108,7 +108,7 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> S
         site.fail("a vector of accumulators is expected")
     count = n // 4 if d == "f16" else n // 2
     parts = site.vector(0, (count,))
-    home = tuple(site.destination(p, TYPES["b32"]) for p in parts)
+    d_registers = tuple(site.destination(p, TYPES["b32"]) for p in parts)
     fragments = site.operands[1]
     in_registers = isinstance(fragments, Vector)
     a_slots: tuple[int, ...] = ()
@@ -127,17 +127,17 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> S
         (signs[0] < 0, signs[1] < 0),
         saturate,
     )
-    site.program.watch(home, a_slots if in_registers else ())
+    site.program.watch(d_registers, a_slots if in_registers else ())
 
-    def step(f: Fragment) -> int | None:
-        if not whole_warpgroup(f, "wgmma.mma_async"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge_warpgroup(f, "wgmma.mma_async"):
             return STOP
         scaled = f.r[scale]
         if scaled.__class__ is np.ndarray:
             if not (scaled == scaled[0]).all():
                 raise Fault("invalid", "scale-d differs between threads of the warpgroup")
             scaled = bool(scaled[0])
-        _issue(f, product, home, a_slots, b_slot, bool(scaled) != inverted, in_registers)
+        _issue(f, product, d_registers, a_slots, b_slot, bool(scaled) != inverted, in_registers)
         return None
 
     return step
@@ -167,68 +167,68 @@ def _immediates(
 
 
 def _issue(
-    f: Fragment,
+    f: ConvergenceGroup,
     product: Product,
-    home: tuple[int, ...],
+    d_registers: tuple[int, ...],
     a_slots: tuple[int, ...],
     b_slot: int,
     keeps: bool,
     in_registers: bool,
 ) -> None:
-    gang = f.gang
-    state = state_of(gang)
-    checker = gang.cta.cluster.checker
+    warpgroup = f.warpgroup
+    state = state_of(warpgroup)
+    checker = warpgroup.cta.cluster.checker
     if checker is not None and not state.fenced:
-        _tell_unfenced(f, state)
+        _report_unfenced(f, state)
         state.fenced = True
-    started = None if checker is None else checker.start_warpgroup(gang, f.pc)
+    started = None if checker is None else checker.start_warpgroup(warpgroup, f.pc)
     b_descriptor = _descriptor(f, b_slot, "B")
     if started is not None:
-        check_operand(gang, b_descriptor, product.b, started, f.pc, "B")
+        check_operand(warpgroup, b_descriptor, product.b, started, f.pc, "B")
     if in_registers:
         a_values = _register_operand([f.r[s] for s in a_slots], product.a.element)
         a_of: Callable[[], Array] = lambda: a_values  # noqa: E731
     else:
         a_descriptor = _descriptor(f, a_slots[0], "A")
         if started is not None:
-            check_operand(gang, a_descriptor, product.a, started, f.pc, "A")
-        cta = gang.cta
+            check_operand(warpgroup, a_descriptor, product.a, started, f.pc, "A")
+        cta = warpgroup.cta
         a_of = lambda: operand(cta, a_descriptor, product.a)  # noqa: E731
-    accumulator = _accumulator(f, product, home, keeps)
-    run = _compute(gang, product, accumulator, a_of, b_descriptor, keeps)
-    item = Issued(run, accumulator, started, a_slots if in_registers else ())
+    accumulator = _accumulator(f, product, d_registers, keeps)
+    run = _compute(warpgroup, product, accumulator, a_of, b_descriptor, keeps)
+    item = PendingMma(run, accumulator, started, a_slots if in_registers else ())
     accumulator.pending += 1
     accumulator.values = None
     for slot in item.operands:
         state.reading[slot] = item
     state.undone.append(item)
     state.open.append(item)
-    _maybe_compute(gang, state)
+    _maybe_compute(warpgroup, state)
 
 
-def _maybe_compute(gang: Gang, state: WgmmaState) -> None:
+def _maybe_compute(warpgroup: Warpgroup, state: WgmmaState) -> None:
     """Now, later or by chance, as the order of the run is."""
-    queue = gang.cta.cluster.queue
+    queue = warpgroup.cta.cluster.queue
     if queue.order == "eager" or (queue.order == "random" and queue.rng.random() < 0.25):
         while state.undone:
             state.compute()
 
 
-def _tell_unfenced(f: Fragment, state: WgmmaState) -> None:
-    checker = f.gang.cta.cluster.checker
+def _report_unfenced(f: ConvergenceGroup, state: WgmmaState) -> None:
+    checker = f.warpgroup.cta.cluster.checker
     assert checker is not None
-    story = ["hint: wgmma.fence.sync.aligned before the first wgmma.mma_async of a group"]
-    if state.touched >= 0:
-        story.insert(0, f"registers were touched at {checker.findings.line_of(state.touched)}")
+    notes = ["hint: wgmma.fence.sync.aligned before the first wgmma.mma_async of a group"]
+    if state.last_access >= 0:
+        notes.insert(0, f"registers were touched at {checker.findings.line_of(state.last_access)}")
     checker.findings.add(
         "wgmma-fence",
         f.pc,
         "wgmma.mma_async uses registers that were accessed without a wgmma.fence since",
-        story,
+        notes,
     )
 
 
-def _descriptor(f: Fragment, slot: int, name: str) -> Descriptor:
+def _descriptor(f: ConvergenceGroup, slot: int, name: str) -> Descriptor:
     word = f.r[slot]
     if word.__class__ is np.ndarray:
         if not (word == word[0]).all():
@@ -238,15 +238,15 @@ def _descriptor(f: Fragment, slot: int, name: str) -> Descriptor:
 
 
 def check_operand(
-    gang: Gang,
+    warpgroup: Warpgroup,
     descriptor: Descriptor,
     shape: OperandShape,
-    started: Started,
+    started: AsyncEvent,
     at: int,
     name: str,
 ) -> None:
     """Races on an operand in shared memory, and whether its descriptor fits what was written."""
-    cta = gang.cta
+    cta = warpgroup.cta
     checker = cta.cluster.checker
     assert checker is not None
     granules = granules_of(descriptor, shape)
@@ -263,39 +263,41 @@ def check_operand(
         )
 
 
-def _accumulator(f: Fragment, product: Product, home: tuple[int, ...], keeps: bool) -> Accumulator:
+def _accumulator(
+    f: ConvergenceGroup, product: Product, d_registers: tuple[int, ...], keeps: bool
+) -> Accumulator:
     """The accumulator that the registers hold, or a new one of their values."""
     r = f.r
-    first = r[home[0]]
-    if first.__class__ is Held:
+    first = r[d_registers[0]]
+    if first.__class__ is AccumulatorRegister:
         accumulator = first.accumulator
-        mine = accumulator.home == home and accumulator.kind == product.d
+        mine = accumulator.d_registers == d_registers and accumulator.kind == product.d
         if mine and accumulator.intact and not accumulator.shared:
             return accumulator
     columns = product.n
     if keeps:
-        report = waiting_reporter(f)
-        for slot in home:
-            if r[slot].__class__ is Held:
-                settle(f, slot, report)
-        matrix = from_registers([r[s] for s in home], columns, product.d)
+        report = unwaited_reporter(f)
+        for slot in d_registers:
+            if r[slot].__class__ is AccumulatorRegister:
+                materialize(f, slot, report)
+        matrix = from_registers([r[s] for s in d_registers], columns, product.d)
     else:
         matrix = np.zeros((ROWS, columns), np.float64 if product.d == "s32" else np.float32)
-    accumulator = Accumulator(matrix, product.d, home)
-    for i, slot in enumerate(home):
-        r[slot] = Held(accumulator, i)
+    accumulator = Accumulator(matrix, product.d, d_registers)
+    for i, slot in enumerate(d_registers):
+        r[slot] = AccumulatorRegister(accumulator, i)
     return accumulator
 
 
-def waiting_reporter(f: Fragment) -> Callable[[Fragment], None]:
+def unwaited_reporter(f: ConvergenceGroup) -> Callable[[ConvergenceGroup], None]:
     """Who is told that a register is read too early."""
-    checker = f.gang.cta.cluster.checker
+    checker = f.warpgroup.cta.cluster.checker
 
-    def report(fragment: Fragment) -> None:
+    def report(group: ConvergenceGroup) -> None:
         if checker is not None:
             checker.findings.add(
                 "wgmma-wait",
-                fragment.pc,
+                group.pc,
                 "an accumulator of wgmma is read before wgmma.wait_group has waited for it",
                 ["hint: wgmma.wait_group.sync.aligned 0 before registers of D are used"],
             )
@@ -304,14 +306,14 @@ def waiting_reporter(f: Fragment) -> Callable[[Fragment], None]:
 
 
 def _compute(
-    gang: Gang,
+    warpgroup: Warpgroup,
     product: Product,
     accumulator: Accumulator,
     a_of: Callable[[], Array],
     b_descriptor: Descriptor,
     keeps: bool,
 ) -> Callable[[], None]:
-    cta = gang.cta
+    cta = warpgroup.cta
     sign = -1 if product.negate[0] != product.negate[1] else 1
 
     def run() -> None:
@@ -345,10 +347,10 @@ def _register_operand(values: list[Value], element: str) -> Array:
     parts = np.ascontiguousarray(words[:, :, None]).view(UNSIGNED[bits]).reshape(4, THREADS, per)
     register = np.arange(4)[:, None, None]
     thread = np.arange(THREADS)[None, :, None]
-    place = np.arange(per)[None, None, :]
+    location = np.arange(per)[None, None, :]
     lane, warp = thread % 32, thread // 32
-    row = 16 * warp + lane // 4 + 8 * (register % 2) + 0 * place
-    column = per * (lane % 4) + place + 4 * per * (register // 2)
+    row = 16 * warp + lane // 4 + 8 * (register % 2) + 0 * location
+    column = per * (lane % 4) + location + 4 * per * (register // 2)
     matrix = np.empty((ROWS, 8 * per), parts.dtype)
     matrix[row, column] = parts
     return values_of(matrix, element)
@@ -363,10 +365,10 @@ def build_fence(site: Site) -> Step:
     site.no_more()
     site.count(0)
 
-    def step(f: Fragment) -> int | None:
-        if not whole_warpgroup(f, "wgmma.fence"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge_warpgroup(f, "wgmma.fence"):
             return STOP
-        state_of(f.gang).fenced = True
+        state_of(f.warpgroup).fenced = True
         return None
 
     return step
@@ -378,10 +380,10 @@ def build_commit(site: Site) -> Step:
     site.no_more()
     site.count(0)
 
-    def step(f: Fragment) -> int | None:
-        if not whole_warpgroup(f, "wgmma.commit_group"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge_warpgroup(f, "wgmma.commit_group"):
             return STOP
-        state = state_of(f.gang)
+        state = state_of(f.warpgroup)
         state.groups.append(state.open)
         state.open = []
         return None
@@ -396,10 +398,10 @@ def build_wait(site: Site) -> Step:
     site.count(1)
     newest = site.immediate(0)
 
-    def step(f: Fragment) -> int | None:
-        if not whole_warpgroup(f, "wgmma.wait_group"):
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge_warpgroup(f, "wgmma.wait_group"):
             return STOP
-        state = state_of(f.gang)
+        state = state_of(f.warpgroup)
         done = state.groups[: max(len(state.groups) - newest, 0)]
         state.groups = state.groups[len(done) :]
         for group in done:
@@ -409,8 +411,8 @@ def build_wait(site: Site) -> Step:
     return step
 
 
-def _finish(f: Fragment, state: WgmmaState, group: list[Issued]) -> None:
-    checker = f.gang.cta.cluster.checker
+def _finish(f: ConvergenceGroup, state: WgmmaState, group: list[PendingMma]) -> None:
+    checker = f.warpgroup.cta.cluster.checker
     for item in group:
         state.force(item)
         item.accumulator.pending -= 1
@@ -420,8 +422,8 @@ def _finish(f: Fragment, state: WgmmaState, group: list[Issued]) -> None:
     if checker is not None and group:
         started = group[-1].started
         assert started is not None
-        for agent in f.gang.agents:
-            checker.clocks.learn(agent, started.done)
+        for agent in f.warpgroup.agents:
+            checker.clocks.join_own(agent, started.done)
 
 
 TABLE = (

@@ -1,4 +1,4 @@
-"""Scales of block-scaled products, in tensor memory.  Source: PTX ISA 9.7.16.10.7."""
+"""Scale factors of block-scaled MMA in tensor memory.  Source: PTX ISA 9.7.16.10.7."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from tileas_xdsl.interpreters.ptx.numerics.float_formats import singles
 from tileas_xdsl.target.block_scales import QUARTERS, ROWS
 
 UNSIGNED_FORMATS = {"ue8m0": ("ue8m0", 0xFF), "ue4m3": ("e4m3", 0x7F)}
-"""By format of scales: the one that its bits are read in, and which of them count."""
+"""By format of scale factors: the format that decodes it, and the mask of its bits."""
 
 
 @dataclass(frozen=True)
 class Scales:
-    """The scales of one operand: `count` bytes of each of `rows` rows, from a byte of a word on."""
+    """The scale factors of an operand: `count` bytes of each of `rows` rows, from a byte of a word
+    on."""
 
     name: str
     address: int
@@ -33,7 +34,7 @@ class Scales:
 
     @cached_property
     def cells(self) -> Array:
-        """`(quarter, row)`: the cells that hold them."""
+        """The tensor-memory cells, an array (quarter of the lanes, row)."""
         lane, column = split(self.address)
         if lane:
             raise Fault("tensor-memory", f"the scales of {self.name} begin at lane {lane}, not 0")
@@ -42,7 +43,7 @@ class Scales:
         return (row % ROWS + ROWS * quarter) * TENSOR_COLUMNS + column + row // ROWS
 
     def read(self, cta: Cta) -> Array:
-        """`(rows, count)` doubles; a fault where the quarters of the lanes do not agree."""
+        """Return (rows, count) doubles; a fault where the quarters of the lanes differ."""
         words = np.ascontiguousarray(cta.tensor.cells.reshape(-1)[self.cells])
         found = words.view(np.uint8).reshape(QUARTERS, self.rows, 4)
         found = found[..., self.byte : self.byte + self.count]
@@ -58,13 +59,14 @@ class Scales:
 
 
 def scaled(matrix: Array, scales: Array) -> Array:
-    """The rows of an operand (rows, K), each part of them times its scale."""
+    """Return an operand (rows, K) with every block of K multiplied by its scale factor."""
     blocks = matrix.astype(np.float64).reshape(len(matrix), scales.shape[1], -1)
     return (blocks * scales[:, :, None]).reshape(matrix.shape)
 
 
 def vector_of(site: Site) -> str | None:
-    """What an instruction says of its scales; None where it has none."""
+    """Return the `.scale_vec` or `.block` modifier of an instruction; None without block
+    scaling."""
     if not site.flag("block_scale"):
         return None
     named = site.choose(tuple(f"scale_vec::{n}X" for n in (1, 2, 4)), "")

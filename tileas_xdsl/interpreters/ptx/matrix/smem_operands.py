@@ -1,4 +1,4 @@
-"""Operands of matrix instructions in shared memory, as their descriptors say.
+"""Operands of wgmma and tcgen05.mma in shared memory, read through matrix descriptors.
 
 Sources: PTX ISA, shared memory matrix layout of wgmma and of tcgen05; CUTLASS
 include/cute/atom/mma_traits_sm90_gmma.hpp and mma_traits_sm100.hpp.
@@ -24,10 +24,10 @@ from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.smem_descriptor import decode
 
 WIDTHS: Mapping[str, int] = {"none": 1, "32B": 2, "64B": 4, "128B": 8, "128B_BASE32B": 8}
-"""Granules in a row of the pattern of each mode."""
+"""16-byte granules in a row of the swizzle atom, by mode."""
 
 K_BYTES = 32
-"""Bytes of K that one instruction reads of each row."""
+"""Extent of K in bytes of one instruction."""
 
 ELEMENT_BITS: Mapping[str, int] = {
     "f16": 16,
@@ -42,12 +42,12 @@ ELEMENT_BITS: Mapping[str, int] = {
     "s8": 8,
     "u8": 8,
 }
-"""The element types and the bits that each takes in shared memory."""
+"""Bits of an element in shared memory, by type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Elements below a byte: `bits` of each, the first one lowest, then padding of a granule."""
+    """Sub-byte elements: `bits` each, little-endian, padded to a granule."""
 
     format: str
     bits: int
@@ -65,7 +65,7 @@ PACKINGS: Mapping[str, Packing] = {
 
 @dataclass(frozen=True, slots=True)
 class OperandShape:
-    """What an instruction reads: `rows` along M or N, of elements of a type, K- or MN-major."""
+    """The operand of an instruction: `rows` along M or N, element type, K- or MN-major."""
 
     rows: int
     element: str
@@ -74,7 +74,7 @@ class OperandShape:
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """Where an operand begins in shared memory, and the bytes between its parts."""
+    """A decoded matrix descriptor: swizzle mode, start address, leading and stride byte offsets."""
 
     mode: str
     address: int
@@ -92,7 +92,7 @@ _read: dict[tuple[int, str], Descriptor] = {}
 
 
 def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
-    """The descriptor that a word is; a fault for one that is none or is not modelled."""
+    """Decode a matrix descriptor; a fault for one that is invalid or not modelled."""
     key = (word, target.name)
     known = _read.get(key)
     if known is not None:
@@ -115,7 +115,7 @@ def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
 
 @lru_cache(maxsize=8192)
 def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
-    """The granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
+    """Return the granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
     mode, start = descriptor.mode, descriptor.address
     leading, stride = descriptor.leading, descriptor.stride
     width = WIDTHS[mode]
@@ -138,7 +138,7 @@ def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
 
 
 def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
-    """The operand as numbers (rows, K): singles, or doubles for integers."""
+    """Return an operand (rows, K) as f32, integers as f64."""
     shared = cta.shared
     if cta.operand_version != shared.writes:
         cta.operands.clear()
@@ -153,7 +153,7 @@ def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
 
 
 def numbers(granules: Array, shape: OperandShape) -> Array:
-    """Granules as `granules_of` orders them to numbers (rows, K)."""
+    """Decode granules in the order of `granules_of` to an operand (rows, K)."""
     if shape.element in PACKINGS:
         return _unpacked(granules, PACKINGS[shape.element], shape)
     bits = ELEMENT_BITS[shape.element]
@@ -168,7 +168,7 @@ def numbers(granules: Array, shape: OperandShape) -> Array:
 
 
 def _unpacked(granules: Array, packing: Packing, shape: OperandShape) -> Array:
-    """Elements below a byte, which are K-major always."""
+    """Decode sub-byte elements, which are always K-major."""
     data = np.ascontiguousarray(granules).view(np.uint8).reshape(-1, GRANULE)
     bits = np.unpackbits(data, axis=1, bitorder="little")
     bits = bits[:, : packing.bits * packing.per_granule].reshape(-1, packing.bits)
@@ -177,7 +177,7 @@ def _unpacked(granules: Array, packing: Packing, shape: OperandShape) -> Array:
 
 
 def values_of(matrix: Array, element: str) -> Array:
-    """Bits of elements to numbers: singles, or doubles for integers."""
+    """Decode the bits of elements to f32, integers to f64."""
     if element == "s8":
         return np.ascontiguousarray(matrix).view(np.int8).astype(np.float64)
     if element == "u8":
@@ -186,12 +186,12 @@ def values_of(matrix: Array, element: str) -> Array:
 
 
 LARGEST = 1 << 18
-"""Multiplications at once: the library behind numpy starts threads for larger products, which costs
+"""Multiplications per BLAS call: BLAS starts threads for larger products, which costs
 more than these products do (OpenBLAS, GEMM_MULTITHREAD_THRESHOLD)."""
 
 
 def product(a: Array, b: Array) -> Array:
-    """`a` (M, K) times the transpose of `b` (N, K)."""
+    """Return `a` (M, K) times the transpose of `b` (N, K)."""
     rows = max(LARGEST // b.size, 1)
     if a.shape[0] <= rows:
         return a @ b.T

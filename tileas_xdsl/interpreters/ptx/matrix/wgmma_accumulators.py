@@ -1,7 +1,12 @@
-"""Accumulators of wgmma that stay matrices while nobody looks at their registers.
+"""Lazy accumulators of wgmma: matrices until an ordinary instruction reads their registers.
 
-A register of the table may hold a `Held`: a part of an accumulator.  Instructions other than wgmma
-and plain moves never see one; the program turns them into values first (`settle`).
+A chain of wgmma on one accumulator would convert 64xN matrices to registers and back at every step.
+A slot therefore may hold an `AccumulatorRegister`, a reference to element `index` of a matrix that
+only wgmma and plain `mov` pass on; before any other instruction it is materialized:
+
+    wgmma d, a, b        slots of d = AccumulatorRegister(acc, 0..n), acc.matrix = a @ b
+    wgmma d, a2, b2      acc.matrix += a2 @ b2
+    add.f32 x, d0, d1    materialize: all slots of acc become arrays of 128 words
 """
 
 from __future__ import annotations
@@ -13,16 +18,16 @@ from functools import cache
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment, Gang
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
 
 ROWS = 64
 THREADS = 128
 
 
 @cache
-def register_places(columns: int) -> tuple[Array, Array]:
+def register_coordinates(columns: int) -> tuple[Array, Array]:
     """Row and column of each 32-bit element (element of a thread, thread).
 
     Source: PTX ISA 9.7.15.5.1, register fragments of wgmma.
@@ -37,56 +42,56 @@ def register_places(columns: int) -> tuple[Array, Array]:
 
 @dataclass(eq=False)
 class Accumulator:
-    """The matrix D (64, N) of a warpgroup and the registers that are its home."""
+    """The accumulator D (64, N) of a warpgroup and the slots of its registers."""
 
     matrix: Array
     kind: str
     """f32, f16 or s32."""
-    home: tuple[int, ...]
+    d_registers: tuple[int, ...]
     pending: int = 0
-    """Instructions that were issued and not waited for."""
+    """Issued wgmmas that have not been waited for."""
     shared: bool = False
-    """Whether moves have copied registers of it."""
+    """Whether `mov` has copied registers of it."""
     intact: bool = True
-    """Whether all registers of its home still hold it."""
+    """Whether all of its registers still hold it."""
     values: list[Array] | None = None
 
     def registers(self) -> list[Array]:
-        """The values of all registers, one array of 128 threads each."""
+        """Return the values of all registers, an array of 128 threads each."""
         if self.values is None:
             self.values = to_registers(self.matrix, self.kind)
         return self.values
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Register `index` of an accumulator."""
+class AccumulatorRegister:
+    """The lazy value of register `index` of an accumulator."""
 
     accumulator: Accumulator
     index: int
 
 
 def to_registers(matrix: Array, kind: str) -> list[Array]:
-    """A matrix as registers."""
-    row, column = register_places(matrix.shape[1])
+    """Return the registers of a matrix, 32-bit words of 128 threads each."""
+    row, column = register_coordinates(matrix.shape[1])
     cells = matrix[row, column]
     if kind == "f16":
         halves = cells.astype(np.float16).view(np.uint16).astype(np.uint32)
         return list(halves[0::2] | halves[1::2] << np.uint32(16))
     if kind == "s32":
-        return list(wrapped(cells))
+        return list(wrap_int32(cells))
     return list(cells.astype(np.float32).view(np.uint32))
 
 
-def wrapped(cells: Array) -> Array:
-    """Doubles of whole numbers as 32-bit words that wrap."""
+def wrap_int32(cells: Array) -> Array:
+    """Return integral doubles as 32-bit words, modulo 2**32."""
     return (cells.astype(np.int64) & 0xFFFF_FFFF).astype(np.uint32)
 
 
 def from_registers(values: list[Value], columns: int, kind: str) -> Array:
-    """Registers as a matrix."""
+    """Return the matrix (64, columns) that registers hold."""
     words = np.stack([spread(v, THREADS, np.dtype(np.uint32)) for v in values])
-    row, column = register_places(columns)
+    row, column = register_coordinates(columns)
     if kind == "f16":
         low, high = words & np.uint32(0xFFFF), words >> np.uint32(16)
         cells = np.empty((2 * len(words), THREADS), np.float32)
@@ -102,70 +107,71 @@ def from_registers(values: list[Value], columns: int, kind: str) -> Array:
 
 
 @dataclass(eq=False)
-class Issued:
-    """One wgmma that was issued: what computes it, and the registers of A that it still reads."""
+class PendingMma:
+    """An issued wgmma: its computation, and the registers of A that it reads until it is waited
+    for."""
 
     run: Callable[[], None]
     accumulator: Accumulator
-    started: Started | None
+    started: AsyncEvent | None
     operands: tuple[int, ...] = ()
     done: bool = False
 
 
 @dataclass(eq=False)
 class WgmmaState:
-    """What a warpgroup has in flight."""
+    """The wgmmas in flight of a warpgroup: computed in order, committed in groups."""
 
     fenced: bool = False
-    """Whether wgmma.fence came after the last ordinary access to registers of wgmma."""
-    touched: int = -1
-    """The instruction that touched them last."""
-    undone: deque[Issued] = field(default_factory=deque[Issued])
-    open: list[Issued] = field(default_factory=list[Issued])
-    groups: list[list[Issued]] = field(default_factory=list[list[Issued]])
-    reading: dict[int, Issued] = field(default_factory=dict[int, Issued])
-    """Registers of A that instructions in flight read."""
+    """Whether wgmma.fence followed the last ordinary access to registers of wgmma."""
+    last_access: int = -1
+    """The instruction that accessed them last."""
+    undone: deque[PendingMma] = field(default_factory=deque[PendingMma])
+    open: list[PendingMma] = field(default_factory=list[PendingMma])
+    groups: list[list[PendingMma]] = field(default_factory=list[list[PendingMma]])
+    reading: dict[int, PendingMma] = field(default_factory=dict[int, PendingMma])
+    """Slots of A that wgmmas in flight read."""
 
     def compute(self) -> None:
-        """Do the oldest instruction."""
+        """Compute the oldest wgmma."""
         item = self.undone.popleft()
         item.done = True
         item.run()
 
-    def force(self, item: Issued) -> None:
-        """Do an instruction and all before it."""
+    def force(self, item: PendingMma) -> None:
+        """Compute a wgmma and all before it."""
         while not item.done:
             self.compute()
 
 
-def state_of(gang: Gang) -> WgmmaState:
-    """The state of a gang, made at its first use."""
-    if gang.wgmma is None:
-        gang.wgmma = WgmmaState()
-    return gang.wgmma
+def state_of(warpgroup: Warpgroup) -> WgmmaState:
+    """Return the wgmma state of a warpgroup."""
+    if warpgroup.wgmma is None:
+        warpgroup.wgmma = WgmmaState()
+    return warpgroup.wgmma
 
 
-def settle(f: Fragment, slot: int, report: Callable[[Fragment], None]) -> None:
-    """Turn a register into its value; `report` is told if it is not there yet."""
+def materialize(f: ConvergenceGroup, slot: int, report: Callable[[ConvergenceGroup], None]) -> None:
+    """Compute a lazy register's value; call `report` if its wgmma was not waited for."""
     held = f.r[slot]
     accumulator = held.accumulator
     if accumulator.pending:
         report(f)
-    state = state_of(f.gang)
+    state = state_of(f.warpgroup)
     while state.undone and accumulator.pending:
         state.compute()
     values = accumulator.registers()
     accumulator.intact = False
-    for home in accumulator.home:
-        mine = f.r[home]
-        if mine.__class__ is Held and mine.accumulator is accumulator:
-            f.r[home] = values[mine.index]
-    if f.r[slot].__class__ is Held:
+    for d_registers in accumulator.d_registers:
+        mine = f.r[d_registers]
+        if mine.__class__ is AccumulatorRegister and mine.accumulator is accumulator:
+            f.r[d_registers] = values[mine.index]
+    if f.r[slot].__class__ is AccumulatorRegister:
         f.r[slot] = values[held.index]
 
 
-def settle_all(f: Fragment) -> None:
-    """Turn all registers of a fragment into values, before fragments are merged."""
+def materialize_all(f: ConvergenceGroup) -> None:
+    """Materialize all registers of a group before groups are merged."""
     for slot, value in enumerate(f.r):
-        if value.__class__ is Held:
-            settle(f, slot, lambda _: None)
+        if value.__class__ is AccumulatorRegister:
+            materialize(f, slot, lambda _: None)

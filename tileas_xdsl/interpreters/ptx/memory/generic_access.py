@@ -1,7 +1,7 @@
-"""Generic memory accesses of a fragment: which space an address is in, and what is there.
+"""Loads and stores of a convergence group, by the state space that each lane's address is in.
 
-Addresses of one instruction may be uniform or differ by lane; the lanes that execute it are those
-of the fragment's mask.
+Addresses of an instruction may be uniform or differ by lane; the lanes that execute it are those
+of the active mask.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, indices
-from tileas_xdsl.interpreters.ptx.execution.state import Cta, Fragment
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
@@ -33,12 +33,12 @@ SPACES: dict[str, Space] = {
     "shared::cluster": "shared",
     "local": "local",
 }
-"""The kinds of addresses by the name of a state space."""
+"""The kind of address by the name of a state space."""
 
 
 @dataclass(slots=True)
 class Group:
-    """Some lanes whose addresses are in one memory; `rows` are their places among all active."""
+    """Lanes whose addresses are in one memory; `rows` are their indices among the active lanes."""
 
     space: Space
     rows: Array | slice
@@ -47,8 +47,8 @@ class Group:
     cta: Cta | None = None
 
 
-def addresses_of(f: Fragment, value: Value, offset: int) -> tuple[Array, Array]:
-    """The active lanes and the address of each, as int64."""
+def addresses_of(f: ConvergenceGroup, value: Value, offset: int) -> tuple[Array, Array]:
+    """Return the active lanes and their addresses as int64."""
     lanes = indices(f.mask)
     if value.__class__ is np.ndarray:
         found = value[lanes].astype(np.int64)
@@ -56,8 +56,8 @@ def addresses_of(f: Fragment, value: Value, offset: int) -> tuple[Array, Array]:
     return lanes, np.full(len(lanes), value + offset, np.int64)
 
 
-def groups(f: Fragment, value: Value, offset: int, space: Space) -> Iterator[Group]:
-    """The accesses of an instruction, by the memory that they are in."""
+def groups(f: ConvergenceGroup, value: Value, offset: int, space: Space) -> Iterator[Group]:
+    """Yield the accesses of an instruction, grouped by memory."""
     lanes, addresses = addresses_of(f, value, offset)
     if space == "global":
         yield Group("global", slice(None), lanes, addresses)
@@ -70,7 +70,7 @@ def groups(f: Fragment, value: Value, offset: int, space: Space) -> Iterator[Gro
         yield Group("local", slice(None), lanes, addresses & 0xFFFF_FFFF)
 
 
-def _generic(f: Fragment, lanes: Array, addresses: Array) -> Iterator[Group]:
+def _generic(f: ConvergenceGroup, lanes: Array, addresses: Array) -> Iterator[Group]:
     low, high = int(addresses.min()), int(addresses.max())
     if high < LOCAL_WINDOW:
         yield Group("global", slice(None), lanes, addresses)
@@ -90,59 +90,64 @@ def _generic(f: Fragment, lanes: Array, addresses: Array) -> Iterator[Group]:
             yield Group("global", rows, lanes[rows], mine)
 
 
-def _shared(f: Fragment, rows: Array | slice, lanes: Array, addresses: Array) -> Iterator[Group]:
+def _shared(
+    f: ConvergenceGroup, rows: Array | slice, lanes: Array, addresses: Array
+) -> Iterator[Group]:
     ranks = addresses >> RANK_SHIFT
     first = int(ranks[0])
     if bool((ranks == first).all()):
-        yield Group("shared", rows, lanes, addresses & OFFSET_MASK, _touch(f, first, addresses))
+        yield Group(
+            "shared", rows, lanes, addresses & OFFSET_MASK, _cta_of_rank(f, first, addresses)
+        )
         return
-    places = np.arange(len(lanes)) if isinstance(rows, slice) else rows
+    locations = np.arange(len(lanes)) if isinstance(rows, slice) else rows
     for rank in np.unique(ranks).tolist():
         mine = np.flatnonzero(ranks == rank)
         found = addresses[mine]
-        cta = _touch(f, rank, found)
-        yield Group("shared", places[mine], lanes[mine], found & OFFSET_MASK, cta)
+        cta = _cta_of_rank(f, rank, found)
+        yield Group("shared", locations[mine], lanes[mine], found & OFFSET_MASK, cta)
 
 
-def _touch(f: Fragment, rank: int, addresses: Array) -> Cta:
-    cta = f.gang.cta
+def _cta_of_rank(f: ConvergenceGroup, rank: int, addresses: Array) -> Cta:
+    cta = f.warpgroup.cta
     if rank == cta.rank:
         return cta
     found = cta.cluster.cta_of(int(addresses[0]))
-    note_remote(f, found)
+    record_remote_access(f, found)
     return found
 
 
-def note_remote(f: Fragment, cta: Cta) -> None:
-    """Remember that warps of a fragment reach into another CTA."""
-    checker = f.gang.cta.cluster.checker
-    if checker is None or cta is f.gang.cta:
+def record_remote_access(f: ConvergenceGroup, cta: Cta) -> None:
+    """Record an access to the shared memory of another CTA, to check that it does not exit
+    before."""
+    checker = f.warpgroup.cta.cluster.checker
+    if checker is None or cta is f.warpgroup.cta:
         return
-    seen = checker.clocks.seen
-    for agent in {f.gang.agent(int(lane)) for lane in indices(f.mask)}:
-        cta.remote_touch[agent] = int(seen[agent, agent])
+    ordered = checker.clocks.ordered
+    for agent in {f.warpgroup.agent(int(lane)) for lane in indices(f.mask)}:
+        cta.remote_access[agent] = int(ordered[agent, agent])
 
 
-def load(f: Fragment, group: Group, size: int, count: int, *, check: bool = True) -> Array:
-    """Rows of `count` elements of `size` bytes, one a lane of the group."""
-    cluster = f.gang.cta.cluster
+def load(f: ConvergenceGroup, group: Group, size: int, count: int, *, check: bool = True) -> Array:
+    """Return `count` elements of `size` bytes for each lane, an array (lanes, count)."""
+    cluster = f.warpgroup.cta.cluster
     if group.space == "global":
         return cluster.memory.load(group.addresses, size, count)
     if group.space == "local":
         return _local(f, group, size, count)
     cta = group.cta
     assert cta is not None
-    places = cta.shared.places(group.addresses, size, count)
+    locations = cta.shared.locations(group.addresses, size, count)
     if cluster.checker is not None and check:
         cluster.checker.lanes(
-            cta, f.gang, group.lanes, group.addresses, size * count, f.pc, write=False
+            cta, f.warpgroup, group.lanes, group.addresses, size * count, f.pc, write=False
         )
-    return cta.shared.views[size][places]
+    return cta.shared.views[size][locations]
 
 
-def store(f: Fragment, group: Group, values: Array, size: int) -> None:
-    """Put rows of elements of `size` bytes, one a lane of the group."""
-    cluster = f.gang.cta.cluster
+def store(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
+    """Store `values` (lanes, count) as elements of `size` bytes."""
+    cluster = f.warpgroup.cta.cluster
     cluster.events += 1
     if group.space == "global":
         cluster.memory.store(group.addresses, values, size)
@@ -153,17 +158,17 @@ def store(f: Fragment, group: Group, values: Array, size: int) -> None:
     cta = group.cta
     assert cta is not None
     count = values.shape[1]
-    places = cta.shared.places(group.addresses, size, count)
+    locations = cta.shared.locations(group.addresses, size, count)
     if cluster.checker is not None:
         cluster.checker.lanes(
-            cta, f.gang, group.lanes, group.addresses, size * count, f.pc, write=True
+            cta, f.warpgroup, group.lanes, group.addresses, size * count, f.pc, write=True
         )
-    cta.shared.views[size][places] = values
+    cta.shared.views[size][locations] = values
     cta.shared.writes += 1
 
 
-def _local_places(f: Fragment, group: Group, size: int, count: int) -> tuple[Array, Array]:
-    memory = f.gang.local
+def _local_places(f: ConvergenceGroup, group: Group, size: int, count: int) -> tuple[Array, Array]:
+    memory = f.warpgroup.local
     low, high = int(group.addresses.min()), int(group.addresses.max())
     if memory is None or low < 0 or high + size * count > memory.shape[1]:
         limit = 0 if memory is None else memory.shape[1]
@@ -174,15 +179,15 @@ def _local_places(f: Fragment, group: Group, size: int, count: int) -> tuple[Arr
         )
     if bool((group.addresses % (size * count)).any()):
         raise Fault("misaligned-address", f"local address {low:#x} is misaligned")
-    places = (group.addresses // size)[:, None] + np.arange(count)
-    return memory.view(UNSIGNED[8 * size]), places
+    locations = (group.addresses // size)[:, None] + np.arange(count)
+    return memory.view(UNSIGNED[8 * size]), locations
 
 
-def _local(f: Fragment, group: Group, size: int, count: int) -> Array:
-    view, places = _local_places(f, group, size, count)
-    return view[group.lanes[:, None], places]
+def _local(f: ConvergenceGroup, group: Group, size: int, count: int) -> Array:
+    view, locations = _local_places(f, group, size, count)
+    return view[group.lanes[:, None], locations]
 
 
-def _store_local(f: Fragment, group: Group, values: Array, size: int) -> None:
-    view, places = _local_places(f, group, size, values.shape[1])
-    view[group.lanes[:, None], places] = values
+def _store_local(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
+    view, locations = _local_places(f, group, size, values.shape[1])
+    view[group.lanes[:, None], locations] = values

@@ -1,7 +1,7 @@
-"""Memory by address: global memory, and the windows of the other spaces in generic addresses.
+"""Global memory as buffers by address, and the windows of other state spaces in generic addresses.
 
 Kernel parameters and constants are buffers of global memory too.  Source: PTX ISA 5.1, state
-spaces; the places of windows are ours.
+spaces; the base addresses of the windows are our choice.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
-from tileas_xdsl.interpreters.ptx.tma.modified_tensor_maps import ChangedMaps
+from tileas_xdsl.interpreters.ptx.tma.modified_tensor_maps import ModifiedTensorMaps
 from tileas_xdsl.target.tensor_map import TensorMap
 from tileas_xdsl.target.tensor_map_bytes import encode
 
 SHARED_WINDOW = 0x7F00_0000_0000
-"""Where generic addresses of shared memory begin; the rest is a `.shared::cluster` address."""
+"""Base of shared memory in generic addresses; the offset is a `.shared::cluster` address."""
 
 LOCAL_WINDOW = 0x7E00_0000_0000
-"""Where generic addresses of a thread's own memory begin."""
+"""Base of local memory in generic addresses."""
 
 WINDOW_SIZE = 1 << 32
 
@@ -31,7 +31,7 @@ ALIGNMENT = 512
 
 
 class Buffer:
-    """A run of bytes at an address; views of all widths share them."""
+    """Bytes at an address; `views` are the same bytes as unsigned elements, by element size."""
 
     __slots__ = ("base", "data", "end", "name", "read_only", "views")
 
@@ -48,18 +48,19 @@ class Buffer:
 
 
 class GlobalMemory:
-    """Buffers at rising addresses with gaps between, so that running past one is seen."""
+    """Buffers at ascending addresses with gaps between, so that accesses out of bounds are
+    detected."""
 
     def __init__(self) -> None:
         self.buffers: list[Buffer] = []
         self._bases: list[int] = []
         self._next = FIRST_ADDRESS
-        self.changed_maps = ChangedMaps()
+        self.modified_tensor_maps = ModifiedTensorMaps()
         self.writes = 0
-        """How often anything was written: whoever spins on memory looks again when it changes."""
+        """Count of writes: a group that spins on memory is runnable again when it changes."""
 
     def add(self, name: str, data: Array, *, read_only: bool = False) -> Buffer:
-        """A buffer of its own that holds `data` (bytes)."""
+        """Allocate a buffer that holds `data` (bytes)."""
         buffer = Buffer(name, self._next, data, read_only=read_only)
         self._next = (buffer.end + GAP + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self.buffers.append(buffer)
@@ -67,46 +68,47 @@ class GlobalMemory:
         return buffer
 
     def encode(self, tensor_map: TensorMap) -> bytes:
-        """The bytes of a tensor map over one of them."""
+        """Return the 128 bytes of a tensor map."""
         return encode(tensor_map)
 
     def find(self, address: int, size: int) -> Buffer:
-        """The buffer that holds `size` bytes at `address`."""
+        """Return the buffer that holds `size` bytes at `address`."""
         at = bisect_right(self._bases, address) - 1
         if at >= 0 and address + size <= self.buffers[at].end:
             return self.buffers[at]
         raise Fault("illegal-address", self._nowhere(address, size, at))
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes at an address."""
+        """Return bytes at an address."""
         buffer = self.find(address, size)
         start = address - buffer.base
         return buffer.data[start : start + size].tobytes()
 
     def write(self, address: int, data: bytes) -> None:
-        """Put bytes at an address."""
+        """Store bytes at an address."""
         buffer = self.writable(address, len(data))
         start = address - buffer.base
         buffer.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
         self.writes += 1
 
     def writable(self, address: int, size: int) -> Buffer:
-        """The buffer at an address, if a kernel may write it."""
+        """Return the buffer at an address; a fault where it is read-only."""
         buffer = self.find(address, size)
         if buffer.read_only:
             raise Fault("illegal-address", f"{buffer.name} at {address:#x} cannot be written")
         return buffer
 
     def load(self, addresses: Array, size: int, count: int) -> Array:
-        """`count` elements of `size` bytes from each address: an array (addresses, count)."""
+        """Return `count` elements of `size` bytes from each address, an array (addresses,
+        count)."""
         found = self._one_buffer(addresses, size * count)
         if found is None:
             parts = [self.load(addresses[i : i + 1], size, count) for i in range(len(addresses))]
             return np.concatenate(parts)
-        return found.views[size][self._places(found, addresses, size, count)]
+        return found.views[size][self._locations(found, addresses, size, count)]
 
     def store(self, addresses: Array, values: Array, size: int) -> None:
-        """The rows of `values` (addresses, count) at the addresses; the last lane wins."""
+        """Store the rows of `values` (addresses, count) at the addresses; the last lane wins."""
         self.writes += 1
         count = values.shape[1]
         found = self._one_buffer(addresses, size * count)
@@ -116,10 +118,10 @@ class GlobalMemory:
             return
         if found.read_only:
             raise Fault("illegal-address", f"{found.name} cannot be written")
-        found.views[size][self._places(found, addresses, size, count)] = values
+        found.views[size][self._locations(found, addresses, size, count)] = values
 
     def _one_buffer(self, addresses: Array, size: int) -> Buffer | None:
-        """The buffer that holds all accesses; None where there are several."""
+        """Return the buffer that holds all accesses; None where there are several."""
         low, high = int(addresses.min()), int(addresses.max())
         buffer = self.find(low, size)
         if high + size <= buffer.end:
@@ -128,7 +130,7 @@ class GlobalMemory:
             raise Fault("illegal-address", self._nowhere(high, size, -1))
         return None
 
-    def _places(self, buffer: Buffer, addresses: Array, size: int, count: int) -> Array:
+    def _locations(self, buffer: Buffer, addresses: Array, size: int, count: int) -> Array:
         offsets = addresses.astype(np.int64) - buffer.base
         check_aligned(addresses, offsets, size * count)
         first = (offsets // size)[:, None]

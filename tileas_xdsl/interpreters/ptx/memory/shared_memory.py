@@ -1,4 +1,4 @@
-"""The shared memory of one CTA and its tensor memory, byte by byte."""
+"""The shared memory and the tensor memory of a CTA."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from tileas_xdsl.interpreters.ptx.memory.global_memory import check_aligned
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
 RESERVED = 1024
-"""The first bytes of a CTA's window belong to the system (CUDA, from sm_90 on)."""
+"""Bytes at the begin of a CTA's window that CUDA reserves (from sm_90 on)."""
 
 RANK_SHIFT = 24
-"""A `.shared::cluster` address is the rank of the CTA and the offset in its window."""
+"""A `.shared::cluster` address is `rank << RANK_SHIFT | offset`."""
 
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
 
 GRANULE = 16
-"""Bytes that copies and matrix instructions move at least."""
+"""Bytes of the smallest unit of bulk copies and matrix descriptors."""
 
 TENSOR_LANES = 128
 TENSOR_COLUMNS = 512
 
 
 class SharedMemory:
-    """The window of a CTA: offsets from `RESERVED` to `end` may be used."""
+    """The shared-memory window of a CTA; offsets from `RESERVED` to `end` are valid."""
 
     __slots__ = ("data", "end", "granules", "views", "writes")
 
@@ -33,7 +33,7 @@ class SharedMemory:
         self.end = RESERVED + size
         self.data = np.zeros((self.end + 1023) // 1024 * 1024, np.uint8)
         self.granules = self.data.view(np.complex128)
-        """16 bytes each; only ever copied, never computed with."""
+        """The bytes as elements of 16, for copies only."""
         self.views = {
             bits // 8: self.data.view(dtype) for bits, dtype in UNSIGNED.items() if bits > 1
         }
@@ -56,8 +56,8 @@ class SharedMemory:
             offset = low if low < RESERVED else high
             raise Fault("illegal-address", self._outside(offset, GRANULE))
 
-    def places(self, offsets: Array, size: int, count: int) -> Array:
-        """Indices into the view of `size` bytes of `count` elements from each offset on."""
+    def locations(self, offsets: Array, size: int, count: int) -> Array:
+        """Return indices into the view of `size` bytes for `count` elements from each offset on."""
         low, high = int(offsets.min()), int(offsets.max())
         if low < RESERVED or high + size * count > self.end:
             bad = low if low < RESERVED else high
@@ -74,18 +74,18 @@ class SharedMemory:
 
 
 class TensorMemory:
-    """128 lanes of 512 columns of 32 bits, and who has which columns."""
+    """Tensor memory: 128 lanes of 512 columns of 32 bits, and the allocation of each column."""
 
     __slots__ = ("cells", "owners", "relinquished")
 
     def __init__(self) -> None:
         self.cells = np.zeros((TENSOR_LANES, TENSOR_COLUMNS), np.uint32)
         self.owners = np.zeros(TENSOR_COLUMNS, np.int32)
-        """The allocation of each column; 0 where it is free."""
+        """The allocation tag of each column; 0 where it is free."""
         self.relinquished = False
 
     def allocate(self, columns: int, tag: int) -> int | None:
-        """The first column of so many free ones; None where there are none."""
+        """Allocate adjacent columns; return the first one, or None where there are too few."""
         for start in range(0, TENSOR_COLUMNS - columns + 1, columns if columns < 256 else 32):
             if not self.owners[start : start + columns].any():
                 self.owners[start : start + columns] = tag

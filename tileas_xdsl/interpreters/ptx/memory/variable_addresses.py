@@ -1,4 +1,4 @@
-"""Where the variables and parameters of a kernel are."""
+"""Addresses of the variables and parameters of a kernel."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.errors import LaunchError, Place, PtxError
+from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import RESERVED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
 
 MAX_SHARED = 232_448
-"""Bytes that a block may have (compute capabilities 9.0 and 10.0)."""
+"""Shared memory of a block in bytes (compute capabilities 9.0 and 10.0)."""
 
 MAX_LOCAL = 1 << 20
 
 
 class Variables:
-    """Addresses by name.  `parameters` are the bytes of each parameter."""
+    """Allocates variables and resolves names; `parameters` are the bytes of each parameter."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Variables:
         parameters: Mapping[str, bytes],
         dynamic_shared: int,
     ) -> None:
-        self._places: dict[str, tuple[str, int]] = {}
+        self._locations: dict[str, tuple[str, int]] = {}
         self._shared: list[tuple[int, str]] = []
         self._parameters = parameters
         self.local_size = 0
@@ -41,25 +41,25 @@ class Variables:
         self._place_parameters(kernel.parameters, memory)
 
     def address(self, name: str, offset: int) -> tuple[str, int] | None:
-        """Space and address of a name; shared addresses are offsets in the window."""
-        found = self._places.get(name)
+        """Return state space and address of a name; shared addresses are offsets in the window."""
+        found = self._locations.get(name)
         return None if found is None else (found[0], found[1] + offset)
 
-    def parameter_bytes(self, name: str, offset: int, size: int, place: Place) -> bytes:
-        """Bytes of a parameter by name."""
+    def parameter_bytes(self, name: str, offset: int, size: int, location: SourceLocation) -> bytes:
+        """Return bytes of a parameter."""
         data = self._parameters.get(name)
         if data is None:
-            raise PtxError(f"'{name}' is no parameter of the kernel", place)
+            raise PtxError(f"'{name}' is no parameter of the kernel", location)
         if offset < 0 or offset + size > len(data):
             raise PtxError(
                 f"bytes {offset}..{offset + size - 1} are outside of parameter '{name}' of "
                 f"{len(data)} bytes",
-                place,
+                location,
             )
         return data[offset : offset + size]
 
     def shared_name(self, offset: int) -> str:
-        """An offset as a variable and a distance in it."""
+        """Return an offset as a variable and an offset in it."""
         best = max(((at, name) for at, name in self._shared if at <= offset), default=None)
         if best is None:
             return f"shared+{offset - RESERVED:#x}"
@@ -85,7 +85,7 @@ class Variables:
         return size
 
     def _put_shared(self, variable: Variable, at: int) -> None:
-        self._places[variable.name] = ("shared", at)
+        self._locations[variable.name] = ("shared", at)
         self._shared.append((at, variable.name))
 
     def _place_local(self, variables: Sequence[Variable]) -> None:
@@ -93,7 +93,7 @@ class Variables:
         for v in variables:
             if v.space == "local":
                 at = -(-at // v.align) * v.align
-                self._places[v.name] = ("local", at)
+                self._locations[v.name] = ("local", at)
                 at += v.size
         if at > MAX_LOCAL:
             raise LaunchError(f"a thread takes {at} bytes of local memory, more than {MAX_LOCAL}")
@@ -103,7 +103,7 @@ class Variables:
         data = np.zeros(max(variable.size, 1), np.uint8)
         data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
         buffer = memory.add(f"'{variable.name}'", data, read_only=variable.space == "const")
-        self._places[variable.name] = ("global", buffer.base)
+        self._locations[variable.name] = ("global", buffer.base)
 
     def _place_parameters(self, parameters: Sequence[Parameter], memory: GlobalMemory) -> None:
         data = b""
@@ -118,4 +118,4 @@ class Variables:
         cells = np.frombuffer(data, np.uint8).copy()
         buffer = memory.add("the parameters", cells, read_only=True)
         for name, offset in offsets.items():
-            self._places[name] = ("param", buffer.base + offset)
+            self._locations[name] = ("param", buffer.base + offset)

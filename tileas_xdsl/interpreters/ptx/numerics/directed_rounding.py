@@ -1,4 +1,4 @@
-"""Sums, products, quotients and fused products rounded once, in every mode.
+"""Correctly rounded add, mul, div, sqrt and fma in every rounding mode, from error-free transforms.
 
 A result is computed as a double and the sign of what the double lost.  From both a narrower format
 is rounded correctly: a double made odd in its last bit never looks exact or halfway (Boldo and
@@ -20,7 +20,7 @@ Operation = Callable[..., tuple[Array, Array]]
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """`a + b` and what it lost (Knuth)."""
+    """Return `a + b` and its rounding error (Knuth's TwoSum)."""
     total = a + b
     other = total - a
     lost = np.sign((a - (total - other)) + (b - other))
@@ -28,7 +28,7 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """`a * b` and what it lost (Dekker), where neither is extreme."""
+    """Return `a * b` and its rounding error (Dekker), without overflow and underflow."""
     product = a * b
     (ah, al), (bh, bl) = _halves(a), _halves(b)
     return product, ((ah * bh - product) + ah * bl + al * bh) + al * bl
@@ -41,7 +41,7 @@ def _halves(a: Array) -> tuple[Array, Array]:
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """`a * b` and the sign of what it lost."""
+    """Return `a * b` and the sign of its rounding error."""
     product, lost = _exact_product(a, b)
     if _moderate(a, b).all():
         return product, np.sign(lost)
@@ -49,21 +49,21 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def quotient(a: Array, b: Array) -> tuple[Array, Array]:
-    """`a / b` and the sign of what it lost."""
+    """Return `a / b` and the sign of its rounding error."""
     value = a / b
     lost = _exactly(_fraction, value, a, b)
     return value, np.where(b == 0, lost, _overflowed(value, lost, a, b))
 
 
 def square_root(a: Array) -> tuple[Array, Array]:
-    """The square root and the sign of what it lost."""
+    """Return the square root and the sign of its rounding error."""
     value = np.sqrt(a)
     left = _exactly(_beyond_square, np.zeros_like(value), a, value)
     return value, left
 
 
 def fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """`a * b + c` rounded once, and the sign of what it lost."""
+    """Return `a * b + c` rounded once, and the sign of its rounding error."""
     overflows = np.isfinite(a) & np.isfinite(b) & np.isinf(c)
     plain = np.where(overflows, c, a * b + c)
     product, rest = _exact_product(a, b)
@@ -111,7 +111,7 @@ def _overflowed(value: Array, lost: Array, *operands: Array) -> Array:
 
 
 def _moderate(*values: Array) -> Array:
-    """Where products are exact sums of two doubles."""
+    """Return where a product is exactly a sum of two doubles."""
     good: Array = np.ones((), np.bool_)
     for value in values:
         size = np.abs(value)
@@ -120,17 +120,17 @@ def _moderate(*values: Array) -> Array:
 
 
 def _each(function: Callable[..., float], plain: Array, *values: Array) -> Array:
-    """`function` of each finite element; `plain` elsewhere."""
+    """Return `function` of each finite element, `plain` elsewhere."""
     spread = np.broadcast_arrays(plain, *values)
     finite = np.logical_and.reduce([np.isfinite(v) for v in spread[1:]])
     result = np.array(spread[0], np.float64)
-    for place in zip(*np.nonzero(finite), strict=True) if finite.ndim else [()] * bool(finite):
-        result[place] = function(*(float(v[place]) for v in spread[1:]))
+    for location in zip(*np.nonzero(finite), strict=True) if finite.ndim else [()] * bool(finite):
+        result[location] = function(*(float(v[location]) for v in spread[1:]))
     return result
 
 
 def _exactly(function: Callable[..., Fraction], value: Array, *operands: Array) -> Array:
-    """The sign of an exact function minus `value`, where all is finite."""
+    """Return the sign of an exact function minus `value`, where all is finite."""
 
     def sign(found: float, *arguments: float) -> float:
         exact = function(*arguments)
@@ -140,7 +140,7 @@ def _exactly(function: Callable[..., Fraction], value: Array, *operands: Array) 
 
 
 def rounded(result: tuple[Array, Array], name: str, rounding: str) -> Array:
-    """The bits of an operation's result in a format."""
+    """Return the bits of an operation's result, rounded to a format."""
     value, lost = result
     if name == "f64":
         return _directed(value, lost, rounding).view(np.uint64)
@@ -156,7 +156,7 @@ def _to_odd(value: Array, lost: Array) -> Array:
 
 
 def _directed(value: Array, lost: Array, rounding: str) -> Array:
-    """A double nearest to the result, moved to the side that a directed rounding wants."""
+    """Return the double next to the exact result in the rounding direction."""
     if rounding == "rn":
         return np.asarray(value, np.float64)
     down = {"rm": np.ones(np.shape(value), np.bool_), "rp": np.zeros(np.shape(value), np.bool_)}

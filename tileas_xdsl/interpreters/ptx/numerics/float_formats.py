@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A binary format; `shift` bits of nothing follow the mantissa in the register."""
+    """A binary float format; `shift` unused bits follow the mantissa in the register."""
 
     name: str
     exponent: int
@@ -70,7 +70,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def decode(bits: Array, name: str) -> Array:
-    """The doubles that `bits` (unsigned integers) are in a format."""
+    """Decode `bits` (unsigned integers) of a format to doubles."""
     if name == "f64":
         return np.asarray(bits, np.uint64).view(np.float64)
     if name == "f32":
@@ -86,7 +86,7 @@ def decode(bits: Array, name: str) -> Array:
 
 
 def singles(bits: Array, name: str) -> Array:
-    """The same as `float32`, which holds every format but f64."""
+    """Decode to `float32`, which represents every format but f64."""
     if name == "bf16":
         return single_of_bf16(bits)
     if name == "f16":
@@ -99,12 +99,12 @@ def singles(bits: Array, name: str) -> Array:
 
 
 def single_of_bf16(bits: Array) -> Array:
-    """bf16 is the upper half of a single."""
+    """Decode bf16, the upper half of an f32."""
     return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def bf16_of_single(values: Array) -> Array:
-    """Rounded to nearest even; NaN is canonical."""
+    """Round f32 to bf16 to nearest even; NaN becomes canonical."""
     wide = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = (wide + np.uint32(0x7FFF) + ((wide >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
     bits = rounded.astype(np.uint16)
@@ -114,7 +114,7 @@ def bf16_of_single(values: Array) -> Array:
 
 @cache
 def _table(name: str) -> Array:
-    """All values of a format of at most 8 bits, indexed by byte; bits above it are ignored."""
+    """Return all values of a format of at most 8 bits, indexed by byte; higher bits are ignored."""
     byte = np.arange(256)
     if name == "ue8m0":
         return np.where(byte == 255, np.nan, np.ldexp(1.0, byte - 127)).astype(np.float32)
@@ -134,7 +134,7 @@ def _table(name: str) -> Array:
 
 
 def encode(values: Array, name: str, rounding: str = "rn", *, saturate: bool = False) -> Array:
-    """The bits of doubles in a format, as uint64.
+    """Encode doubles in a format, as uint64.
 
     `rounding` is rn (nearest even), rna (nearest, halves away), rz, rm or rp.  `saturate` makes the
     largest finite number of what overflows.
@@ -173,7 +173,7 @@ def _rounded(count: Array, negative: Array, rounding: str) -> Array:
 def _overflow(
     f: Format, negative: Array, rounding: str, saturate: bool, values: Array
 ) -> Array | int:
-    """What takes the place of numbers beyond the largest: it, infinity, or NaN without one."""
+    """Return the result of overflow: the largest number, infinity, or NaN in formats without it."""
     if saturate or (not f.has_infinity and f.nan is None):
         return f.max_bits
     beyond = f.max_bits + 1
@@ -186,12 +186,12 @@ def _overflow(
 
 
 def encode_value(value: float, name: str) -> int:
-    """The bits of one number, rounded to nearest."""
+    """Encode one number, rounded to nearest even."""
     return int(encode(np.float64(value).reshape(1), name)[0])
 
 
 def encode_ue8m0(values: Array, rounding: str) -> Array:
-    """Powers of two as their exponent, rounded up (rp) or towards zero (rz); NaN is 255."""
+    """Encode as ue8m0: the exponent, rounded up (rp) or towards zero (rz); NaN is 255."""
     magnitude = np.abs(np.asarray(values, np.float64))
     fraction, exponent = np.frexp(np.where(np.isfinite(magnitude), magnitude, 1.0))
     power = exponent - 1 + ((fraction > 0.5) & (rounding == "rp"))

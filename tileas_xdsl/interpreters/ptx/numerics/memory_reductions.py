@@ -1,4 +1,4 @@
-"""Reductions of elements in memory: by atomics, bulk copies and tensor copies.
+"""Reductions of elements in memory: `red`/`atom`, `cp.reduce.async.bulk` and tensor reductions.
 
 Source: PTX ISA 9.7.13.5 atom, 9.7.9.25.5.2 cp.reduce.async.bulk.
 """
@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, decode,
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, UNSIGNED
 
 Combine = Callable[[Array, Array], Array]
-"""The old and the new value of elements, to what is written."""
+"""A function of old elements and operands that returns the new elements."""
 
 
 def _increment(old: Array, limit: Array) -> Array:
@@ -41,7 +41,7 @@ REDUCTIONS: Mapping[str, Combine] = {
 
 
 def combine_in_global_memory(operation: str, type_name: str) -> Combine:
-    """The same where global memory does it: subnormal f32 are zeros of their sign.
+    """Reduce as global memory does: subnormal f32 are flushed to zero.
 
     Source: PTX ISA 9.7.13.5 atom; f64 keeps NaN as it is, seen on an H200.
     """
@@ -64,7 +64,7 @@ def combine_in_global_memory(operation: str, type_name: str) -> Combine:
 
 
 def combine(operation: str, type_name: str) -> Combine:
-    """A reduction of arrays of bits (unsigned integers of the element's width)."""
+    """Reduce arrays of bits (unsigned integers of the element's width)."""
     if type_name in FORMATS:
         return _of_floats(operation, type_name)
     bits = int(type_name[1:])
@@ -87,7 +87,7 @@ def _of_floats(operation: str, name: str) -> Combine:
 
 
 def reduce_bytes(operation: str, type_name: str) -> Combine:
-    """The same of runs of bytes."""
+    """Reduce two byte arrays."""
     bits = FORMATS[type_name].bits if type_name in FORMATS else int(type_name[1:])
     function = combine(operation, type_name)
     dtype = UNSIGNED[bits]

@@ -24,7 +24,7 @@ class ScalarType:
 
     @property
     def size(self) -> int:
-        """Bytes in memory."""
+        """Size in memory in bytes."""
         return self.bits // 8
 
     @property
@@ -66,7 +66,7 @@ UNSIGNED: Mapping[int, np.dtype[Any]] = {
     32: np.dtype(np.uint32),
     64: np.dtype(np.uint64),
 }
-"""The numpy types of registers by their width."""
+"""The numpy type of registers by width in bits."""
 
 SIGNED: Mapping[int, np.dtype[Any]] = {
     8: np.dtype(np.int8),
@@ -80,4 +80,4 @@ NATIVE_FLOATS: Mapping[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
 }
-"""The formats that numpy computes in."""
+"""The float formats with a numpy type."""

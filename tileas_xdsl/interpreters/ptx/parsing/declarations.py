@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from math import prod
 
-from tileas_xdsl.interpreters.ptx.errors import Place
+from tileas_xdsl.interpreters.ptx.errors import SourceLocation
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, ScalarType
 from tileas_xdsl.interpreters.ptx.parsing.operands import Scope, parse_operand
@@ -21,14 +21,14 @@ from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
 VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 
 MAX_REGISTERS = 1 << 20
-"""No kernel has as many virtual registers in one declaration."""
+"""Largest number of virtual registers of a declaration."""
 
 MAX_BYTES = 1 << 31
-"""No variable is larger."""
+"""Largest size of a variable in bytes."""
 
 
 def parse_type(cursor: Cursor) -> ScalarType:
-    """`.f32` and the like."""
+    """Parse a type such as `.f32`."""
     name = cursor.token.text[1:]
     if cursor.token.kind != "directive" or name not in TYPES:
         cursor.fail(f"expected a type, found {cursor.shown()}")
@@ -37,7 +37,7 @@ def parse_type(cursor: Cursor) -> ScalarType:
 
 
 def parse_registers(cursor: Cursor, scope: Scope) -> None:
-    """`.reg .b32 %r<4>, a;` after `.reg`."""
+    """Parse the rest of `.reg .b32 %r<4>, a;` after `.reg`."""
     if cursor.token.text in VECTORS:
         cursor.fail(f"registers of vector type {cursor.token.text} are not supported")
     type_ = parse_type(cursor)
@@ -57,7 +57,7 @@ def parse_registers(cursor: Cursor, scope: Scope) -> None:
 
 
 def _alignment(cursor: Cursor) -> int:
-    """`.align N` and `.attribute(...)` and `.ptr` decorations, if there; 0 for none."""
+    """Parse optional `.align N`, `.attribute(...)` and `.ptr`; return the alignment, 0 for none."""
     align = 0
     while cursor.token.text in (".align", ".attribute", ".ptr", ".global", ".shared", ".const"):
         text = cursor.take().text
@@ -73,22 +73,22 @@ def _alignment(cursor: Cursor) -> int:
 
 
 def parse_parameter(cursor: Cursor) -> Parameter:
-    """`.param .align 64 .b8 name[128]`."""
+    """Parse `.param .align 64 .b8 name[128]`."""
     cursor.expect(".param", "in the list of parameters")
     align = _alignment(cursor)
     type_ = parse_type(cursor)
     align = max(align, _alignment(cursor))
-    place = cursor.place
+    location = cursor.location
     name = cursor.word("the name of a parameter")
     extents = _extents(cursor)
     size = type_.size * prod(extents)
     if not 0 < size <= 32764:
         cursor.fail(f"parameter '{name}' takes {size} bytes, not 1..32764")
-    return Parameter(name, type_, size, align or type_.size, bool(extents), place)
+    return Parameter(name, type_, size, align or type_.size, bool(extents), location)
 
 
 def _extents(cursor: Cursor) -> list[int]:
-    """`[4][2]`; an empty pair of brackets counts as 0."""
+    """Parse array extents such as `[4][2]`; empty brackets count as 0."""
     found: list[int] = []
     while cursor.accept("["):
         if cursor.accept("]"):
@@ -103,7 +103,7 @@ def _extents(cursor: Cursor) -> list[int]:
 
 
 def parse_variables(cursor: Cursor, space: str, *, extern: bool) -> list[Variable]:
-    """Variables after `.shared`, `.global`, `.const` or `.local`."""
+    """Parse variables after `.shared`, `.global`, `.const` or `.local`."""
     align = _alignment(cursor)
     lanes = VECTORS.get(cursor.token.text, 0)
     if lanes:
@@ -121,7 +121,7 @@ def parse_variables(cursor: Cursor, space: str, *, extern: bool) -> list[Variabl
 def _variable(
     cursor: Cursor, space: str, type_: ScalarType, lanes: int, align: int, extern: bool
 ) -> Variable:
-    place = cursor.place
+    location = cursor.location
     name = cursor.word("the name of a variable")
     extents = _extents(cursor)
     size = type_.size * lanes * prod(extents)
@@ -129,17 +129,17 @@ def _variable(
         cursor.fail(f"variable '{name}' takes {size} bytes, more than {MAX_BYTES}")
     data = b""
     if cursor.accept("="):
-        data = _initial_values(cursor, type_, place)
+        data = _initial_values(cursor, type_, location)
         if extents and extents[0] == 0:
             size = len(data)
-    return Variable(name, space, size, align or type_.size * lanes, place, data, extern)
+    return Variable(name, space, size, align or type_.size * lanes, location, data, extern)
 
 
-def _initial_values(cursor: Cursor, type_: ScalarType, place: Place) -> bytes:
+def _initial_values(cursor: Cursor, type_: ScalarType, location: SourceLocation) -> bytes:
     if cursor.accept("{"):
         data = b""
         while not cursor.accept("}"):
-            data += _initial_values(cursor, type_, place)
+            data += _initial_values(cursor, type_, location)
             if not cursor.accept(",") and cursor.token.text != "}":
                 cursor.fail(f"expected ',' or '}}' in an initial value, found {cursor.shown()}")
         return data

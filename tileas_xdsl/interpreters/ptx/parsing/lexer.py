@@ -1,4 +1,4 @@
-"""PTX text to tokens.  Source: PTX ISA 4, syntax."""
+"""Tokens of PTX text.  Source: PTX ISA 4, syntax."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 
 _PATTERN = re.compile(
     r"""
@@ -33,20 +33,20 @@ class Token:
 
 
 class Source:
-    """A text with the places of its characters."""
+    """A text and the source locations of its characters."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
         self.path = path
         self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
 
-    def place(self, offset: int) -> Place:
-        """Line and column of a character."""
+    def location(self, offset: int) -> SourceLocation:
+        """Return the source location of a character."""
         line = bisect_right(self._starts, offset)
-        return Place(self.path, line, offset - self._starts[line - 1] + 1)
+        return SourceLocation(self.path, line, offset - self._starts[line - 1] + 1)
 
     def tokens(self) -> list[Token]:
-        """All tokens, with an end token last; `PtxError` at the first character that is none."""
+        """Return all tokens and an end token; raise `PtxError` at a character that begins none."""
         found: list[Token] = []
         offset, end = 0, len(self.text)
         match = _PATTERN.match
@@ -62,8 +62,8 @@ class Source:
 
     def _bad_character(self, offset: int) -> PtxError:
         if self.text.startswith("/*", offset):
-            return PtxError("this comment is never closed", self.place(offset))
+            return PtxError("this comment is never closed", self.location(offset))
         if self.text[offset] == '"':
-            return PtxError("this string is never closed", self.place(offset))
+            return PtxError("this string is never closed", self.location(offset))
         shown = self.text[offset]
-        return PtxError(f"'{shown}' begins no token of PTX", self.place(offset))
+        return PtxError(f"'{shown}' begins no token of PTX", self.location(offset))

@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
 
 @dataclass
 class Scope:
-    """Names declared between two braces; inner ones hide outer ones."""
+    """The names declared in a `{ }` scope; inner declarations shadow outer ones."""
 
     number: int
     parent: Scope | None = None
@@ -40,11 +40,11 @@ class Scope:
     variables: dict[str, str] = field(default_factory=dict[str, str])
 
     def unique(self, name: str) -> str:
-        """A name that no other scope of the kernel has."""
+        """Return a name that is unique in the kernel."""
         return name if self.number == 0 else f"{name}#{self.number}"
 
     def register(self, name: str) -> Register | None:
-        """The register called `name`, here or further out."""
+        """Look up a register in this and the enclosing scopes."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.registers.get(name) or scope._numbered(name)
@@ -54,7 +54,7 @@ class Scope:
         return None
 
     def label(self, name: str) -> str | None:
-        """The unique name of a label, here or further out."""
+        """Look up the unique name of a label in this and the enclosing scopes."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.labels:
@@ -63,7 +63,7 @@ class Scope:
         return None
 
     def variable(self, name: str) -> str:
-        """The unique name of a variable that was declared here or further out, else its name."""
+        """Look up the unique name of a variable in this and the enclosing scopes, else its name."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.variables:
@@ -83,7 +83,7 @@ class Scope:
 
 
 def parse_operands(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
-    """All operands up to the semicolon, which is consumed."""
+    """Parse all operands and consume the semicolon."""
     found: list[Operand] = []
     if cursor.accept(";"):
         return ()
@@ -95,7 +95,7 @@ def parse_operands(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
 
 
 def parse_operand(cursor: Cursor, scope: Scope) -> Operand:
-    """One operand."""
+    """Parse one operand."""
     if cursor.token.text == "[":
         return _address(cursor, scope)
     if cursor.token.text == "{":
@@ -155,7 +155,7 @@ def _name(cursor: Cursor, scope: Scope) -> Operand:
 
 
 def _offset(cursor: Cursor) -> int:
-    """`+ integer` or `- integer`, if there."""
+    """Parse an optional `+ integer` or `- integer`."""
     if cursor.token.text == "-":
         return cursor.integer("an offset")
     if cursor.accept("+"):

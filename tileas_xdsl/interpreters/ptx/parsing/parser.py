@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.declarations import parse_parameter, parse_variables
 from tileas_xdsl.interpreters.ptx.parsing.lexer import Source
 from tileas_xdsl.interpreters.ptx.parsing.statements import (
     VARIABLE_SPACES,
     Body,
     BodyParser,
-    location,
+    loc_directive,
 )
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
 from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
@@ -32,7 +32,7 @@ TUNING: Mapping[str, str] = {
     ".maxnreg": "max_registers",
     ".minnctapersm": "min_blocks",
 }
-"""The directives of a kernel that the emulator reads; others only guide the assembler."""
+"""Kernel directives with an effect on execution; others only guide the assembler."""
 
 _VERSION = re.compile(r"(\d+)\.(\d+)$")
 
@@ -48,7 +48,7 @@ class _Header:
 
 
 def parse(text: str, path: str) -> PtxModule:
-    """The module that `text` is; `PtxError` says where it is none."""
+    """Parse a module; raise `PtxError` with the location of an error."""
     cursor = Cursor(Source(text, path))
     header = _Header()
     _preamble(cursor, header)
@@ -65,12 +65,12 @@ def parse(text: str, path: str) -> PtxModule:
 
 
 def _located(kernel: Kernel, header: _Header) -> Kernel:
-    """A kernel whose calls know where they come from: files are named at the end."""
+    """Return a kernel whose instructions have `.loc` origins, since `.file` may come last."""
     code = list(kernel.code)
     for at, origin in enumerate(header.bodies[kernel.name].origins):
         if code[at].parts[0] == "call" and origin is not None and origin[0] in header.files:
-            place = Place(header.files[origin[0]], *origin[1:])
-            code[at] = replace(code[at], origin=place)
+            location = SourceLocation(header.files[origin[0]], *origin[1:])
+            code[at] = replace(code[at], origin=location)
     return replace(kernel, code=code)
 
 
@@ -113,10 +113,10 @@ def _top_level(cursor: Cursor, header: _Header) -> None:
 
 
 def _skip_directive(cursor: Cursor, header: _Header) -> None:
-    """What says nothing about how a kernel runs."""
+    """Skip a directive without effect on execution."""
     text = cursor.token.text
     if text == ".loc":
-        location(cursor)
+        loc_directive(cursor)
     elif text == ".file":
         cursor.take()
         number, name = cursor.integer("the number of a file"), cursor.take().text.strip('"')
@@ -136,19 +136,19 @@ def _skip_directive(cursor: Cursor, header: _Header) -> None:
 
 
 def _skip_function(cursor: Cursor) -> None:
-    place = cursor.place
+    location = cursor.location
     while cursor.token.text not in ("{", ";"):
         if cursor.take().kind == "end":
-            raise PtxError("the text ends inside this function", place)
+            raise PtxError("the text ends inside this function", location)
     if not cursor.accept(";"):
         cursor.skip_braces()
 
 
 def _kernel(cursor: Cursor, header: _Header) -> Kernel:
-    place = cursor.place
+    location = cursor.location
     name = cursor.word("the name of a kernel")
     if name in header.kernels:
-        raise PtxError(f"kernel '{name}' is defined twice", place)
+        raise PtxError(f"kernel '{name}' is defined twice", location)
     parameters = _parameters(cursor)
     tuning = _tuning(cursor)
     body = header.bodies[name] = BodyParser(cursor).parse()
@@ -159,7 +159,7 @@ def _kernel(cursor: Cursor, header: _Header) -> Kernel:
         body.labels,
         body.variables,
         {name: targets for name, targets in body.tables.items()},
-        place,
+        location,
         **tuning,
     )
 
@@ -171,7 +171,7 @@ def _parameters(cursor: Cursor) -> list[Parameter]:
     while True:
         parameter = parse_parameter(cursor)
         if any(other.name == parameter.name for other in found):
-            raise PtxError(f"parameter '{parameter.name}' is declared twice", parameter.place)
+            raise PtxError(f"parameter '{parameter.name}' is declared twice", parameter.location)
         found.append(parameter)
         if cursor.accept(")"):
             return found
@@ -179,7 +179,7 @@ def _parameters(cursor: Cursor) -> list[Parameter]:
 
 
 def _tuning(cursor: Cursor) -> dict[str, Any]:
-    """The directives between the parameters and the body."""
+    """Parse the performance-tuning directives between parameters and body."""
     found: dict[str, Any] = {}
     readers: Mapping[str, Callable[[str], object]] = {
         ".maxnreg": cursor.integer,
@@ -198,6 +198,6 @@ def _tuning(cursor: Cursor) -> dict[str, Any]:
 
 
 def _skip_values(cursor: Cursor) -> None:
-    """What follows a directive that only guides the assembler."""
+    """Skip the arguments of a directive that only guides the assembler."""
     while cursor.token.kind in ("int", "word", "string") or cursor.token.text in (",", ";"):
         cursor.take()

@@ -45,7 +45,7 @@ _SCALARS = (
 CLOCKS: frozenset[str] = frozenset(
     {"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"}
 )
-"""Those that change while a thread runs."""
+"""Special registers that change during execution."""
 
 SPECIAL_REGISTERS: Mapping[str, int] = {
     **{f"{name}.{axis}": 32 for name in _VECTORS for axis in _AXES},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.declarations import parse_registers, parse_variables
 from tileas_xdsl.interpreters.ptx.parsing.operands import Scope, parse_operands
 from tileas_xdsl.interpreters.ptx.parsing.syntax import (
@@ -20,33 +20,33 @@ from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
 VARIABLE_SPACES = (".shared", ".local", ".global", ".const")
 
 MAX_INSTRUCTIONS = 1 << 20
-"""Places of instructions are 20 bits of what the checker remembers of an access."""
+"""Most instructions of a kernel: a stamp of the checker has 20 bits for the index of one."""
 
 MAX_DEPTH = 200
-"""Scopes nested deeper are no program."""
+"""Largest nesting depth of scopes."""
 
 
 @dataclass
 class Body:
-    """What stands between the braces of a kernel."""
+    """The parsed body of a kernel: instructions, variables and scopes."""
 
     code: list[Instruction] = field(default_factory=list[Instruction])
     labels: dict[str, int] = field(default_factory=dict[str, int])
     variables: list[Variable] = field(default_factory=list[Variable])
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    table_scopes: dict[str, tuple[Scope, Place]] = field(
-        default_factory=dict[str, tuple[Scope, Place]]
+    table_scopes: dict[str, tuple[Scope, SourceLocation]] = field(
+        default_factory=dict[str, tuple[Scope, SourceLocation]]
     )
     scopes: list[Scope] = field(default_factory=list[Scope])
     """The scope of each instruction."""
     origins: list[tuple[int, int, int] | None] = field(
         default_factory=list[tuple[int, int, int] | None]
     )
-    """File, line and column that each instruction comes from, as `.loc` says it."""
+    """File index, line and column of each instruction's `.loc`."""
 
 
 class BodyParser:
-    """Reads one body; jumps are resolved when all labels are known."""
+    """Parses one body; branch targets are resolved when all labels are known."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -55,14 +55,14 @@ class BodyParser:
         self._origin: tuple[int, int, int] | None = None
 
     def parse(self) -> Body:
-        """Everything up to the closing brace."""
-        opened = self.cursor.place
+        """Parse up to the closing brace."""
+        opened = self.cursor.location
         self.cursor.expect("{", "at the begin of a body")
         self._block(Scope(0), opened, 0)
         self._resolve()
         return self.body
 
-    def _block(self, scope: Scope, opened: Place, depth: int) -> None:
+    def _block(self, scope: Scope, opened: SourceLocation, depth: int) -> None:
         if depth > MAX_DEPTH:
             raise PtxError(f"scopes are nested deeper than {MAX_DEPTH}", opened)
         while not self.cursor.accept("}"):
@@ -74,7 +74,7 @@ class BodyParser:
         cursor = self.cursor
         token = cursor.token
         if token.text == "{":
-            opened = cursor.place
+            opened = cursor.location
             cursor.take()
             self._opened += 1
             self._block(Scope(self._opened, scope), opened, depth + 1)
@@ -95,7 +95,7 @@ class BodyParser:
             cursor.take()
             self.body.variables += parse_variables(cursor, text[1:], extern=False)
         elif text == ".loc":
-            self._origin = location(cursor)
+            self._origin = loc_directive(cursor)
         elif text == ".pragma":
             while not cursor.accept(";"):
                 if cursor.take().kind == "end":
@@ -107,7 +107,8 @@ class BodyParser:
             cursor.fail(f"directive '{text}' is not supported inside a kernel")
 
     def _parameters_of_call(self, scope: Scope) -> None:
-        """`.param` variables of a body: memory of each thread's own, named in their scope only."""
+        """Parse `.param` variables of a body: local memory of each thread, visible in their
+        scope."""
         for variable in parse_variables(self.cursor, "local", extern=False):
             # Scopes of calls all have the same names; `#` is in none of them.
             unique = f"{variable.name}#{self._opened}"
@@ -116,11 +117,11 @@ class BodyParser:
 
     def _label(self, scope: Scope) -> None:
         cursor = self.cursor
-        place = cursor.place
+        location = cursor.location
         name = cursor.take().text
         cursor.expect(":", "after a label")
         if name in scope.labels:
-            raise PtxError(f"label '{name}' is defined twice", place)
+            raise PtxError(f"label '{name}' is defined twice", location)
         unique = scope.unique(name)
         scope.labels[name] = unique
         if cursor.accept(".branchtargets"):
@@ -129,7 +130,7 @@ class BodyParser:
                 names.append(cursor.word("a label"))
             cursor.expect(";", "after labels")
             self.body.tables[unique] = tuple(names)
-            self.body.table_scopes[unique] = (scope, place)
+            self.body.table_scopes[unique] = (scope, location)
             return
         self.body.labels[unique] = len(self.body.code)
 
@@ -137,20 +138,22 @@ class BodyParser:
         cursor = self.cursor
         start = cursor.token.start
         guard = self._guard(scope)
-        place = cursor.place
+        location = cursor.location
         opcode = cursor.word("an instruction")
         if opcode.startswith("%"):
-            raise PtxError(f"expected an instruction, found '{opcode}'", place)
+            raise PtxError(f"expected an instruction, found '{opcode}'", location)
         called = opcode.split(".")[0] == "call"
         operands = _called(cursor, scope) if called else parse_operands(cursor, scope)
         end = cursor.peek(-1).start
         text = " ".join(cursor.source.text[start:end].split())
         shown = text if len(text) <= 120 else f"{text[:117]}..."
-        self.body.code.append(Instruction(tuple(opcode.split(".")), operands, guard, place, shown))
+        self.body.code.append(
+            Instruction(tuple(opcode.split(".")), operands, guard, location, shown)
+        )
         self.body.scopes.append(scope)
         self.body.origins.append(self._origin)
         if len(self.body.code) > MAX_INSTRUCTIONS:
-            raise PtxError(f"a kernel has at most {MAX_INSTRUCTIONS} instructions", place)
+            raise PtxError(f"a kernel has at most {MAX_INSTRUCTIONS} instructions", location)
 
     def _guard(self, scope: Scope) -> Guard | None:
         cursor = self.cursor
@@ -167,20 +170,20 @@ class BodyParser:
         return Guard(register, negated)
 
     def _resolve(self) -> None:
-        """Give jumps the unique names of their labels."""
+        """Resolve branch targets to the unique names of labels."""
         body = self.body
-        for name, (scope, place) in body.table_scopes.items():
-            body.tables[name] = tuple(_label(n, scope, place) for n in body.tables[name])
+        for name, (scope, location) in body.table_scopes.items():
+            body.tables[name] = tuple(_label(n, scope, location) for n in body.tables[name])
         for i, instruction in enumerate(body.code):
             if instruction.parts[0] not in ("bra", "brx"):
                 continue
             scope = body.scopes[i]
-            operands = tuple(_target(o, scope, instruction.place) for o in instruction.operands)
+            operands = tuple(_target(o, scope, instruction.location) for o in instruction.operands)
             body.code[i] = replace(instruction, operands=operands)
 
 
 def _called(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
-    """`(results), name, (arguments)` with groups as vectors; what else follows is read only."""
+    """Parse `(results), name, (arguments)` of a call, lists as vectors; skip the prototype."""
     found: list[Operand] = []
     while not cursor.accept(";"):
         token = cursor.take()
@@ -204,21 +207,21 @@ def _group_of_call(cursor: Cursor, scope: Scope) -> Operand:
     return Vector(tuple(names))
 
 
-def _target(operand: Operand, scope: Scope, place: Place) -> Operand:
+def _target(operand: Operand, scope: Scope, location: SourceLocation) -> Operand:
     if not isinstance(operand, Symbol):
         return operand
-    return Symbol(_label(operand.name, scope, place))
+    return Symbol(_label(operand.name, scope, location))
 
 
-def _label(name: str, scope: Scope, place: Place) -> str:
+def _label(name: str, scope: Scope, location: SourceLocation) -> str:
     found = scope.label(name)
     if found is None:
-        raise PtxError(f"label '{name}' is not defined", place)
+        raise PtxError(f"label '{name}' is not defined", location)
     return found
 
 
-def location(cursor: Cursor) -> tuple[int, int, int]:
-    """`.loc file line column [, function_name label [+ n]] [, inlined_at file line column]`."""
+def loc_directive(cursor: Cursor) -> tuple[int, int, int]:
+    """Parse `.loc file line column [, function_name label [+ n]] [, inlined_at ...]`."""
     cursor.expect(".loc", "here")
     file, line, column = (cursor.integer("a number of .loc") for _ in range(3))
     while cursor.accept(","):

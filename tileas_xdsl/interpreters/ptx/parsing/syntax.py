@@ -1,4 +1,4 @@
-"""What PTX text says: modules, kernels, declarations, instructions and operands."""
+"""Syntax tree of PTX: modules, kernels, declarations, instructions and operands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tileas_xdsl.interpreters.ptx.errors import Place
+from tileas_xdsl.interpreters.ptx.errors import SourceLocation
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import ScalarType
 
 
@@ -51,7 +51,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """`_`, a result that nobody wants."""
+    """`_`, a discarded result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,10 @@ class Instruction:
     parts: tuple[str, ...]
     operands: tuple[Operand, ...]
     guard: Guard | None
-    place: Place
+    location: SourceLocation
     text: str
-    origin: Place | None = None
-    """Where `.loc` says that it comes from."""
+    origin: SourceLocation | None = None
+    """The source location given by `.loc`."""
 
     @property
     def opcode(self) -> str:
@@ -125,7 +125,7 @@ class Parameter:
     size: int
     align: int
     is_array: bool
-    place: Place
+    location: SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Variable:
     space: str
     size: int
     align: int
-    place: Place
+    location: SourceLocation
     data: bytes = b""
     extern: bool = False
 
@@ -151,7 +151,7 @@ class Kernel:
     labels: Mapping[str, int]
     variables: Sequence[Variable]
     branch_targets: Mapping[str, tuple[str, ...]]
-    place: Place
+    location: SourceLocation
     max_threads: tuple[int, ...] | None = None
     required_threads: tuple[int, ...] | None = None
     required_cluster: tuple[int, ...] | None = None

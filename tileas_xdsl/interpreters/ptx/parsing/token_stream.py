@@ -1,15 +1,15 @@
-"""A cursor over tokens, with the errors that all parts of the parser raise."""
+"""A stream of tokens with one position, and the errors of the parser."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from tileas_xdsl.interpreters.ptx.errors import Place, PtxError
+from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.lexer import Source, Token
 
 
 class Cursor:
-    """The next token of a source, and what may be asked of it."""
+    """A position in the tokens of a source."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -22,41 +22,41 @@ class Cursor:
         return self._tokens[self._next]
 
     @property
-    def place(self) -> Place:
-        """Where the next token is."""
-        return self.source.place(self.token.start)
+    def location(self) -> SourceLocation:
+        """The source location of the next token."""
+        return self.source.location(self.token.start)
 
     def peek(self, ahead: int = 1) -> Token:
         """A later token; the end token past the end."""
         return self._tokens[min(self._next + ahead, len(self._tokens) - 1)]
 
     def take(self) -> Token:
-        """The next token, consumed; the end token stays."""
+        """Consume and return the next token; the end token stays."""
         token = self.token
         if token.kind != "end":
             self._next += 1
         return token
 
     def accept(self, text: str) -> bool:
-        """Consume the next token if it is `text`."""
+        """Consume the next token if it is `text`; return whether it was."""
         if self.token.text == text and self.token.kind != "string":
             self._next += 1
             return True
         return False
 
     def expect(self, text: str, where: str) -> None:
-        """Consume `text`, or say what is there instead."""
+        """Consume `text`, or raise an error with what is there instead."""
         if not self.accept(text):
             self.fail(f"expected '{text}' {where}, found {self.shown()}")
 
     def word(self, what: str) -> str:
-        """A name."""
+        """Consume and return a name."""
         if self.token.kind != "word":
             self.fail(f"expected {what}, found {self.shown()}")
         return self.take().text
 
     def integer(self, what: str) -> int:
-        """An integer literal, maybe negative."""
+        """Consume and return an integer literal, maybe negative."""
         negative = self.accept("-")
         if self.token.kind != "int":
             self.fail(f"expected {what}, found {self.shown()}")
@@ -64,15 +64,15 @@ class Cursor:
         return -value if negative else value
 
     def integers(self, what: str) -> tuple[int, ...]:
-        """One or more integers between commas."""
+        """Consume and return one or more integers separated by commas."""
         found = [self.integer(what)]
         while self.accept(","):
             found.append(self.integer(what))
         return tuple(found)
 
     def skip_braces(self) -> None:
-        """Consume a group in braces, with groups inside it."""
-        opened = self.place
+        """Consume a nested `{ }` group."""
+        opened = self.location
         self.expect("{", "here")
         depth = 1
         while depth:
@@ -82,16 +82,16 @@ class Cursor:
             depth += (token.text == "{") - (token.text == "}")
 
     def shown(self) -> str:
-        """The next token as an error shows it."""
+        """Return the next token as errors quote it."""
         return "the end of the text" if self.token.kind == "end" else f"'{self.token.text}'"
 
     def fail(self, message: str) -> NoReturn:
         """Raise an error at the next token."""
-        raise PtxError(message, self.place)
+        raise PtxError(message, self.location)
 
 
 def integer_value(text: str) -> int:
-    """The value of an integer literal; a leading 0 means octal."""
+    """Return the value of an integer literal; a leading 0 means octal."""
     digits = text.rstrip("U")
     if len(digits) > 1 and digits[0] == "0" and digits.isdigit():
         return int(digits, 8) if not set(digits) & set("89") else int(digits)

@@ -1,4 +1,4 @@
-"""Barriers of warps: the 16 named ones of a CTA, and the one of a cluster.
+"""Hardware barriers: the 16 named barriers of a CTA, and the barrier of a cluster.
 
 Sources: PTX ISA 9.7.13.1 barrier.cta and 9.7.13.3 barrier.cluster.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 
 NAMED_BARRIERS = 16
 
@@ -20,37 +20,37 @@ class NamedBarrier:
     expected: int = 0
     arrived: int = 0
     generation: int = 0
-    known: Knowledge | None = None
+    snapshot: ClockSnapshot | None = None
     before: dict[int, int] = field(default_factory=dict[int, int])
-    """Who came to the last generation: by warp, its clock then."""
+    """Arrivals of the last generation: by warp, its clock then."""
     now: dict[int, int] = field(default_factory=dict[int, int])
-    """Who has come to this one."""
+    """Arrivals of this generation."""
     waiting: list[int] = field(default_factory=list[int])
-    """Warps (of the cluster) that wait for it to fill."""
-    came: list[str] = field(default_factory=list[str])
-    """Who has come, as a story tells it."""
+    """Warps (of the cluster) that wait for completion."""
+    arrivals: list[str] = field(default_factory=list[str])
+    """Names of the warps that have arrived, for diagnostics."""
     votes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """For reductions: threads that voted, and how many of them yes."""
+    """For `barrier.red`: by arrival, its threads, and those whose predicate is true."""
     result: tuple[int, int] = (0, 0)
 
-    def hand_on(self, known: Knowledge | None) -> None:
-        """What an arrival gives to those who wait."""
-        if known is None:
+    def join(self, snapshot: ClockSnapshot | None) -> None:
+        """Join the clocks of an arrival."""
+        if snapshot is None:
             return
-        if self.known is None:
-            self.known = known.copy()
+        if self.snapshot is None:
+            self.snapshot = snapshot.copy()
         else:
-            self.known.join(known)
+            self.snapshot.join(snapshot)
 
     def reset(self) -> None:
-        """Begin anew after it filled."""
+        """Begin the next generation after all threads have arrived."""
         self.generation += 1
         self.result = (sum(n for n, _ in self.votes), sum(yes for _, yes in self.votes))
         self.arrived = self.expected = 0
-        self.known = None
+        self.snapshot = None
         self.before, self.now = self.now, {}
         self.waiting = []
-        self.came = []
+        self.arrivals = []
         self.votes = []
 
 
@@ -62,22 +62,22 @@ class ClusterBarrier:
     arrived: int = 0
     exited: int = 0
     generation: int = 0
-    current: Knowledge | None = None
-    ended: Knowledge | None = None
-    came: dict[int, int] = field(default_factory=dict[int, int])
-    """By warp, the generation it has arrived for and not waited for yet."""
+    current: ClockSnapshot | None = None
+    ended: ClockSnapshot | None = None
+    arrivals: dict[int, int] = field(default_factory=dict[int, int])
+    """By warp, the generation it has arrived for but not waited for yet."""
 
-    def hand_on(self, known: Knowledge | None) -> None:
-        """What an arrival gives to those who wait."""
-        if known is None:
+    def join(self, snapshot: ClockSnapshot | None) -> None:
+        """Join the clocks of an arrival."""
+        if snapshot is None:
             return
         if self.current is None:
-            self.current = known.copy()
+            self.current = snapshot.copy()
         else:
-            self.current.join(known)
+            self.current.join(snapshot)
 
-    def settle(self) -> bool:
-        """End the phase if all threads have come; whether it ended."""
+    def try_complete_phase(self) -> bool:
+        """Complete the phase if all threads have arrived; return whether it completed."""
         if self.arrived == 0 or self.arrived + self.exited < self.threads:
             return False
         self.arrived = 0

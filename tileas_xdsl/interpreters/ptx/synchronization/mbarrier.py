@@ -1,7 +1,15 @@
 """The mbarrier: phases, pending arrivals and transaction bytes.
 
-Source: PTX ISA 9.7.13.15, mbarrier.  A phase ends when no arrival is pending and the bytes
-announced equal the bytes delivered; `phase` counts the phases that have ended.
+Source: PTX ISA 9.7.13.15, mbarrier.  A phase completes when no arrival is pending and the
+transaction count is zero; `phase` counts the completed phases, and a wait names the parity of the
+phase that it waits for:
+
+    init 2           phase 0  pending 2  tx 0
+    arrive.expect_tx phase 0  pending 1  tx 4096
+    complete_tx      phase 0  pending 1  tx 0
+    arrive           phase 1  pending 2  tx 0       try_wait.parity 0 succeeds from here on
+
+A waiter two phases behind sees the parity that it waited for before (finding `phase-lap`).
 """
 
 from __future__ import annotations
@@ -9,18 +17,18 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Knowledge
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 
 MAX_COUNT = (1 << 20) - 1
 """The largest expected count and the largest transaction count of a phase."""
 
-STORY = 8
-"""How many events a barrier remembers."""
+MAX_EVENTS = 8
+"""Length of the event trace of an mbarrier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a barrier, and its state afterwards."""
+    """An operation on an mbarrier, and the state after it."""
 
     who: str
     at: int
@@ -31,17 +39,17 @@ class Event:
 
 
 class MBarrier:
-    """One barrier of a CTA; `name` is how stories call it."""
+    """An mbarrier in the shared memory of a CTA; `name` identifies it in diagnostics."""
 
     __slots__ = (
+        "acquired_phase",
         "bytes",
         "count",
         "current",
         "ended",
         "events",
         "fenced",
-        "heard",
-        "made_by",
+        "initialised_by",
         "name",
         "next_count",
         "offset",
@@ -56,30 +64,31 @@ class MBarrier:
         self.bytes = 0
         self.phase = 0
         self.fenced = False
-        self.made_by: tuple[int, int] | None = None
-        """The warp that initialised it and the stamp of that."""
-        self.current: Knowledge | None = None
-        self.ended: Knowledge | None = None
-        """What the arrivals of the phase that ended last handed on."""
-        self.events: deque[Event] = deque(maxlen=STORY)
-        self.heard: dict[int, int] = {}
-        """By warp, the phase whose end it saw last."""
+        self.initialised_by: tuple[int, int] | None = None
+        """The warp that initialised it, and the stamp of that write."""
+        self.current: ClockSnapshot | None = None
+        self.ended: ClockSnapshot | None = None
+        """The joined clocks of the arrivals of the last completed phase."""
+        self.events: deque[Event] = deque(maxlen=MAX_EVENTS)
+        self.acquired_phase: dict[int, int] = {}
+        """By warp, the phase whose completion it observed last."""
 
-    def hand_on(self, known: Knowledge | None) -> None:
-        """What an arrival gives to those who wait."""
-        if known is None:
+    def join(self, snapshot: ClockSnapshot | None) -> None:
+        """Join the clocks of an arrival into the current phase."""
+        if snapshot is None:
             return
         if self.current is None:
-            self.current = known.copy()
+            self.current = snapshot.copy()
         else:
-            self.current.join(known)
+            self.current.join(snapshot)
 
     def has_ended(self, parity: int) -> bool:
-        """Whether the phase of this parity has ended: the present one has the other parity."""
+        """Return whether the phase of a parity has completed: the current one has the other
+        parity."""
         return (self.phase & 1) != parity
 
-    def settle(self) -> bool:
-        """End the phase if everything has come; whether it ended."""
+    def try_complete_phase(self) -> bool:
+        """Complete the phase if nothing is pending; return whether it completed."""
         if self.pending > 0 or self.bytes != 0:
             return False
         self.phase += 1
@@ -89,18 +98,18 @@ class MBarrier:
         return True
 
     def note(self, who: str, at: int, what: str) -> None:
-        """Remember an event."""
+        """Append to the event trace."""
         self.events.append(Event(who, at, what, self.phase, self.pending, self.bytes))
 
     def state(self) -> str:
-        """The state as a story tells it."""
+        """Return the state in words."""
         return (
             f"phase {self.phase} is running, {self.pending} of {self.count} arrivals pending, "
             f"{self.bytes} bytes announced and not delivered"
         )
 
     def missing(self) -> str:
-        """What keeps the phase from ending, as a hint."""
+        """Return what keeps the phase from completing, as a hint."""
         if self.bytes < 0:
             return f"{-self.bytes} bytes more arrived than expect_tx announced"
         if self.bytes > 0 and self.pending <= 0:

@@ -1,9 +1,9 @@
-"""What happens to mbarriers: arrivals of threads and of copies, and the checks of both."""
+"""Arrivals of threads and of copies on mbarriers, and their checks."""
 
 from __future__ import annotations
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_story
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Knowledge
+from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Cta
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
@@ -11,7 +11,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MAX_COUNT, MBa
 
 
 def barrier_at(cluster: Cluster, address: int) -> tuple[Cta, MBarrier]:
-    """The barrier at a `.shared::cluster` address."""
+    """Return the mbarrier at a `.shared::cluster` address, and its CTA."""
     cta = cluster.cta_of(address)
     offset = address & OFFSET_MASK
     if offset % 8:
@@ -28,29 +28,29 @@ def arrive(
     count: int = 0,
     expect: int = 0,
     delivered: int = 0,
-    known: Knowledge | None = None,
+    snapshot: ClockSnapshot | None = None,
     drop: bool = False,
 ) -> None:
-    """Announce `expect` bytes, deliver `delivered`, then arrive `count` times."""
+    """Execute `expect_tx(expect)`, `complete_tx(delivered)`, then `count` arrivals."""
     if drop:
         barrier.next_count -= count
     barrier.pending -= count
     barrier.bytes += expect - delivered
-    barrier.hand_on(known)
+    barrier.join(snapshot)
     cluster.events += 1
     barrier.note(who, at, _what(count, expect, delivered))
     if barrier.pending < 0:
-        _tell(cluster, barrier, at, "barrier-arrivals", "gets more arrivals than its count")
+        _report(cluster, barrier, at, "barrier-arrivals", "gets more arrivals than its count")
         barrier.pending = 0
     if abs(barrier.bytes) > MAX_COUNT:
-        _tell(
+        _report(
             cluster,
             barrier,
             at,
             "barrier-bytes",
             f"has {barrier.bytes} bytes outstanding, beyond {MAX_COUNT}",
         )
-    barrier.settle()
+    barrier.try_complete_phase()
 
 
 def _what(count: int, expect: int, delivered: int) -> str:
@@ -64,15 +64,15 @@ def _what(count: int, expect: int, delivered: int) -> str:
     return ", ".join(parts) or "touches it"
 
 
-def _tell(cluster: Cluster, barrier: MBarrier, at: int, kind: str, what: str) -> None:
+def _report(cluster: Cluster, barrier: MBarrier, at: int, kind: str, what: str) -> None:
     message = f"{barrier.name} (count {barrier.count}) {what}"
     if cluster.checker is None:
         raise Fault(kind, message)
-    cluster.checker.findings.add(kind, at, message, barrier_story(cluster, barrier)[:-1])
+    cluster.checker.findings.add(kind, at, message, barrier_trace(cluster, barrier)[:-1])
 
 
 def check_fenced(cluster: Cluster, barrier: MBarrier, at: int, who: str) -> None:
-    """Whether other CTAs and the asynchronous proxy may use a barrier yet."""
+    """Report a use by another CTA or the async proxy before `fence.mbarrier_init`."""
     checker = cluster.checker
     if checker is None or barrier.fenced:
         return
@@ -85,14 +85,14 @@ def check_fenced(cluster: Cluster, barrier: MBarrier, at: int, who: str) -> None
     barrier.fenced = True
 
 
-def check_made(cluster: Cluster, barrier: MBarrier, agent: int, at: int) -> None:
-    """Whether a warp knows that a barrier has been initialised."""
-    checker, made = cluster.checker, barrier.made_by
+def check_initialised(cluster: Cluster, barrier: MBarrier, agent: int, at: int) -> None:
+    """Report a use that is not ordered after the initialisation of the mbarrier."""
+    checker, made = cluster.checker, barrier.initialised_by
     if checker is None or made is None:
         return
-    if made[1] < checker.clocks.seen[agent, made[0]]:
+    if made[1] < checker.clocks.ordered[agent, made[0]]:
         return
-    barrier.made_by = None
+    barrier.initialised_by = None
     checker.findings.add(
         "barrier-init",
         at,

@@ -1,45 +1,45 @@
-"""Bulk copies in flight: those that a thread commits in groups, and those that barriers count."""
+"""Bulk groups of a thread: `cp.async.bulk.commit_group` and `.wait_group`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Started
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list
-from tileas_xdsl.interpreters.ptx.execution.state import Fragment, Operation
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Operation
 
 
 @dataclass(slots=True)
 class BulkCopy:
-    """A copy out of shared memory, which its thread waits for."""
+    """A bulk copy that reads shared memory and belongs to a bulk group."""
 
     operation: Operation
-    started: Started | None
+    started: AsyncEvent | None
 
 
-def add(f: Fragment, lane: int, copy: BulkCopy) -> None:
-    """A copy of a lane that is not committed yet."""
-    f.gang.bulk_open.setdefault(lane, []).append(copy)
+def add(f: ConvergenceGroup, lane: int, copy: BulkCopy) -> None:
+    """Add a copy of a lane to its open group."""
+    f.warpgroup.bulk_open.setdefault(lane, []).append(copy)
 
 
-def commit(f: Fragment) -> None:
-    """`cp.async.bulk.commit_group` for each lane."""
-    gang = f.gang
+def commit(f: ConvergenceGroup) -> None:
+    """Execute `cp.async.bulk.commit_group` in each lane."""
+    warpgroup = f.warpgroup
     for lane in lane_list(f.mask):
-        group = gang.bulk_open.pop(lane, [])
-        if group or lane in gang.bulk_groups:
-            gang.bulk_groups.setdefault(lane, []).append(group)
+        group = warpgroup.bulk_open.pop(lane, [])
+        if group or lane in warpgroup.bulk_groups:
+            warpgroup.bulk_groups.setdefault(lane, []).append(group)
 
 
-def wait(f: Fragment, newest: int) -> None:
-    """`cp.async.bulk.wait_group`: all but the newest groups of each lane are done."""
-    gang = f.gang
-    cluster = gang.cta.cluster
-    for lane in [lane for lane in gang.bulk_groups if f.mask >> lane & 1]:
-        groups = gang.bulk_groups[lane]
+def wait(f: ConvergenceGroup, newest: int) -> None:
+    """Execute `cp.async.bulk.wait_group`: complete all but the `newest` groups of each lane."""
+    warpgroup = f.warpgroup
+    cluster = warpgroup.cta.cluster
+    for lane in [lane for lane in warpgroup.bulk_groups if f.mask >> lane & 1]:
+        groups = warpgroup.bulk_groups[lane]
         done = groups[: max(len(groups) - newest, 0)]
-        gang.bulk_groups[lane] = groups[len(done) :]
+        warpgroup.bulk_groups[lane] = groups[len(done) :]
         for copy in (copy for group in done for copy in group):
             cluster.queue.force(copy.operation)
             if cluster.checker is not None and copy.started is not None:
-                cluster.checker.clocks.learn(gang.agents[lane // WARP], copy.started.done)
+                cluster.checker.clocks.join_own(warpgroup.agents[lane // WARP], copy.started.done)

@@ -1,9 +1,9 @@
-"""Columns of pixels, as tensor copies of mode im2col move them.
+"""Columns of pixels that tensor copies of mode im2col move.
 
 Sources: PTX ISA 5.5.4; what an H200 does and refuses (`tests/hardware/copy_pixels.py`).
 
-A copy begins at a pixel of the map's box of pixels and takes one after another, W first; behind the
-last one of the box along a dimension it goes on at the first one, a step further along the next
+A copy begins at a pixel of the map's bounding box and takes one after another, W first; after the
+last one of the box along a dimension it continues at the first one, one step along the next
 dimension, and at last in the next image of the batch.  To each pixel the offsets of the instruction
 are added before its channels are moved; pixels outside of the tensor are filled, or dropped.
 """
@@ -24,7 +24,7 @@ from tileas_xdsl.target.tensor_map_rules import CORNER_BITS
 
 
 class ColumnBox(Box):
-    """The column of a map of the im2col kind: pixels, then bytes of their channels."""
+    """The box of an im2col tensor map: pixels, then the bytes of their channels."""
 
     def __init__(self, tensor_map: TensorMap) -> None:
         super().__init__(tensor_map, gather=False)
@@ -34,21 +34,21 @@ class ColumnBox(Box):
         self.pixels: PixelBox = tensor_map.pixels
 
     def read(self, memory: GlobalMemory, at: Sequence[int]) -> Array:
-        """The bytes of the column that begins at coordinates, which offsets may follow."""
+        """Return the bytes of the column at coordinates, which im2col offsets may follow."""
         found = filling(self.map, (self.rows, self.counts[-1], self.unit))
         exists, addresses, channels = self._places_in_memory(at)
         width: int = (channels.stop - channels.start) * self.unit
         if width > 0 and exists.any():
             low, high = int(addresses[exists].min()), int(addresses[exists].max()) + width
             buffer = memory.find(low, high - low)
-            places: Array = np.add.outer(addresses[exists] - buffer.base, np.arange(width))
-            found[exists, channels] = buffer.data[places].reshape(len(places), -1, self.unit)
+            locations: Array = np.add.outer(addresses[exists] - buffer.base, np.arange(width))
+            found[exists, channels] = buffer.data[locations].reshape(len(locations), -1, self.unit)
         return found.reshape(-1)
 
     def write(
         self, memory: GlobalMemory, at: Sequence[int], data: Array, combine: object = None
     ) -> int:
-        """Put the bytes of a column there; what is out of bounds is dropped."""
+        """Store the bytes of a column; elements out of bounds are dropped."""
         self._check_pixels_exist()
         exists, addresses, channels = self._places_in_memory(at)
         width: int = (channels.stop - channels.start) * self.unit
@@ -57,16 +57,17 @@ class ColumnBox(Box):
             return 0
         low, high = int(addresses[exists].min()), int(addresses[exists].max()) + width
         buffer = memory.writable(low, high - low)
-        places: Array = np.add.outer(addresses[exists] - buffer.base, np.arange(width))
+        locations: Array = np.add.outer(addresses[exists] - buffer.base, np.arange(width))
         column = data.reshape(self.rows, self.counts[-1], self.unit)
-        part = np.ascontiguousarray(column[exists, channels]).reshape(len(places), -1)
-        for place, row in zip(places, part, strict=True):
-            new = combine(buffer.data[place], row) if callable(combine) else row
-            buffer.data[place] = np.asarray(new)
+        part = np.ascontiguousarray(column[exists, channels]).reshape(len(locations), -1)
+        for location, row in zip(locations, part, strict=True):
+            new = combine(buffer.data[location], row) if callable(combine) else row
+            buffer.data[location] = np.asarray(new)
         return 0
 
     def _places_in_memory(self, at: Sequence[int]) -> tuple[Array, Array, slice]:
-        """Whether each pixel exists, the address of its first channel, and which channels do."""
+        """Return which pixels are in bounds, the address of their first channel, and the
+        channels."""
         m = self.map
         coordinates = self._walk(at[: m.rank])
         offsets = [*at[m.rank :]] or [0] * (m.rank - 2)
@@ -83,7 +84,7 @@ class ColumnBox(Box):
         return exists, addresses, slice(first - at[0], max(last, first) - at[0])
 
     def _walk(self, at: Sequence[int]) -> list[Array]:
-        """The coordinates of the pixels of the column, by dimension from W to the batch."""
+        """Return the coordinates of the column's pixels, by dimension from W to the batch."""
         m = self.map
         steps, low = m.element_strides[1:-1], self.pixels.lower
         extents = self.pixels.extents(m.dims)
@@ -102,7 +103,7 @@ class ColumnBox(Box):
         return [*found]
 
     def _check_start(self, at: Sequence[int], extents: Sequence[int]) -> None:
-        """A column begins at one of its pixels, at a channel that is aligned."""
+        """Check that a column begins at a pixel of its box and at an aligned channel."""
         if at[0] * self.unit % GRANULE:
             raise Fault(
                 "tma",
@@ -119,7 +120,7 @@ class ColumnBox(Box):
                 )
 
     def _check_pixels_exist(self) -> None:
-        """Columns are stored to pixels of the tensor; a GPU refuses maps of more of them."""
+        """Check that columns are stored to pixels in bounds only, as hardware requires."""
         for axis, (low, high) in enumerate(zip(self.pixels.lower, self.pixels.upper, strict=True)):
             if low < 0 or high > 0:
                 raise Fault(

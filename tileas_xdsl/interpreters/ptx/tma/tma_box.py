@@ -1,4 +1,4 @@
-"""Boxes of tensors: which bytes of global memory a tensor copy moves, and where they go.
+"""Boxes of tensor maps: the global memory that a tensor copy moves, and its swizzled place in smem.
 
 Sources: PTX ISA 5.5, tensors; CUDA driver API, cuTensorMapEncodeTiled; tileas_xdsl.target's tables.
 Maps of the im2col kind are in `pixel_boxes`.
@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Places
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Locations
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
@@ -22,10 +22,10 @@ from tileas_xdsl.target.tensor_map import ELEMENTS, TensorMap
 from tileas_xdsl.target.tensor_map_bytes import decode
 
 GATHERED_ROWS = 4
-"""Rows that gather4 and scatter4 name."""
+"""Row indices of a gather4 or scatter4."""
 
 FILLING_NAN = 0x7FF7
-"""The 16 bits that NaN consists of, of every type, where a load gives it out of bounds (H200)."""
+"""The 16-bit pattern of the NaN fill out of bounds, for every type (measured on an H200)."""
 
 _UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
 
@@ -57,7 +57,7 @@ class Box:
         self.size = self.rows * self.row_bytes
         self.mode = m.swizzle
         self._check_rows()
-        self._places: dict[int, tuple[Array, Places]] = {}
+        self._locations: dict[int, tuple[Array, Locations]] = {}
 
     def _check_rows(self) -> None:
         swizzle = BYTE_SWIZZLES[self.mode]
@@ -73,9 +73,9 @@ class Box:
 
     # Shared memory
 
-    def places(self, offset: int) -> tuple[Array, Places]:
-        """The granules of the box from an offset on: in order (rows, chunks), and as a set."""
-        found = self._places.get(offset)
+    def locations(self, offset: int) -> tuple[Array, Locations]:
+        """Return the granules of the box at an offset: in order (rows, chunks), and as a set."""
+        found = self._locations.get(offset)
         if found is None:
             start = offset + np.arange(self.rows)[:, None] * self.row_bytes
             address = BYTE_SWIZZLES[self.mode](start + np.arange(0, self.row_bytes, GRANULE))
@@ -83,13 +83,13 @@ class Box:
             low, count = int(granules.min()), granules.size
             contiguous = int(granules.max()) - low + 1 == count
             as_set = slice(low, low + count) if contiguous else granules.ravel()
-            found = self._places[offset] = granules, as_set
+            found = self._locations[offset] = granules, as_set
         return found
 
     # Global memory
 
     def read(self, memory: GlobalMemory, at: Sequence[int]) -> Array:
-        """The bytes of the box at these coordinates (innermost first), filled out of bounds."""
+        """Return the bytes of the box at coordinates (innermost first), filled out of bounds."""
         if self.gather:
             parts = [self._read(memory, (at[0], row), (1, self.counts[-1])) for row in at[1:]]
             return np.concatenate(parts).reshape(-1)
@@ -109,7 +109,7 @@ class Box:
     def write(
         self, memory: GlobalMemory, at: Sequence[int], data: Array, combine: object = None
     ) -> int:
-        """Put the bytes of the box there; what is out of bounds is dropped.
+        """Store the bytes of the box; elements out of bounds are dropped.
 
         Rows are written in whole granules: returns how many bytes behind the end of each row.
         """
@@ -153,7 +153,7 @@ class Box:
         *,
         write: bool = False,
     ) -> tuple[Array, tuple[slice, ...] | None] | None:
-        """What lies within bounds, as a view of global memory, and where in the box it is.
+        """Return the part in bounds as a view of global memory, and its slices of the box.
 
         What is written ends with a granule, as on an H200: buffers have room for that.
         """
@@ -187,12 +187,12 @@ class Box:
         return view, None if whole else tuple(ranges)
 
     def _whole_granules(self, elements: int) -> int:
-        """As many elements as fill the granules that these begin."""
+        """Return a number of elements rounded up to whole granules."""
         return -(-elements * self.unit // GRANULE) * GRANULE // self.unit
 
 
 def refuse_unsupported(m: TensorMap) -> None:
-    """Say what of tensor maps is not modelled."""
+    """Fault on tensor maps with features that are not modelled."""
     if m.interleave != "none":
         raise Fault("tma", f"tensor maps with interleave {m.interleave} are not modelled")
     if m.element in _UNSUPPORTED:
@@ -202,7 +202,7 @@ def refuse_unsupported(m: TensorMap) -> None:
 
 
 def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
-    """What a load gives where there is no tensor: bytes, the last axis those of an element."""
+    """Return the out-of-bounds fill of a map: bytes, the last axis those of an element."""
     found = np.zeros(shape, np.uint8)
     if m.nan_fill:
         found.reshape(-1).view(np.uint16)[:] = FILLING_NAN
@@ -210,7 +210,7 @@ def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
 
 
 def map_of(data: bytes) -> TensorMap:
-    """The tensor map that 128 bytes are."""
+    """Decode the 128 bytes of a tensor map."""
     try:
         return decode(data)
     except TargetError as error:
@@ -218,7 +218,8 @@ def map_of(data: bytes) -> TensorMap:
 
 
 def _as_element(m: TensorMap, data: Array) -> Array:
-    """What a load makes of bytes within bounds: tf32 is rounded to nearest, as on an H200."""
+    """Convert loaded bytes to the map's element: tf32 is rounded to nearest (measured on an
+    H200)."""
     data = np.ascontiguousarray(data)
     if m.element.removesuffix(".ftz") != "tf32":
         return data
