@@ -38,7 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
 
 _HALF_ACCUMULATORS = ("f16", *NARROW_FLOATS)
-"""Factors whose products may be summed in f16 (PTX ISA: mma, wgmma, tcgen05)."""
+"""Operand element types whose products may be accumulated in f16 (PTX ISA: mma, wgmma, tcgen05)."""
 
 
 @tileas_op

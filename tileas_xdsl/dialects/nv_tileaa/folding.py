@@ -1,4 +1,4 @@
-"""Which operations become simpler; their patterns are loaded when a pass asks for them."""
+"""Canonicalisation traits; their patterns are imported when a pass asks for them."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ class GlobalOp(TileasOp):
 
 @tileas_op
 class GetGlobalOp(TileasOp):
-    """The address of the first element of a global, with the elements that it begins with.
+    """The address of the first element of a global, with its initial elements.
 
-    What it names may be of another module: it says itself what is there.
+    The symbol may be defined in another module, so the operation carries the contents itself.
     """
 
     name = "nv_tileaa.get_global"

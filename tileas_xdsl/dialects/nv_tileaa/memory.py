@@ -37,7 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_semantics import (
 from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
 
 Order = tuple[MemSemanticAttr | None, MemScopeAttr | None]
-"""How an access is ordered, and among whom."""
+"""Memory order and scope of an access."""
 
 WEAK: Order = (None, None)
 TOKEN = AAMemTokenType()
@@ -54,7 +54,7 @@ def pointee_of(base: Attribute) -> Attribute:
 
 
 class AccessOp(TileasOp):
-    """An access to memory: its order, its place in the order of tokens, and hints."""
+    """An access to memory: its order and scope, its memory tokens, and hints."""
 
     mem_semantic = opt_prop_def(MemSemanticAttr)
     mem_scope = opt_prop_def(MemScopeAttr)
@@ -81,7 +81,7 @@ class AccessOp(TileasOp):
 
 
 def order_properties(order: Order) -> dict[str, Attribute | None]:
-    """The properties that say how an access is ordered."""
+    """Return the properties for the order and scope of an access."""
     return {"mem_semantic": order[0], "mem_scope": order[1]}
 
 
@@ -92,7 +92,7 @@ def token_types(token: Value | None) -> list[Attribute]:
 
 @tileas_op
 class LoadOp(AccessOp):
-    """What pointers point to; where the mask does not hold, `other`, or nobody knows what."""
+    """Load what pointers point to; where the mask is false, `other`, or undefined without it."""
 
     name = "nv_tileaa.load"
 

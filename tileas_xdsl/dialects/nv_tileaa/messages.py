@@ -1,4 +1,4 @@
-"""What a kernel says while it runs: text, and what must hold."""
+"""Debug output of kernels: print and assert."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _AFTER = "(`after` $token^ `:` type($token))?"
 
 
 def view_operand() -> SSAValue[AATiledViewType]:
-    """An operand that is an array seen as tiles."""
+    """An operand that is a tiled view of an array."""
     return cast(SSAValue[AATiledViewType], operand_def(AATiledViewType))
 
 
@@ -87,7 +87,7 @@ class TiledOp(AccessOp):
 
 @tileas_op
 class TiledLoadOp(TiledOp):
-    """A tile; what is out of bounds is the padding value, or nobody knows what."""
+    """Load a tile; elements out of bounds are the padding value, or undefined without one."""
 
     name = "nv_tileaa.tiled_load"
 

@@ -52,7 +52,7 @@ def array_type(element: Attribute, shape: Sequence[int], strides: Sequence[int])
 
 
 def strides_of(type_: Array) -> tuple[int, ...]:
-    """The strides of an array in elements; without a layout, rows lie one after another."""
+    """Return the strides of an array in elements; without a layout, it is row-major."""
     layout = type_.layout
     if isinstance(layout, StridedLayoutAttr):
         return tuple(DYNAMIC_INDEX if s is None else s for s in layout.get_strides())
@@ -140,7 +140,7 @@ def _nth(known: Sequence[int], given: Sequence[SSAValue], axis: int) -> SSAValue
 
 @tileas_op
 class BlockTileOp(TileasOp):
-    """An array seen as tiles of `tileSizes`: dimension `i` of a tile runs along `dimGroups[i]`."""
+    """View an array as tiles of `tileSizes`: dimension `i` of a tile runs along `dimGroups[i]`."""
 
     name = "nv_tileaa.block_tile"
 

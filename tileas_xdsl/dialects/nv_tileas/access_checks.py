@@ -47,7 +47,7 @@ def _pointer_of(base: Attribute) -> PtrType | None:
 
 
 def accessed_type(base: Attribute) -> Attribute:
-    """What is accessed unless something else is said: all pointers, or one element of a view."""
+    """Default accessed shape: all pointers of a tile, or one element of a view."""
     element = accessed_element(base)
     if element is None:
         raise ValueError(f"{base} is no place in memory")
@@ -71,7 +71,7 @@ def check_scattered_accesses(op: Operation, atom: AtomAttr) -> None:
 def check_access(
     op: Operation, base: Attribute, coords: Sequence[SSAValue], value: Attribute
 ) -> None:
-    """The place has the shape and the elements of the value."""
+    """Check that the accessed location has the shape and element type of the value."""
     if _pointer_of(base) is not None:
         check_coordinates(op, coords, 0)
         if shape_of(base) != shape_of(value):
@@ -93,7 +93,7 @@ def _check_value(op: Operation, view: Attribute, value: Attribute) -> None:
 
 
 def check_accessed_elements(op: Operation, base: Attribute, value: Attribute) -> None:
-    """Place and value have the same elements."""
+    """Check that the accessed location and the value have the same element type."""
     first = accessed_element(base)
     second = value if shape_of(value) is None else element_of(value)
     if first != second:

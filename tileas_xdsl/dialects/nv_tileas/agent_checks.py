@@ -118,7 +118,7 @@ def _warps_used(ranges: Sequence[WarpRange]) -> int:
 
 
 def _warp_budget(op: Operation) -> int | None:
-    """The warps of the agent around, else those of the launch; None if nothing says."""
+    """Return the warp count of the enclosing agent, else of the launch; None if unknown."""
     inner, parent = op, op.parent_op()
     while parent is not None:
         if parent.name == AGENT_SWITCH.op_name and (counts := int_values(parent, "num_warps")):

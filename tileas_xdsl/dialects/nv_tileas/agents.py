@@ -117,15 +117,15 @@ def _ends_plainly(region: Region) -> bool:
 
 @tileas_op
 class AgentSwitchOp(PipelineOp, AgentLike):
-    """The warps of the block split into agents; each runs the body with its number.
+    """Split the warps of the block into agents; each agent runs the region with its index.
 
-    `max_regs` is the register budget of a thread of each agent, 0 to inherit it.  Once execution
-    units are mapped, `num_warps` and `warp_id` say which warps an agent has; holes between them
-    stay idle.  The bodies of an isolated switch see no value from outside.
+    `max_regs` is the register budget per thread of each agent, 0 to inherit it.  Once execution
+    units are mapped, `num_warps` and `warp_id` give the warps of each agent; warps in between stay
+    idle.  The regions of an isolated switch capture no value.
 
-    With the attribute `nv_tileas.open_boundary` the bodies may use values of one another, and those
-    of an isolated switch values from outside, until `tileas-resolve-agent-boundary` hands them
-    over; such a switch cannot run.
+    With the attribute `nv_tileas.open_boundary` a region may use values of another region, and
+    the regions of an isolated switch values from outside, until `tileas-resolve-agent-boundary`
+    transfers them; such a switch cannot run.
     """
 
     ENTRY: ClassVar[PipelineEntry] = AGENT_SWITCH

@@ -1,6 +1,6 @@
 """Atoms: the hardware instructions that move, multiply or reduce tiles, as data.
 
-An atom is written as a word and, where its facts are not in the word, parameters:
+An atom is written as a keyword and, where the keyword does not fix its properties, parameters:
 
     ldg  stg  ldgsts  unknown_copy  ldsm_m88  stsm_m88  tcgen05_ld  tcgen05_st
     tma_load_2d<box = [64, 128], mode = tiled, multicast>  tma_store_2d<...>  tma_redg_2d<op = add>
@@ -101,7 +101,7 @@ COPY_ATOMS: Mapping[str, CopyFacts] = {
         1,
     ),
 }
-"""Copy atoms by word; `unknown_copy` stands until layout assignment has chosen one."""
+"""Copy atoms by keyword; `unknown_copy` stands until layout assignment has chosen one."""
 
 
 class CopyAtomInterface(Atom):
@@ -294,7 +294,7 @@ class ReduceAtom(Atom):
 
 
 Parameter: TypeAlias = "int | str | tuple[int, ...] | None"
-"""A parameter as read: an integer, a word, a list of integers, or just present."""
+"""A parsed parameter: an integer, a keyword, a list of integers, or a flag."""
 
 _TMA = re.compile(r"(tma_load|tma_store|tma_redg)_([1-5])d$")
 _MMA = re.compile(r"(fma|mma|wgmma|tcgen05)_([a-z0-9]+)_([a-z0-9]+)_([a-z0-9]+)$")
@@ -358,7 +358,7 @@ class _Parameters:
 
 
 def make_atom(word: str, parameters: Mapping[str, Parameter] | None = None) -> Atom:
-    """The atom that `word` and its parameters name; `AtomError` says what is wrong with them."""
+    """Return the atom of a keyword and its parameters; raises `AtomError` with the reason."""
     return read_atom(word, (parameters or {}).items())
 
 

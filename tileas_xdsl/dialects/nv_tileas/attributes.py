@@ -34,7 +34,7 @@ class AtomAttr(Data[Atom], SpacedOpaqueSyntaxAttribute):
 
     @staticmethod
     def of(word: str, **parameters: Parameter) -> AtomAttr:
-        """The attribute of an atom by its word: `AtomAttr.of("tma_load_2d", box=(64, 128))`."""
+        """Return the attribute of an atom: `AtomAttr.of("tma_load_2d", box=(64, 128))`."""
         return AtomAttr(make_atom(word, parameters))
 
     @classmethod

@@ -1,6 +1,6 @@
-"""Block-scaled matrix products: which combinations exist, and the phases that find out.
+"""Verification of block-scaled matrix products: the supported combinations, in ordered phases.
 
-The phases have a fixed order; it decides what a doubly wrong product is told.
+The order of the phases is fixed: it decides which error a product with two faults reports.
 Source of kinds and scale formats: PTX ISA 9.7.16, tcgen05.mma, block scaling.
 """
 
@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 
 
 class BlockScaleError(ValueError):
-    """The product does not exist; the message says why."""
+    """The combination of types and scales is not supported; the message gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def check_axis(op: Operation, tile: Tile, axis: int) -> None:
 def check_combiner(
     op: Operation, body: Region, elements: Sequence[Attribute], atom: Atom | None
 ) -> None:
-    """The body makes one scalar of two, for each tile; what the atom says is what it does."""
+    """Check that the region combines two scalars into one for each tile, as its atom specifies."""
     if (given := tuple(body.block.arg_types)) != (*elements, *elements):
         listed = ", ".join(map(str, given))
         wanted = " and two ".join(map(str, elements))

@@ -50,7 +50,7 @@ from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 
 def as_atom(atom: AtomAttr | str) -> AtomAttr:
-    """An atom given as attribute or by its word."""
+    """Return an atom given as attribute or by its keyword."""
     return AtomAttr.of(atom) if isinstance(atom, str) else atom
 
 
@@ -59,7 +59,7 @@ def _optional_atom(atom: AtomAttr | str | None) -> AtomAttr | None:
 
 
 def as_signedness(signedness: SignednessAttr | Signedness | str | None) -> SignednessAttr | None:
-    """A signedness given as attribute, enum or word."""
+    """Return a signedness given as attribute, enum or keyword."""
     if signedness is None or isinstance(signedness, SignednessAttr):
         return signedness
     return SignednessAttr(Signedness(signedness))
@@ -83,8 +83,8 @@ class DotPatterns(HasCanonicalizationPatternsTrait):
 class DotOp(TileasOp):
     """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
 
-    Without an atom the instruction is not chosen yet.  Integers are signed or unsigned as
-    `signedness_a` and `signedness_b` (or the atom) say.
+    Without an atom the instruction is not chosen yet.  `signedness_a` and `signedness_b` (or the
+    atom) tell signed integers from unsigned ones.
     """
 
     name = "nv_tileas.dot"
@@ -250,14 +250,14 @@ class BlockScaledMmaOp(TileasOp):
 
     @property
     def ctas(self) -> int:
-        """How many CTAs work together: as the operation says, or else its atom, or else one."""
+        """Return the CTA count of the product: that of the operation, else of its atom, else 1."""
         if self.cta_group is not None:
             return self.cta_group.value.data
         return self._atom_ctas or 1
 
     @property
     def _atom_ctas(self) -> int:
-        """What the atom says of CTAs, 0 where it says nothing."""
+        """Return the CTA count that the atom specifies, 0 if it specifies none."""
         atom = self.atom.data
         return atom.cta_group if isinstance(atom, MmaAtom) else 0
 

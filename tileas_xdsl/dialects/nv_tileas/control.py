@@ -140,10 +140,10 @@ def _directives(given: str | Sequence[str] | None) -> Attribute | None:
 
 @tileas_op
 class CancelNextProgramIdOp(TileasOp):
-    """Take the place of a block that has not begun: its program ids, and whether there was one.
+    """Cancel the launch of a pending block and take over its program ids, if there is one.
 
     `%x, %y, %found = nv_tileas.cancel_next_program_id : i32, i32, i1`; one id for each axis that
-    the kernel uses.  Without the last result validity is asked of the first id.
+    the kernel uses.  Without the last result, the first id is queried for validity.
     """
 
     name = "nv_tileas.cancel_next_program_id"
@@ -162,7 +162,7 @@ class CancelNextProgramIdOp(TileasOp):
 
     @property
     def valid(self) -> SSAValue | None:
-        """Whether there was a block to take, None if it is not asked here."""
+        """The flag that a block was cancelled; None if it is not requested."""
         return next((value for value in self.taken if value.type == i1), None)
 
     def verify_(self) -> None:
@@ -171,7 +171,7 @@ class CancelNextProgramIdOp(TileasOp):
 
 @tileas_op
 class AsyncCancelNextProgramIdOp(TileasOp):
-    """Ask for the place of a block that has not begun; the token delivers the answer, if typed.
+    """Request to cancel a pending block; the token delivers the answer, if typed.
 
     The payload is that of `cancel_next_program_id`: `!nv_tileas.token<tuple<i32, i1>>`.
     """
@@ -194,7 +194,7 @@ class AsyncCancelNextProgramIdOp(TileasOp):
 
 
 def claim_types(axes: int, *, with_validity: bool = True) -> Sequence[Attribute]:
-    """What taking the place of a block gives: program ids, then a flag."""
+    """Result types of a cancellation: program ids, then a flag."""
     return [i32] * axes + [i1] * with_validity
 
 

@@ -100,5 +100,5 @@ WordT = TypeVar("WordT", bound=StrEnum)
 
 
 def _parse_optional_word(parser: Parser, words: type[WordT]) -> WordT | None:
-    """The word of `words` that comes next, None if something else does."""
+    """Parse one of the keywords `words`; return None if something else follows."""
     return next((word for word in words if parser.parse_optional_keyword(word.value)), None)

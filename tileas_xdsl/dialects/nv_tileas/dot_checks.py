@@ -163,7 +163,7 @@ def _check_accumulator(op: Operation, atom: MmaAtom | None, types: DotTypes) -> 
 def _check_signedness(
     op: Operation, operand: str, tile: Tile, of_atom: str | None, given: Signedness | None
 ) -> None:
-    """Integers are signed or not as their attribute says, or else the name in the atom."""
+    """Check that the signedness of integers agrees with the attribute, else with the atom."""
     element = element_name(tile.element_type)
     if not element.startswith("i"):
         if given is not None:
@@ -214,7 +214,7 @@ def check_atom_shape(op: Operation, atom: MmaAtom, a: Tile, b: Tile) -> None:
 
 
 def check_spaces(op: Operation, atom: MmaAtom, *tiles: Tile) -> None:
-    """Where a tile says where it is, the instruction can use it there."""
+    """Check that the instruction can read operands from the memory spaces of their types."""
     for name, tile, allowed in zip("ABC", tiles, OPERAND_SPACES[atom.instruction], strict=True):
         space = space_of(tile)
         if space is not None and space not in allowed:

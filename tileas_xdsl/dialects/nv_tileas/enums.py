@@ -1,4 +1,4 @@
-"""The closed sets of words in `nv_tileas`: memory spaces, ordering, modes."""
+"""The keyword enums of `nv_tileas`: memory spaces, memory ordering, modes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MemSemantic(StrEnum):
 
 
 class MemScope(StrEnum):
-    """Who observes the order; `tl_blk`, the tile block, and `cta` are the same."""
+    """The scope of memory ordering; `tl_blk` (the tile block) and `cta` are the same."""
 
     TL_BLK = "tl_blk"
     CTA = "cta"

@@ -1,8 +1,8 @@
-"""How operations of `arith` and `math` on floats may round, flush and approximate.
+"""Rounding, flush-to-zero, saturation and approximation of `arith` and `math` on floats.
 
-MLIR's flags allow something; what must be so is said by attributes that any such operation may
-carry: `nv_tileas.rounding = "rz"`, `nv_tileas.ftz` (subnormal numbers are zero, on the way in and
-out) and `nv_tileas.sat` (the result is cut to [0, 1], NaN is 0).  The words are PTX's.
+MLIR's fast-math flags permit something; what is required is in attributes that any such operation
+may carry: `nv_tileas.rounding = "rz"`, `nv_tileas.ftz` (subnormal operands and results are zero)
+and `nv_tileas.sat` (the result is clamped to [0, 1], NaN is 0).  The keywords are PTX's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ APPROXIMATE = ("approx", "full")
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What an operation may be asked for."""
+    """The modes that an operation supports."""
 
     roundings: tuple[str, ...] = ()
     flushes: bool = True
@@ -69,14 +69,14 @@ MODES: Mapping[str, Modes] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class FloatMode:
-    """What one operation asks for."""
+    """The modes of one operation."""
 
     rounding: str = ""
-    """Empty where nothing is said: to nearest, or fused where that is allowed."""
+    """The rounding; empty for the default: to nearest even, or contracted where that is allowed."""
     ftz: bool = False
     sat: bool = False
     fuses: bool = False
-    """Whether products and sums may be fused."""
+    """Whether multiply and add may be contracted into an fma."""
     approximate: bool = False
     """Whether functions may be approximated."""
 
@@ -87,7 +87,7 @@ class FloatMode:
 
 
 def float_mode(op: Operation) -> FloatMode:
-    """What an operation asks for; raises `OpError` for what it cannot have."""
+    """Return the modes of an operation; raises `OpError` for unsupported ones."""
     flags = op.properties.get("fastmath") or op.attributes.get("fastmath")
     given = flags.data if isinstance(flags, FastMathFlagsAttr) else ()
     names = {str(flag.value) for flag in given}

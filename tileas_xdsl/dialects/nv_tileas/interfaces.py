@@ -1,4 +1,4 @@
-"""What operations of the dialect have in common: traits that passes ask for."""
+"""Traits of operations that passes query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the text of a kernel says about its pipelines: who consumes, and which blocks share."""
+"""Queries on the pipelines of a kernel: their consumers, and the CTAs that share their stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout and shape: the same elements in another layout, shape or place."""
+"""Layout and shape operations: the same elements in another layout, shape or memory space."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class ConvertLayoutOp(TileasOp):
 
 @tileas_op
 class ViewOp(TileasOp):
-    """A buffer seen as another view of the same memory.
+    """View a buffer under another type; the memory is the same.
 
-    The view begins at the element `[%i, %j]` of the source, or `offset` elements (one index means
-    the same) behind its beginning.
+    The view begins at element `[%i, %j]` of the source, or `offset` elements (a single index means
+    the same) behind its first element.
     """
 
     name = "nv_tileas.view"

@@ -1,8 +1,8 @@
-"""Loads and stores of single elements, pointers and scattered coordinates.
+"""Loads and stores of single elements, through pointers or at coordinates.
 
-`load` and `store` access what a tile of pointers points to, or the place in a view that
-coordinates of elements name; acquire and release live here.  `gather_load` and `scatter_store`
-take a tile of coordinates for dimensions that are not contiguous.
+`load` and `store` access the targets of a tile of pointers, or the elements of a view at given
+coordinates; acquire and release are allowed only here.  `gather_load` and `scatter_store` take a
+tile of coordinates for dimensions that are not contiguous.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class StoreOp(StoreBase):
 
 @memory_op
 class AsyncStoreOp(StoreBase):
-    """Starts to write through pointers or at coordinates; the token says when it is done."""
+    """Start a store through pointers or at coordinates; the token signals completion."""
 
     name = "nv_tileas.async.store"
 
@@ -344,9 +344,10 @@ class GatherLoadOp(MemoryOp):
 
 @memory_op
 class ScatterStoreOp(MemoryOp):
-    """Writes the elements of a tile to scattered coordinates of a view, as `gather_load` reads.
+    """Store the elements of a tile to scattered coordinates of a view; inverse of `gather_load`.
 
-    Nothing is written out of bounds; which element is kept where two meet is not defined.
+    Out-of-bounds elements are not stored; which of several elements with the same coordinates is
+    kept is undefined.
     """
 
     name = "nv_tileas.scatter_store"

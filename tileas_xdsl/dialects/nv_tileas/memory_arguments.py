@@ -1,4 +1,4 @@
-"""What constructors of memory operations take: words, numbers and flags become attributes."""
+"""Constructor arguments of memory operations (keywords, ints, bools) as attributes."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ Padding: TypeAlias = float | str | Attribute
 
 
 def atom_attribute(atom: AtomAttr | str) -> AtomAttr:
-    """The atom, given by its word where it has no parameters."""
+    """Return the atom of a keyword without parameters."""
     return AtomAttr.of(atom) if isinstance(atom, str) else atom
 
 
 def semantic_attribute(semantic: MemSemantic | str | None) -> MemSemanticAttr | None:
-    """A memory semantic by its word."""
+    """Return the memory semantics of a keyword."""
     return None if semantic is None else MemSemanticAttr(MemSemantic(semantic))
 
 
 def scope_attribute(scope: MemScope | str | None) -> MemScopeAttr | None:
-    """A memory scope by its word."""
+    """Return the memory scope of a keyword."""
     return None if scope is None else MemScopeAttr(MemScope(scope))
 
 
 def mode_attribute(mode: RmwMode | str) -> RmwModeAttr:
-    """A read-modify-write mode by its word."""
+    """Return the read-modify-write mode of a keyword."""
     return RmwModeAttr(RmwMode(mode))
 
 

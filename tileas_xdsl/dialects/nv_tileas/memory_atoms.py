@@ -36,7 +36,7 @@ ROW_RANK = 2
 """The dimensions of what gathers and scatters reach.  Source: PTX ISA, cp.async.bulk.tensor."""
 
 _SIGNED: Mapping[RmwMode, RmwMode] = {RmwMode.UMIN: RmwMode.MIN, RmwMode.UMAX: RmwMode.MAX}
-"""Atoms have one minimum and one maximum; the mode says whether numbers have a sign."""
+"""Modes by reduction atom: atoms have one min and one max, the mode adds the signedness."""
 
 LEGAL_PAIRS = COPY_ATOMS["unknown_copy"].spaces
 """The (source, destination) spaces between which tiles can be copied at all."""
@@ -61,7 +61,7 @@ def check_store_atom(
 
 
 def check_atomic_atom(op: Operation, atom: AtomAttr, destination: Space | None) -> None:
-    """An atom that reduces into this place."""
+    """Return the atom that reduces into this memory space."""
     if atom.data.family not in ATOMIC_FAMILIES:
         expected = " or ".join(ATOMIC_FAMILIES)
         raise op_error(op, f"expects a {expected} atom, but got {atom.data}")

@@ -78,7 +78,7 @@ def check_tile_size(op: Operation, view: Attribute, atom: AtomAttr, tile: Attrib
 
 
 def coordinate_count(view: Attribute, atom: AtomAttr) -> int:
-    """How many coordinates say where a tile of `view` is."""
+    """Return the number of coordinates that locate a tile of `view`."""
     shape = shape_of(view)
     assert shape is not None
     extra = LEADING_COORDINATES.get(atom.data.mode, 0) if isinstance(atom.data, TmaAtom) else 0

@@ -1,4 +1,4 @@
-"""Copies: a tile moves from one place to another, both of which exist."""
+"""Copies between two tiles in memory."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CopyOp(CopyBase):
 
 @memory_op
 class AsyncCopyOp(CopyBase):
-    """Starts to copy a tile into another one; the token says when that is filled."""
+    """Start to copy a tile into another one; the token signals completion."""
 
     name = "nv_tileas.async.copy"
 

@@ -37,10 +37,10 @@ class TileReadEffect(MemoryEffect):
 
 
 def may_be_memory(value: SSAValue) -> bool:
-    """Whether a tile may be a window onto memory, so that it tells something else after a write.
+    """Return whether a tile may alias memory, so that a later write changes its elements.
 
-    What is in shared or tensor memory is taken for one; of what is not, stages, storage and views
-    of it are, also where a loop, a branch or a select hands them on.
+    Tiles in shared or tensor memory may.  Of the others, pipeline stages, allocations and views of
+    them may, also when a loop, a branch or a select forwards them.
     """
     type_ = as_tile(value.type)
     if type_ is None:

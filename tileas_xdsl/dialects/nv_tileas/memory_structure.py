@@ -1,7 +1,7 @@
-"""The structure of memory operations: segments, optional tokens, and the checks that come first.
+"""The structure of memory operations: operand segments, optional tokens, and the first checks.
 
-`operandSegmentSizes` says how many operands each segment has.  The last segment of an operation
-may be left out of the list when it is empty: `{view, coords, offsets, token}` is
+`operandSegmentSizes` gives the number of operands of each segment.  The last segment of an
+operation may be left out of the list when it is empty: `{view, coords, offsets, token}` is
 `{view, coords, offsets, token, mask}` without a mask.
 """
 

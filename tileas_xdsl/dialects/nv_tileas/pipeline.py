@@ -115,7 +115,7 @@ class ProduceOneOp(_ProduceOne):
 
 @tileas_op
 class ProduceOneAsyncOp(_ProduceOne):
-    """Begin to fill one stage: `async_token` tells when it is full, a commit publishes it."""
+    """Start to fill one stage; `async_token` signals that it is full, a commit publishes it."""
 
     ENTRY: ClassVar[PipelineEntry] = family.PRODUCE_ONE_ASYNC
     name = family.PRODUCE_ONE_ASYNC.op_name
@@ -181,7 +181,7 @@ class ConsumeOneOp(_ConsumeOne):
 
 @tileas_op
 class ConsumeOneAsyncOp(_ConsumeOne):
-    """Begin to read one stage: `async_token` tells when it is read, `consumer_release` frees it."""
+    """Start to read one stage; `async_token` signals the read, `consumer_release` frees it."""
 
     ENTRY: ClassVar[PipelineEntry] = family.CONSUME_ONE_ASYNC
     name = family.CONSUME_ONE_ASYNC.op_name

@@ -1,7 +1,7 @@
-"""The verifiers of the pipeline family: the template of region operations, the handshake.
+"""Verifiers of the pipeline family: the template of region operations, the handshake.
 
-Order: the bodies against the lists of types, the iterator, where the token comes from, the index of
-the consumer.  What the table says about operands and attributes is checked before.
+Order: the regions against the type lists, the iterator, the pipeline of the token, the consumer
+index.  Operands and attributes are checked against the family table before.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def check_terminator(op: Operation, block: Block) -> None:
 
 
 def check_iterator(op: PipelineOp, types: Sequence[Attribute]) -> None:
-    """The iterator is the same on all paths, and its payload what the operation says."""
+    """Check that the iterator is the same on all paths and has the payload of the operation."""
     if (position := op.ENTRY.iterator_at) is None:
         return
     iterator = op.operands[position]

@@ -1,7 +1,7 @@
 """The closed family `nv_tileas.async.pipeline.*`: sixteen entries, the last one reserved.
 
-The table says everything that the operations of the family have in common: what they take and
-give, their body and their attributes.  Operation classes, verifiers and builders read it.
+The table holds the structure that operations of the family share: operands and results, regions
+and attributes.  Operation classes, verifiers and builders read it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PREFIX = "nv_tileas.async.pipeline."
 
 
 class Kind(StrEnum):
-    """What an operand or result is; the values are the words of the error messages."""
+    """The kind of an operand or result; the values are the terms used in error messages."""
 
     VIEW = "a view"
     PRODUCER = "a producer token"

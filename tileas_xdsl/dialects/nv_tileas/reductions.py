@@ -88,10 +88,10 @@ def _properties(axis: int, atom: AtomAttr | str | None) -> dict[str, Attribute |
 
 @tileas_op
 class ReduceOp(CombiningOp):
-    """Tiles without dimension `axis`: the body combines accumulators and the next elements.
+    """Reduce tiles along dimension `axis`: the region combines accumulators with the next elements.
 
-    The body is associative; which neighbours are combined first is not fixed, their order is kept.
-    With an atom, the body does what the atom says.
+    The region is associative; the association is unspecified, the order of elements is kept.  With
+    an atom, the region does what the atom specifies.
     """
 
     name = "nv_tileas.reduce"

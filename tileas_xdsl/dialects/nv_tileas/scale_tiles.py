@@ -1,10 +1,10 @@
-"""Tiles of block scales, seen as matrices where memory has them in atoms.
+"""Tiles of block scales, seen as matrices although memory holds them in atoms.
 
     tensor<128x8xf8E8M0FNU, #nv_tileas.shared<((32,4),(4,2)),((16,4),(1,512))>>
 
-has the scales of 128 rows, 8 for each: two atoms of 512 bytes (`target.block_scales.SCALE_ATOM`),
-atoms of one row of atoms one after another.  Scales of B are K/v x N: the modes change places.
-A view with such a type shows elements by their numbers in the tile that it is a view of.
+holds the scales of 128 rows, 8 for each: two atoms of 512 bytes (`target.block_scales.SCALE_ATOM`),
+one row of atoms after another.  Scales of B are K/v x N, with the modes swapped.  A view with such
+a type maps its coordinates to element indices of the tile that it is a view of.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _recognised(layout: Layout, first: int, second: int) -> ScaleTile | None:
 
 
 def scale_numbers(type_: Attribute) -> NDArray[np.int64] | None:
-    """By place in the tile, the number of the element it shows; None for no tile of scales."""
+    """Return, by coordinate, the index of the element shown; None for a tile without scales."""
     found = scale_tile(type_)
     if found is None:
         return None

@@ -69,7 +69,7 @@ def mixed(static: Sequence[int], dynamic: Sequence[SSAValue]) -> tuple[Extent, .
 def check_dynamic_count(
     op: Operation, what: str, static: Sequence[int], dynamic: Sequence[SSAValue]
 ) -> None:
-    """As many operands as places that are left open."""
+    """Check that there is one operand for each dynamic entry."""
     open_places = tuple(static).count(DYNAMIC_INDEX)
     if open_places != len(dynamic):
         raise op_error(
@@ -78,7 +78,7 @@ def check_dynamic_count(
 
 
 def check_slice(op: Operation, part: Slice, whole: Tile, piece: Tile) -> None:
-    """`part` lies in `whole`, and `piece` is the type of the part."""
+    """Check that `part` is within `whole` and that `piece` is the type of the part."""
     _check_rank(op, part, whole)
     for dimension, extent in enumerate(whole.get_shape()):
         _check_numbers(op, part, dimension)

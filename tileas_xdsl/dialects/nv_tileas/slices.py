@@ -61,7 +61,7 @@ class AllocatesResult(MemoryEffect):
 
 @tileas_op
 class AllocTensorOp(TileasOp):
-    """A new tile whose elements are not set; its type says where it lives and how it lies."""
+    """Allocate a tile with undefined elements; its type gives the memory space and layout."""
 
     name = "nv_tileas.alloc_tensor"
 

@@ -29,7 +29,7 @@ OrderingToken: TypeAlias = MemTokenType | AAMemTokenType | AsyncTokenType
 
 
 def space_of(type_: Attribute) -> Space | None:
-    """Where a value of this type lives; None where the type does not say.
+    """Return the memory space of values of this type; None if the type leaves it open.
 
     A tensor without encoding is not laid out yet; a `memref` without memory space is global.
     """

@@ -67,7 +67,7 @@ def _check_names(op: IRDLOperation) -> None:
 
 @contextmanager
 def reading_sugar(parser: Parser) -> Generator[None]:
-    """Make `parser` read the sugar; nested operations find it in place already."""
+    """Make `parser` accept the sugar; parsers of nested operations inherit it."""
     if "parse_optional_type" in parser.__dict__:
         yield
         return

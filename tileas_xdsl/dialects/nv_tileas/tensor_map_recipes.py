@@ -1,9 +1,9 @@
-"""Recipes of tensor maps as attributes: of descriptor arguments, and of the kernel that has them.
+"""Recipes of tensor maps as attributes: on descriptor arguments, and on their kernel.
 
-The place of the array among the arguments, the box with the innermost extent first, the element,
-swizzle and fill; `window` where the map begins elsewhere than its array, so that only host code
-makes it; the names of `tma_pixels` where it is of columns of pixels (im2col).  Where the argument
-is a pointer, `sizes` and `strides` of the array in elements: numbers, or the places of arguments.
+A recipe has the index of the array argument, the box with the innermost extent first, element type,
+swizzle and fill; `window` if the map starts elsewhere than its array, so that only host code can
+encode it; the fields of `tma_pixels` for im2col maps.  If the argument is a pointer, `sizes` and
+`strides` of the array in elements: constants, or indices of arguments.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RECIPE = "nv_tileas.tensor_map"
 """On a descriptor argument."""
 
 SCALAR = "scalar"
-"""How a number is named that a launch passes; the place of its argument follows."""
+"""Prefix of a number that the launch passes; the index of its argument follows."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class TensorMapRecipe:
     argument: int
     """The array: the position of a parameter of the tile kernel."""
     box: tuple[int, ...]
-    """Innermost first, as the program says it."""
+    """Extents as given in the program, innermost first."""
     element: Attribute
     nan_fill: bool = False
     swizzle: str | None = None
-    """How the tiles lie that it fills or empties; None until one is seen."""
+    """The layout of the tiles that it loads or stores; None until one is known."""
     panel: int = 0
     """The innermost extent of the box of one instruction."""
     is_window: bool = False

@@ -161,9 +161,9 @@ def _coordinate_count(atom: TmaAtom) -> int:
 
 @memory_op
 class AsyncTiledTmaLoadOp(TmaLoadBase):
-    """Starts to copy a box of the described tensor to shared memory.
+    """Start to copy a box of the described tensor to shared memory.
 
-    The token delivers the tile when it is waited for; the barrier is told of its bytes.
+    The token delivers the tile when it is awaited; the barrier counts its bytes.
     """
 
     name = "nv_tileas.async.tiled_tma_load"
@@ -223,10 +223,10 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
 
 @memory_op
 class AsyncGatherTmaLoadOp(TmaLoadBase):
-    """Starts to copy rows of the described tensor to shared memory.
+    """Start to gather rows of the described tensor into shared memory.
 
-    `rows` has the number of each row of the destination; `coords` say where in the row to begin.
-    One instruction gathers four rows.
+    `rows` has the row index of each row of the destination; `coords` give the first column.  One
+    instruction gathers four rows.
     """
 
     name = "nv_tileas.async.gather_tma_load"
@@ -336,10 +336,10 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
 
 @memory_op
 class AsyncScatterTmaStoreOp(TmaTransferOp):
-    """Starts to copy rows of shared memory to rows of the described tensor.
+    """Start to scatter rows of shared memory to rows of the described tensor.
 
-    `rows` has the number of the row that each row of the source goes to; `coords` say where in the
-    row to begin.  One instruction scatters four rows.
+    `rows` has the destination row index of each row of the source; `coords` give the first column.
+    One instruction scatters four rows.
     """
 
     name = "nv_tileas.async.scatter_tma_store"
@@ -388,9 +388,9 @@ class AsyncScatterTmaStoreOp(TmaTransferOp):
 
 @memory_op
 class AsyncTiledAtomicRmwOp(TmaTransferOp):
-    """Starts to reduce a tile of shared memory into a box of the described tensor, atomically.
+    """Start to reduce a tile of shared memory atomically into a box of the described tensor.
 
-    The tile before is not known: the token says only when it is done.
+    The previous elements are not returned: the token only signals completion.
     """
 
     name = "nv_tileas.async.tiled_atomic_rmw"

@@ -134,7 +134,7 @@ def origins(value: SSAValue) -> Sequence[SSAValue]:
 
 
 def _sources(value: SSAValue) -> Sequence[SSAValue]:
-    """The different values that control flow may put in the place of `value`."""
+    """Return the different values that control flow may substitute for `value`."""
     if isinstance(value, BlockArgument):
         found = _into_argument(value)
     elif isinstance(value.owner, Operation):

@@ -103,7 +103,7 @@ def _fits(box: Box, extents: tuple[int, ...]) -> bool:
 
 
 def check_global(op: Operation, view: Attribute, atom: TmaAtom) -> None:
-    """A view of global memory, or one whose place is not decided yet, of the rank of the atom."""
+    """Check for a view of global memory (or of undecided memory space) of the rank of the atom."""
     elsewhere = space_of(view) not in (None, Space.GMEM)
     if shape_of(view) is None or isinstance(view, TensorType) or elsewhere:
         raise op_error(op, f"expects a view of global memory, but got {view}")
@@ -163,7 +163,7 @@ def _check_row(op: Operation, bits: int, swizzle: SwizzleMode | None) -> None:
 
 
 def bits_of(element: Attribute | None) -> int:
-    """The bits of an element where it is stored; tf32 takes a word, an `index` has 64."""
+    """Return the bits of an element in memory; tf32 takes 32, an `index` 64."""
     if isinstance(element, FloatTF32Type):
         return WORD_BITS
     return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
@@ -211,7 +211,7 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
 
 
 def check_shared(op: Operation, buffer: Attribute, role: str) -> None:
-    """A buffer in shared memory, or one whose place is not decided yet."""
+    """Check for a buffer in shared memory, or of undecided memory space."""
     if shape_of(buffer) is None or space_of(buffer) not in (None, Space.SMEM):
         raise op_error(op, f"expects a {role} in shared memory, but got {buffer}")
     if DYNAMIC_INDEX in (shape_of(buffer) or ()):
@@ -262,7 +262,7 @@ def check_rows(op: Operation, rows: Attribute, buffer: Attribute) -> None:
 def check_multicast(
     op: Operation, atom: TmaAtom, number: int | None, tile_bits: int | None
 ) -> None:
-    """Multicast is asked for iff the atom has it, with at least 128 bytes per atom."""
+    """Check that multicast is set iff the atom has it, with at least 128 bytes per atom."""
     if not atom.multicast:
         if number is not None:
             raise op_error(op, message("nv_tileas.tma.no_multicast", count=number))
@@ -295,7 +295,7 @@ def check_zero_padding(
 
 
 def check_tx_count(op: Operation, count: int | None, bits: int | None) -> None:
-    """The barrier is told of as many bytes as the tile has."""
+    """Check that the expected transaction bytes are those of the tile."""
     if count is not None and bits is not None and count * 8 != bits:
         raise op_error(op, f"tx_count is {count}, but the tile has {bits // 8} bytes")
 

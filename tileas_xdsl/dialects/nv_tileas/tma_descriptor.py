@@ -149,7 +149,7 @@ class MakeTiledTmaDescOp(MemoryOp):
 
     @property
     def pixels(self) -> Pixels | None:
-        """The pixels of mode im2col, where they are said."""
+        """The pixel parameters of mode im2col; None in tiled mode."""
         return pixels_of(self)
 
     def verify_(self) -> None:

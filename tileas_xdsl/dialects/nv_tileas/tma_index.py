@@ -1,9 +1,8 @@
-"""Indices of TMA descriptors: which entry of the host's or the device's table an operation uses.
+"""Indices of TMA descriptors: the entry of the host or device table that an operation uses.
 
-A function that has been given its descriptors, as arguments marked `cute_nvgpu.grid_constant`,
-says how many: `nv_tileas.num-host-tmas` and `nv_tileas.num-device-tmas`.  A descriptor that the
-kernel builds is in the device's table; of the arguments, the last ones are the host's and those
-before them the device's.
+A function whose descriptors are arguments marked `cute_nvgpu.grid_constant` has their counts:
+`nv_tileas.num-host-tmas` and `nv_tileas.num-device-tmas`.  A descriptor that the kernel builds is
+in the device table; of the arguments, the last ones are the host's, those before them the device's.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ DEVICE_TMAS = "nv_tileas.num-device-tmas"
 TMA_INDEX = "tmaIdx"
 HOST_CODE = "nv_tileas.host-code"
 EXTENDED_SMEM = "nv_tileas.enable-extended-smem"
-"""On a function: whether a launch may ask for more than 48 KiB of shared memory."""
+"""On a function: whether a launch may request more than 48 KiB of shared memory."""
 GRID_CONSTANT = "cute_nvgpu.grid_constant"
 MAKE_DESCRIPTOR = "nv_tileas.make_tiled_tma_desc"
 
@@ -38,13 +37,13 @@ class TmaCounts:
 
 
 def tma_counts(op: Operation) -> TmaCounts | None:
-    """What the function around `op` says, None if it says nothing."""
+    """Return this attribute of the enclosing function; None without it."""
     function = _function(op)
     return None if function is None else counts_of(function)
 
 
 def counts_of(function: Operation) -> TmaCounts | None:
-    """What a function says of its descriptors, None if it says nothing."""
+    """Return the descriptor count of a function; None without the attribute."""
     if not {HOST_TMAS, DEVICE_TMAS} & function.attributes.keys():
         return None
     return TmaCounts(_count(function, HOST_TMAS), _count(function, DEVICE_TMAS))
@@ -69,7 +68,7 @@ def _count(function: Operation, name: str) -> int:
 
 
 def has_descriptors(op: Operation) -> bool:
-    """Whether the function around `op` has been given its descriptors, or says that it has."""
+    """Return whether the enclosing function takes its descriptors as arguments or counts them."""
     return tma_counts(op) is not None or _has_grid_constants(_function(op))
 
 

@@ -1,7 +1,7 @@
-"""Buffers in shared memory whose type says how they are laid out, as TMA fills them.
+"""Buffers in shared memory with a layout in their type, as TMA fills them.
 
-One instruction moves a box, and the boxes of a buffer are side by side: rows that begin at
-irregular places, or that a swizzle cuts, would take an instruction each.
+One instruction moves a box, and the boxes of a buffer are adjacent: rows at irregular offsets, or
+rows that a swizzle splits, would take an instruction each.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_shared_layout(op: Operation, buffer: Attribute, swizzle: SwizzleMode |
 
 
 def shared_layout(buffer: Attribute) -> MemoryLayout | None:
-    """How a buffer is laid out, None where its type does not say."""
+    """Return the layout of a buffer; None if its type has none."""
     if isinstance(buffer, TiledViewType) and isinstance(buffer.layout, LayoutAttr):
         return buffer.layout.data
     if isinstance(buffer, TensorType) and isinstance(buffer.encoding, SharedEncoding):

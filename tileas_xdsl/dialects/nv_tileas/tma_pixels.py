@@ -1,8 +1,8 @@
-"""Columns of pixels (im2col): what a descriptor says of the pixels of an image and of a filter.
+"""im2col descriptors: the parameters of pixels of an image and of a filter.
 
-A copy begins at a pixel between two corners and takes as many pixels, one after another, as its box
-has beside the channels.  The leading coordinate of a load counts the taps of the filter, whose
-place is added to each pixel; those behind it count pixels, and the last one tiles of channels.
+A copy starts at a pixel between two corners and takes as many consecutive pixels as its box has
+beside the channels.  The leading coordinate of a load is the index of the filter tap, whose offset
+is added to each pixel; the next ones select the pixel, and the last one the tile of channels.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Pixels:
 
     @property
     def taps(self) -> int:
-        """How many places of the filter there are; those along the width follow one another."""
+        """The number of filter taps; those along the width are adjacent."""
         return prod(self.filter)
 
 
 def pixels_of(op: Operation) -> Pixels | None:
-    """The pixels of a descriptor that says them all."""
+    """Return the pixel parameters of a descriptor that has all of them."""
     found = [_numbers(op.properties.get(name)) for name in NAMES]
     lower, upper, extents = found
     if lower is None or upper is None or extents is None:
@@ -54,7 +54,7 @@ def _numbers(attribute: Attribute | None) -> tuple[int, ...] | None:
 
 
 def check_pixels(op: Operation, rank: int, mode: str | None, box: Sequence[int | None]) -> None:
-    """Pixels are said as a whole, in mode im2col only, as far as the hardware can count."""
+    """Check that pixel parameters are complete, in mode im2col only, and within hardware limits."""
     said = [name for name in NAMES if name in op.properties]
     if not said:
         return

@@ -41,7 +41,7 @@ _NOT_DATA = (
 
 
 def _expect_operand(op: TileasOp, *kinds: type[Attribute]) -> None:
-    """The operand is of one of the `kinds`, said in a sentence."""
+    """Check that the operand is of one of the `kinds`."""
     if len(op.operands) != 1:
         raise op_error(op, f"takes one operand, but got {len(op.operands)}")
     if not isinstance(op.operands[0].type, kinds):
@@ -50,16 +50,16 @@ def _expect_operand(op: TileasOp, *kinds: type[Attribute]) -> None:
 
 
 def expect_async_token(op: TileasOp) -> None:
-    """The one result is an async token, said in a sentence."""
+    """Check that the only result is an async token."""
     if len(op.results) == 1 and not isinstance(op.results[0].type, AsyncTokenType):
         raise op_error(op, f"makes an async token, not {op.results[0].type}")
 
 
 @tileas_op
 class CreateNoneOp(TileasOp):
-    """A token of nothing, to start a chain with: whoever waits for it goes on at once.
+    """Create a completed token to start a chain with: waiting for it returns at once.
 
-    A pipeline token cannot be made so, for it would belong to no pipeline.
+    It cannot be a pipeline token, which would belong to no pipeline.
     """
 
     name = "nv_tileas.create_none"

@@ -1,9 +1,10 @@
-"""The dialect of block programs over buffers, in the manner of TileLang.
+"""The dialect of tile programs over buffers, in the style of TileLang.
 
-A `tl.kernel` is what a block of threads does.  Buffers are builtin memrefs in global and shared
-memory, in fragments (registers spread over the threads) or private to each thread.  Which thread
-runs an iteration or holds an element is not said, but for annotations: `tl-layout-inference` finds
-it.  Operations are in the file of their family; each file ends with its tuple `OPERATIONS`.
+A `tl.kernel` is the program of a thread block.  Buffers are builtin memrefs in global and shared
+memory, in fragments (registers distributed over the threads) or private to each thread.  Which
+thread runs an iteration or owns an element is left open, except by annotations;
+`tl-layout-inference` decides it.  Operations are in the file of their family; each file ends with
+its tuple `OPERATIONS`.
 """
 
 from xdsl.ir import Dialect

@@ -33,9 +33,9 @@ _LINEAR = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
 class FragmentAttr(ParametrizedAttribute):
     """`#tl.fragment<affine_map<(d0, d1)[s0] -> (THREAD, SLOT)>, replicas = 2>`.
 
-    Who holds each element of a fragment, or runs each iteration of a loop, and in which slot or
-    step.  Symbol 0 counts the copies.  Without SLOT it is the row-major number of the element among
-    those of its thread.  `layout_of` in `fragments.py` gives the function.
+    The owner thread of each element of a fragment, or of each iteration of a loop, and its slot or
+    per-thread iteration.  Symbol 0 is the replica.  Without SLOT it is the row-major index of the
+    element among those of its thread.  `layout_of` in `fragments.py` gives the function.
     """
 
     name = "tl.fragment"

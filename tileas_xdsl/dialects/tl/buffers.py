@@ -46,7 +46,7 @@ def _buffer_type(shape: tuple[int, ...], element: Attribute, space: Space) -> At
 
 @irdl_op_definition
 class AllocSharedOp(IRDLOperation):
-    """A buffer in shared memory; `layout` says where its elements are, in bytes."""
+    """Allocate a buffer in shared memory; `layout` maps its elements to byte offsets."""
 
     name = "tl.alloc_shared"
 
@@ -74,7 +74,7 @@ class AllocSharedOp(IRDLOperation):
 
 @irdl_op_definition
 class AllocFragmentOp(IRDLOperation):
-    """A buffer in the registers of the block; `layout` says which thread has which element."""
+    """Allocate a buffer in registers; `layout` maps elements to threads and slots."""
 
     name = "tl.alloc_fragment"
 
@@ -101,9 +101,9 @@ class AllocFragmentOp(IRDLOperation):
 
 @irdl_op_definition
 class AllocLocalOp(IRDLOperation):
-    """A buffer that each thread has for itself; in a parallel loop, each iteration.
+    """Allocate a buffer private to each thread; in a parallel loop, to each iteration.
 
-    What iterations write to it nobody else sees, nor what comes behind the loop.
+    Writes of an iteration are visible neither to other iterations nor after the loop.
     """
 
     name = "tl.alloc_local"

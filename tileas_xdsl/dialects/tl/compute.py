@@ -1,4 +1,4 @@
-"""Compute on whole buffers: reductions, running sums, products; and atomic updates."""
+"""Compute on whole buffers: reductions, scans, matrix products; and atomic updates."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _IN_BLOCK = (Scope.SHARED, Scope.FRAGMENT)
 
 @irdl_op_definition
 class ReduceOp(IRDLOperation):
-    """`tl.reduce max %x to %m axis 1`: `target` gets `source`, combined along `axis`.
+    """`tl.reduce max %x to %m axis 1`: reduce `source` along `axis` into `target`.
 
-    The axis goes, or has extent 1 with `keep_dims`.  With `clear = false` what `target` holds is
-    combined too.  In which order is not said.
+    The axis is dropped, or has extent 1 with `keep_dims`.  With `clear = false` the old elements of
+    `target` take part.  The order of the reduction is unspecified.
     """
 
     name = "tl.reduce"
@@ -111,9 +111,9 @@ class ReduceOp(IRDLOperation):
 
 @irdl_op_definition
 class CumSumOp(IRDLOperation):
-    """`tl.cumsum %x to %y axis 1`: running sums along `axis`, each with its own element.
+    """`tl.cumsum %x to %y axis 1`: inclusive prefix sum along `axis`.
 
-    With `reverse` they run from the last element to the first.  Both may be one buffer.
+    With `reverse` it runs from the last element to the first.  Both may be one buffer.
     """
 
     name = "tl.cumsum"
@@ -161,7 +161,8 @@ class GemmOp(IRDLOperation):
     """`tl.gemm %a, %b, %c`: C += A B, or C = A B with `clear`.
 
     A is M x K (K x M with `transpose_a`), B is K x N (N x K with `transpose_b`).  A and B are in
-    shared memory or fragments, C is a fragment.  f32 is read as tf32; sums are of f32.
+    shared memory or fragments, C is a fragment.  f32 operands are read as tf32; the accumulator of
+    floats is f32.
     """
 
     name = "tl.gemm"
@@ -203,7 +204,7 @@ class GemmOp(IRDLOperation):
 
     @property
     def warp_policy(self) -> Policy:
-        """How warps share the product; `square` where nothing is said."""
+        """How warps partition the product; `square` by default."""
         return Policy.SQUARE if self.policy is None else self.policy.data
 
     @property

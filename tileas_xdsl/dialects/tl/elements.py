@@ -29,7 +29,7 @@ Source: PTX ISA, wgmma.mma_async and mma.
 
 
 def is_convertible(source: Attribute, target: Attribute) -> bool:
-    """Whether a copy may turn elements of one type into the other: floats, or none at all."""
+    """Return whether a copy may convert between the element types: floats, or equal types."""
     return source == target or (isinstance(source, AnyFloat) and isinstance(target, AnyFloat))
 
 
@@ -41,5 +41,5 @@ def is_combinable(kind: Reduction, element: Attribute) -> bool:
 
 
 def is_summable(element: Attribute) -> bool:
-    """Whether elements have sums."""
+    """Return whether elements can be added."""
     return isinstance(element, AnyFloat | IntegerType | IndexType)

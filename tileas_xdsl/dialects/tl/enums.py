@@ -1,4 +1,4 @@
-"""The closed sets of words in `tl`: where buffers live, how rows combine, how warps share work."""
+"""The keyword enums of `tl`: memory scopes of buffers, reduction kinds, warp policies."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from tileas_xdsl.dialects.tl.checks import (
 )
 
 LOOP_PROPERTIES = ("layout", "vector", "runs_once", "is_padded")
-"""What inference says of a loop."""
+"""Results of layout inference on a loop."""
 
 MAX_ITERATIONS = 1 << 24
 """The iterations of a parallel loop, at most."""
@@ -56,12 +56,12 @@ _SCALAR_DIALECTS = ("arith.", "math.")
 
 @irdl_op_definition
 class ParallelOp(IRDLOperation):
-    """Every iteration of the box `extents` runs once, on some thread; they are independent.
+    """Run every iteration of the box `extents` once, on some thread; iterations are independent.
 
-    `layout` says which thread runs an iteration, and as which of its steps; `vector` neighbouring
-    steps access memory at once.  Of the copies of an iteration that `runs_once` says, only replica
-    0 has effects on memory that threads share; `is_padded` says that steps may lie outside of the
-    box.  `coalesced_width` fixes the width for inference.
+    `layout` maps an iteration to a thread and one of its per-thread iterations; `vector` adjacent
+    ones access memory at once.  If `runs_once` is set, only replica 0 of an iteration has effects
+    on memory that threads share; `is_padded` allows per-thread iterations outside of the box.
+    `coalesced_width` fixes the vector width for inference.
     """
 
     name = "tl.parallel"

@@ -35,7 +35,7 @@ _WITHOUT_CONSTANTS = (Float80Type, Float128Type)
 
 
 def constant(builder: Builder, value: float, type_: Attribute | None = None) -> SSAValue:
-    """A number of a scalar type (`index` unless said otherwise), or a tile filled with it."""
+    """Return a constant of a scalar type (`index` by default), or a splat tile."""
     attribute = _number(value, IndexType() if type_ is None else type_)
     return builder.insert(arith.ConstantOp(attribute)).result
 

@@ -112,10 +112,10 @@ def build_masked_dot(
     a_type: Attribute | None = None,
     b_type: Attribute | None = None,
 ) -> DotOp:
-    """A product of the first `k_extent` (`index`) columns of A and rows of B.
+    """Multiply the first `k_extent` (`index`) columns of A by the same rows of B.
 
-    The rest of both operands is replaced by zeros, since what lies there may be infinite.
-    `a_type` and `b_type` are the types, with layouts, that the instruction wants.
+    The rest of both operands is replaced by zeros, because out-of-bounds elements may be infinite.
+    `a_type` and `b_type` are the operand types, with layouts, that the instruction needs.
     """
     a = _masked(builder, inputs.a, -1, k_extent)
     b = _masked(builder, inputs.b, -2, k_extent)

@@ -144,9 +144,9 @@ class Agent:
 def build_agent_switch(
     builder: Builder, *agents: Agent, num_agents_per_group: int = 1, isolated: bool = False
 ) -> AgentSwitchOp:
-    """Divide the work among `agents`: each keeps its body, budget and warps together.
+    """Build an `agent_switch` from `agents`, each with its body, register budget and warps.
 
-    Raises `ValueError` if only some of them say which warps they have.
+    Raises `ValueError` if only some of them name their warps.
     """
     switch = AgentSwitchOp(
         [_agent_region(agent.body) for agent in agents],

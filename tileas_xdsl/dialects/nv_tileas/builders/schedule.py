@@ -1,7 +1,7 @@
-"""From a schedule to IR: what stays and what is carried, who feeds whom, replicas for each stage.
+"""Materialisation of a schedule: loop-carried values, producers and consumers, stage replicas.
 
-The three helpers take and give plain data, so that any scheduler can use them: `ScheduleAnalysis`
-says where each operation goes, and nothing here computes a schedule.
+The three helpers take and return plain data, so that any scheduler can use them: a
+`ScheduleAnalysis` gives the slot of each operation, and nothing here computes a schedule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 
 class Side(Enum):
-    """Whether an operation brings data into the kernel's tiles or takes it out of them."""
+    """Whether an operation loads data into tiles of the kernel or stores it from them."""
 
     READ = "read"
     WRITE = "write"
@@ -49,7 +49,7 @@ ACCESSES: Mapping[str, Side] = {
         Side.WRITE,
     ),
 }
-"""The loads and stores that a schedule places, and their side."""
+"""The scheduled loads and stores, with their direction."""
 
 ASYNC_ELIGIBLE = frozenset(
     name for name, side in ACCESSES.items() if side is Side.READ and "gather_load" not in name
@@ -103,7 +103,7 @@ class Pending:
     stage: int
     """The stage of the access."""
     distance: int
-    """How many iterations lie between the access and the other end of its data."""
+    """Distance in iterations between the access and the other end of its data."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class ScheduleMaterialization:
 def materialize_schedule(
     analysis: ScheduleAnalysis, options: MaterializeOptions | None = None
 ) -> ScheduleMaterialization:
-    """Which accesses stay in place, which are carried, and which of both run in the background."""
+    """Partition of the accesses: kept in place, loop-carried, and asynchronous ones of both."""
     options = options or MaterializeOptions()
     resident_loads = _resident(analysis, Side.READ, options)
     pending_loads = _pending(analysis, Side.READ, options)
@@ -187,7 +187,7 @@ def _name(placed: ScheduledOp) -> str:
 def _scheduled_ancestor(
     user: Operation, source: Operation, stages: Mapping[Operation, int]
 ) -> Operation | None:
-    """Where a user has its place: itself or what it is inside of, but not what holds `source`."""
+    """Return the scheduled ancestor of a user: itself or an op around it, not around `source`."""
     at: Operation | None = user
     while at is not None and not at.is_ancestor(source):
         if at in stages:
@@ -224,10 +224,10 @@ class StagePair:
 def build_stages(
     constraints: Iterable[UnionConstraint], analysis: ScheduleAnalysis
 ) -> tuple[StagePair, ...]:
-    """The pipelines of a schedule: who fills the stages of each, and who uses them, in order.
+    """Return the pipelines of a schedule: producers and consumers of each, in program order.
 
-    In a union, those that use no result of another member produce, the others consume.
-    Raises `ValueError` if a member has no place, a side is empty, or a consumer comes first.
+    In a union, members that use no result of another member produce, the others consume.
+    Raises `ValueError` if a member has no slot, a side is empty, or a consumer comes first.
     """
     placed = {each.op: each for each in analysis.placements}
     pairs = [_stage_pair(union, placed) for union in _merged(constraints)]
