@@ -1,7 +1,7 @@
-"""Kernels of cuTile Python as Tile IR, made by the package `cuda-tile` without a GPU.
+"""Kernels of cuTile Python as Tile IR, exported by the package `cuda-tile` without a GPU.
 
-The package's own `KernelSignature.from_kernel_args` asks the driver about pointers; here signatures
-are made from text, or from arrays by the same rules.
+The package's own `KernelSignature.from_kernel_args` queries the driver about pointers; here
+signatures are made from text, or from arrays by the same rules.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _KERNEL_PARAMETERS = "the kernel's parameters are"
 
 
 class MissingPackageError(Exception):
-    """The package is not installed; the message says how to install it."""
+    """The package is not installed; the message has the command that installs it."""
 
 
 def need_cutile() -> Any:
@@ -69,9 +69,9 @@ def is_kernel(value: object) -> bool:
 
 
 def load_kernel(reference: str) -> Any:
-    """The kernel that `FILE.py:NAME` refers to; the name may be left out if there is only one.
+    """Return the kernel that `FILE.py:NAME` refers to; the name is optional if there is only one.
 
-    Raises `MissingPackageError`; `DiagnosticError` at the place in the file that is wrong.
+    Raises `MissingPackageError`; `DiagnosticError` at the location in the file that is wrong.
     """
     file, name = split_reference(reference) or (reference, "")
     need_cutile()
@@ -140,9 +140,9 @@ def kernel_module(
     version: Version = LATEST,
     gpu: str | None = None,
 ) -> ModuleOp:
-    """The `cuda_tile` module of a kernel, not verified; parameters and errors as `export_bytecode`.
+    """Return the unverified `cuda_tile` module of a kernel; parameters as `export_bytecode`.
 
-    Locations are places in the user's Python source, not in the package.
+    Locations are in the user's Python source, not in the package.
     """
     content = export_bytecode(kernel, signature, version=version, gpu=gpu)
     module = read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
@@ -158,7 +158,7 @@ def _folder() -> str:
 
 
 def _of_user(location: LocationAttr, folder: str) -> LocationAttr:
-    """A place in the package as the place from which it was called."""
+    """Map a location inside the package to the location of the call into it."""
     if not isinstance(location, CallSiteLoc):
         return location
     place, caller = file_location(location.callee), location.caller
@@ -303,7 +303,7 @@ def _place(kernel: Any) -> Location:
 
 
 def _tile_error(error: Any, place: Location) -> Diagnostic:
-    """An error of the package where it says it is, with notes for the calls on the way there."""
+    """Convert an error of the package to a located diagnostic, with notes for the call stack."""
     folder = _folder()
     found = map(_location, (error.loc, *_callers(error.loc)))
     places = [p for p in found if p is not None and not p.file.startswith(folder)]
@@ -318,7 +318,7 @@ def _callers(loc: Any) -> Iterator[Any]:
 
 
 def _location(loc: Any) -> Location | None:
-    """A place of the package, whose columns count from 0."""
+    """A location reported by the package, whose columns count from 0."""
     if loc is None or loc.filename is None:
         return None
     return Location(loc.filename, loc.line, loc.col + 1 - _FIRST_COLUMN)

@@ -41,9 +41,9 @@ def parse_input(
     line_offset: int = 0,
     implicit_module: bool = True,
 ) -> ParsedInput:
-    """The module that a file contains as text or as bytecode, not verified.
+    """Return the module of a file of text or bytecode, not verified.
 
-    What begins as bytecode does is taken for it, and so is what its name says is.  Raises
+    A file is bytecode if it starts with the magic bytes or has the suffix.  Raises
     `DiagnosticError` for what is wrong; `line_offset` as for `parse_module`.
     """
     if is_bytecode(content) or PurePath(name).suffix == f".{SUFFIX}":

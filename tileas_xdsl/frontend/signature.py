@@ -1,10 +1,10 @@
-"""The signature of a cuTile kernel as text: what its parameters are and what is known of them.
+"""The signature of a cuTile kernel as text: parameter types, divisibility of extents.
 
     A: f16[?, ?], B: f16[?, ?%8], C: f32[?, 128], n: i32, tile=64
 
-Without strides an array lies in memory row by row without gaps, so that the strides follow from the
-shape.  `?` is any number, `?%8` a multiple of eight, `128` a constant, for shapes and for strides:
-`A: f16[?, ?; ?%8, 1]`.  Arrays begin at a multiple of 16 bytes unless `@N` says otherwise.
+Without strides an array is contiguous and row-major.  `?` is any number, `?%8` a multiple of eight,
+`128` a constant, for shapes and for strides: `A: f16[?, ?; ?%8, 1]`.  Arrays are aligned to 16
+bytes unless `@N` gives another alignment.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
 
 
 def packed_strides(shape: tuple[Extent, ...]) -> tuple[Extent, ...]:
-    """The strides of an array that lies row by row without gaps."""
+    """Return the strides of a contiguous row-major array."""
     return tuple(_product(shape[index + 1 :]) for index in range(len(shape)))
 
 

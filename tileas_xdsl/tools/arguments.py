@@ -1,4 +1,4 @@
-"""What `--arg` says: arrays from files and formulas, scalars, and how they fit a kernel.
+"""`--arg SPEC`: arrays from files and formulas, scalars, and how they fit a kernel.
 
 A SPEC is one of
 
@@ -119,7 +119,7 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """What `text` says; raises `SpecError`."""
+    """Parse a SPEC; raises `SpecError`."""
     return Spec(text, _meaning(text))
 
 

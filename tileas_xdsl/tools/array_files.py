@@ -1,7 +1,7 @@
-"""Arrays in `.npy` files: what a file holds as elements of a type, and files written whole.
+"""Arrays in `.npy` files: reading them as elements of a type, and writing files atomically.
 
 numpy has no bf16, fp8, fp6 or fp4: `numpy.save` stores most of them as raw bytes (`V2`, `V1`),
-people also store unsigned integers.  Both are read where the kernel says what the bits are.
+people also store unsigned integers.  Both are read where the kernel gives the element type.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _exact(values: Array, element: Attribute) -> Array:
 
 
 def _load(path: str) -> Array:
-    """The array of a file; it is mapped first, so that a header cannot ask for too much memory."""
+    """Read the array of a file; mapped first, so that a header cannot request too much memory."""
     try:
         mapped = np.lib.format.open_memmap(path, mode="r")
         return np.array(mapped, mapped.dtype.newbyteorder("="), order="C")

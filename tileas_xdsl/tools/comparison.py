@@ -1,4 +1,4 @@
-"""Where two results of one kernel differ, and how that is told."""
+"""Differences between two results of one kernel, and how they are reported."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def element_of(word: str) -> Attribute:
 
 
 def bound(parameters: Sequence[cutile.Parameter], specs: Sequence[Spec]) -> Sequence[Any]:
-    """A value for each parameter: constants are known, the others as `specs` say, in their order.
+    """Return a value for each parameter: constants are known, the others follow `specs` in order.
 
     Raises `BindingError` where they do not fit.
     """

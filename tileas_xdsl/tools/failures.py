@@ -1,6 +1,6 @@
-"""How a tool ends when something went wrong that is nobody's input: one sentence, exit code 1.
+"""How a tool ends after an internal error: one sentence, exit code 1.
 
-When whoever reads its output has left (`tool | head -1`), there is nobody to say a sentence to.
+If the reader of its output has exited (`tool | head -1`), it ends silently.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 
 
 def end_of_failure(program: str, error: Exception) -> int:
-    """Say what happened in one line and return the exit code.
+    """Report an exception in one line and return the exit code.
 
-    Running out of memory is the input's fault; any other exception that comes here is a bug.
+    Running out of memory is due to the input; any other exception that arrives here is a bug.
     """
     text = _memory_text(error) if isinstance(error, MemoryError) else _internal_text(error)
     sys.stderr.write(f"{program}: error: {' '.join(text.split())}\n")
@@ -23,7 +23,7 @@ def end_of_failure(program: str, error: Exception) -> int:
 
 @contextmanager
 def ends_with_its_reader() -> Generator[None]:
-    """A script that prints: it leaves with 1, silently, when nobody reads on."""
+    """End a script that prints: exit code 1, silently, if the reader of its output has exited."""
     try:
         yield
         sys.stdout.flush()

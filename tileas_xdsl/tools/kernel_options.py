@@ -29,7 +29,7 @@ MOST_BLOCKS = 1 << 22
 
 
 def extents(text: str) -> Grid:
-    """What `X[,Y[,Z]]` says; anything else is a wrong command line."""
+    """Parse `X[,Y[,Z]]`; anything else is a wrong command line."""
     parts = text.split(",")
     numbers = [int(p) for p in parts if p.isascii() and p.isdigit() and len(p) <= 10]
     if len(numbers) != len(parts) or len(parts) > 3 or 0 in numbers:
@@ -81,7 +81,7 @@ def _spec(text: str) -> Spec:
 
 
 def parse_specs(texts: list[str]) -> list[Spec]:
-    """What `--arg` options say."""
+    """Parse the `--arg` options."""
     return [_spec(text) for text in texts]
 
 

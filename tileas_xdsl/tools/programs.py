@@ -1,4 +1,4 @@
-"""Modules as the commands read them: parsed and verified, with errors that say where."""
+"""Input modules of the commands: parsed and verified, with located errors."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def print_diagnostics(reports: Iterable[Diagnostic]) -> None:
 
 @contextmanager
 def reported_errors() -> Generator[None]:
-    """What is wrong with the user's input or command line is told, and the program ends."""
+    """Report errors of the user's input or command line, and exit."""
     try:
         yield
     except DiagnosticError as error:

@@ -48,7 +48,7 @@ _FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f
 """What numpy calls the floats that tensor maps know by name."""
 
 MOST_FINDINGS = 5
-"""So many findings of a run are told in full."""
+"""Number of findings of a run that are printed in full."""
 
 
 class OrderOfEvents(NamedTuple):
@@ -58,7 +58,7 @@ class OrderOfEvents(NamedTuple):
     seed: int = 0
 
     def __str__(self) -> str:
-        """As the options ask for it."""
+        """The run that the options specify."""
         return f"--order {self.order}" + (f" --seed {self.seed}" if self.order == "random" else "")
 
 
@@ -243,7 +243,7 @@ def text_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> TextProg
 
 
 def _names(module: PtxModule, kernel: str | None, count: int) -> Sequence[str]:
-    """The names of the parameters, as far as they are known here; a launch says what is wrong."""
+    """Names of the parameters, as far as they are known here; a launch reports what is wrong."""
     kernels = module.kernels
     entry = kernels.get(kernel or next(iter(kernels), ""))
     names = [] if entry is None else [parameter.name for parameter in entry.parameters]
@@ -358,7 +358,7 @@ def located(error: PtxError) -> DiagnosticError:
 
 
 def _diagnostics(findings: Sequence[Finding], order: OrderOfEvents) -> Sequence[Diagnostic]:
-    """The first findings in full; the last says how many there are, and how to see them again."""
+    """The first findings in full; the last line has their number, and how to repeat the run."""
     shown = [_diagnostic(finding) for finding in findings[:MOST_FINDINGS]]
     more = len(findings) - len(shown)
     tail = f"{more} more findings; " if more else ""

@@ -121,7 +121,7 @@ def schedules_of(count: int, seed: int = 0) -> Sequence[Schedule]:
 
 
 def options_of(schedule: Schedule) -> Sequence[str]:
-    """The options that ask for a schedule."""
+    """The command-line options that select a schedule."""
     if schedule.policy == "random":
         return ("--policy", "random", "--seed", str(schedule.seed))
     return ("--policy", schedule.policy)
@@ -136,7 +136,7 @@ class RunError(Exception):
 
 
 class FailedRunError(RunError):
-    """A run broke a rule of the machine; `error` tells the story."""
+    """A run that broke a rule of the machine; `error` has the diagnosis and event trace."""
 
     def __init__(self, schedule: Schedule, error: DiagnosticError) -> None:
         super().__init__(schedule)
@@ -144,7 +144,7 @@ class FailedRunError(RunError):
 
 
 class UnequalRunError(RunError):
-    """A run ended with other values than it should; `argument` says which, of what type."""
+    """A run that ended with different results; `argument` gives the index and type."""
 
     def __init__(
         self, schedule: Schedule, simulation: Simulation, difference: Difference, argument: str

@@ -1,4 +1,4 @@
-"""`tileas-opt`: run passes on a module, as `xdsl-opt` does, with errors that say where.
+"""`tileas-opt`: run passes on a module, as `xdsl-opt` does, with located errors.
 
 Exit code 0 is success, 1 means that the input, a pass or the writing of the output failed, 2 that
 the command line is wrong.  Nothing is written to the output unless everything succeeded.
@@ -207,7 +207,7 @@ class TileasOptMain(xDSLOptMain):
         return 0 if reproduced and self.args.shrink else 1
 
     def _process(self, chunk: IO[bytes], line_offset: int, extension: str) -> str | None:
-        """The output for one chunk, or None if it failed and the user was told why."""
+        """Return the output for one chunk, or None if it failed and the error was reported."""
         text = chunk.read()
         chunk.seek(0)
         output = ""

@@ -32,7 +32,7 @@ _OF_THREADS = ("cute", "cute_nvgpu", "ptx")
 
 @dataclass(frozen=True)
 class Complaint:
-    """What is wrong after a step: a sentence, and the diagnostics that tell more."""
+    """A failed step: a sentence, and the diagnostics with the details."""
 
     message: str
     diagnostics: Sequence[Diagnostic] = ()

@@ -115,7 +115,7 @@ def _is_word(element: Attribute) -> bool:
 
 
 def check_compared(op: CudaTileOp, element: Attribute) -> None:
-    """Only words of 32 and 64 bits are compared and swapped."""
+    """Check that compare-and-swap works on 32 or 64 bits."""
     if not _is_word(element):
         raise op.refuse("cuda_tile.atomic_cas.type")
 

@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.cuda_tile.syntax import parse_type, print_type
 from tileas_xdsl.dialects.cuda_tile.types import TokenType
 
 Order = tuple[MemoryOrderingSemanticsAttr, MemoryScopeAttr | None]
-"""How an access is ordered, and among whom; a weak one has no scope."""
+"""Memory order and scope of an access; a weak access has no scope."""
 
 
 def parse_access(parser: Parser, *, view: bool = False) -> Order:
@@ -51,7 +51,7 @@ def parse_access(parser: Parser, *, view: bool = False) -> Order:
 
 
 SCOPES = {scope.value: MemoryScopeAttr(scope) for scope in MemoryScope}
-"""The scopes by their words."""
+"""Memory scopes by keyword."""
 
 
 def print_access(
@@ -171,7 +171,7 @@ class ImplicitTokens(CustomDirective):
         self.result.set(state, [TokenType()])
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        """Nothing to say."""
+        """Print nothing: the attribute has its default."""
 
 
 def parse_hints(parser: Parser) -> OptimizationHintsAttr | None:

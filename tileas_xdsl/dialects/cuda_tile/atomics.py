@@ -123,7 +123,7 @@ class AtomicCasTkoOp(CudaTileOp):
 
 @cuda_tile_op
 class AtomicRmwTkoOp(CudaTileOp):
-    """Memory is combined with `arg` as `mode` says; the result is what it held before."""
+    """Combine memory with `arg` atomically, as `mode` specifies; the result is the old value."""
 
     name = "cuda_tile.atomic_rmw_tko"
 
@@ -158,7 +158,7 @@ _PRINTED = ("memory_ordering_semantics", "memory_scope", "mode", SEGMENT_SIZES)
 
 @cuda_tile_op
 class AtomicRedViewTkoOp(CudaTileOp):
-    """A tile of a view is combined with `value` as `mode` says; what it held is not read."""
+    """Combine a tile of a view with `value` atomically; the old elements are not returned."""
 
     name = "cuda_tile.atomic_red_view_tko"
 

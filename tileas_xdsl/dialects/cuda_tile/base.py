@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
 
 SEGMENTS = AttrSizedOperandSegments(as_property=True)
-"""The operation says how many operands each name stands for."""
+"""The operation stores the number of operands of each name (operand segments)."""
 
 
 class CudaTileOp(IRDLOperation):
@@ -73,7 +73,7 @@ def _check_properties(op: CudaTileOp) -> None:
 
 
 def _sizes_are_right(op: CudaTileOp) -> bool:
-    """Whether each name has its number of values; if not, xDSL says so."""
+    """Whether each name has its required number of values; if not, xDSL reports it."""
     definition = op.get_irdl_definition()
     try:
         for name, _ in (*definition.operands, *definition.results):
@@ -112,7 +112,7 @@ def _typed(
 
 
 def _rule_of(definition: OperandDef | ResultDef) -> TypeRule:
-    """The rule inside of what says how many values there are."""
+    """The constraint on one value, without its variadic or optional wrapper."""
     rule: object = definition.constr
     while not isinstance(rule, TypeRule):
         name = "constraint" if isinstance(rule, RangeLengthConstraint) else "constr"

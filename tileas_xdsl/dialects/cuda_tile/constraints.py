@@ -1,4 +1,4 @@
-"""The types that operands and results may have, each with the words that MLIR has for it."""
+"""Type constraints of operands and results, each with MLIR's description."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from tileas_xdsl.dialects.cuda_tile.view_types import (
 
 @dataclass(frozen=True)
 class TypeRule(AttrConstraint[Attribute]):
-    """A set of types; `summary` is what MLIR says that the type must be.
+    """A set of types; `summary` is MLIR's description of them.
 
-    Operations check it themselves, so as to say which operand is wrong: `verify` is silent.
+    Operations check it themselves, so that the error names the operand: `verify` does nothing.
     """
 
     summary: str

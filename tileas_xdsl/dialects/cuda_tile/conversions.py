@@ -123,7 +123,7 @@ class IToFOp(_ConversionOp):
 
 @cuda_tile_op
 class FToIOp(_ConversionOp):
-    """A float rounded towards zero; `saturating` brings what is too large into the range."""
+    """Convert a float to an integer, rounding towards zero; `saturating` clamps to the range."""
 
     name = "cuda_tile.ftoi"
 

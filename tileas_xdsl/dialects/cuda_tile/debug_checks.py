@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.cuda_tile.debug_info import (
 
 
 def scope_of(location: Attribute) -> Attribute | None:
-    """The scope that a location says, itself or in what it is made of."""
+    """Return the debug scope of a location, its own or that of a nested location."""
     if isinstance(location, CallSiteLoc):
         return scope_of(location.caller)
     if isinstance(location, NameLoc):

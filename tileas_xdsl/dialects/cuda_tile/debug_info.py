@@ -1,7 +1,7 @@
-"""Where in a source program an operation comes from: files, functions and blocks.
+"""Debug info: the files, functions and lexical blocks that operations come from.
 
 The location of an operation with a scope is `fused<SCOPE>["FILE":LINE:COLUMN]`, the form in which
-MLIR attaches anything to a location, so that every tool finds the place in the file.
+MLIR attaches data to a location, so that every tool can show the source line.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ LOCAL_SCOPES = (DISubprogramAttr, DILexicalBlockAttr)
 
 @irdl_attr_definition
 class DILocAttr(ParametrizedAttribute):
-    """`#cuda_tile.di_loc<loc("kernel.py":3:5) in #scope>`: a place and its scope."""
+    """`#cuda_tile.di_loc<loc("kernel.py":3:5) in #scope>`: a location and its scope."""
 
     name = "cuda_tile.di_loc"
     source_location: FileLineColLoc

@@ -1,4 +1,4 @@
-"""Pieces of the assembly formats: types without prefix, and words with their defaults."""
+"""Assembly format directives: types without prefix, and keywords with defaults."""
 
 from __future__ import annotations
 
@@ -147,11 +147,11 @@ class OptionalType(CustomDirective):
 
 
 class Word(CustomDirective):
-    """A word of a closed set, without the name of its attribute."""
+    """A keyword of an enum, printed without the name of its attribute."""
 
     ATTRIBUTE: ClassVar[type[EnumAttribute[Any]]]
     ERROR: ClassVar[str]
-    """The key of the message for any other word."""
+    """The id of the message for any other keyword."""
 
     attribute: AttributeVariable
 
@@ -171,7 +171,7 @@ def _text(attribute: Attribute | None) -> str:
 def parse_word(
     parser: Parser, attribute: type[EnumAttribute[Any]], error: str
 ) -> EnumAttribute[Any]:
-    """A word as its attribute; `error` is the key of the message for any other word."""
+    """Return the attribute of a keyword; `error` is the id of the message for any other keyword."""
     position = parser.pos
     word = parser.parse_optional_identifier()
     if word not in _words(attribute):

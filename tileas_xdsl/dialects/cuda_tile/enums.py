@@ -1,4 +1,4 @@
-"""The closed sets of words in `cuda_tile`, in the order of their bytecode values.
+"""The keyword enums of `cuda_tile`, in the order of their bytecode values.
 
 The order of the members of an enum is the numbering that Tile IR bytecode uses (`AttrDefs.td` of
 the open dialect): the first is 0.
@@ -78,7 +78,7 @@ class AtomicRMWMode(StrEnum):
 
 
 class MemoryScope(StrEnum):
-    """Who may access the memory at the same time."""
+    """The scope of memory ordering: which threads may access the memory concurrently."""
 
     TL_BLK = "tl_blk"
     DEVICE = "device"
@@ -119,7 +119,7 @@ class PtrClass(StrEnum):
 
 
 class _AngleBrackets:
-    """The word of an enum attribute stands in angle brackets: `#cuda_tile.rounding<zero>`."""
+    """An enum attribute with its keyword in angle brackets: `#cuda_tile.rounding<zero>`."""
 
     def print_parameter(self, printer: Printer) -> None:
         word = cast(StrEnum, cast(Any, self).data)

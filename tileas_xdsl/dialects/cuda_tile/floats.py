@@ -85,7 +85,7 @@ class MulFOp(_RoundedOp):
 
 @cuda_tile_op
 class DivFOp(_RoundedOp):
-    """`lhs / rhs`; `approx` and `full` are faster and off by at most 2 units in the last place."""
+    """`lhs / rhs`; `approx` and `full` are faster, with errors of at most 2 ulp."""
 
     name = "cuda_tile.divf"
     assembly_format = _BINARY.replace("IEEERounding", "DivisionRounding")

@@ -163,7 +163,7 @@ def parse_extras(parser: Parser, indexed: Indexed) -> Extras:
 
 
 def parse_attributes(parser: Parser, reserved: Sequence[str]) -> dict[str, Attribute]:
-    """`attributes {...}` without those that have a place of their own in the text."""
+    """`attributes {...}` without the attributes that the format prints elsewhere."""
     position = parser.pos
     given = parser.parse_optional_attr_dict_with_keyword()
     attributes = {} if given is None else dict(given.data)

@@ -1,4 +1,4 @@
-"""What operands and results must have in common, in the words of MLIR."""
+"""Constraints between operands and results (equal shapes, equal types), in MLIR's wording."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ COMPARISON = Match(
     message("cuda_tile.failed_to_verify", predicate=message("cuda_tile.comparison.result")),
     _compares,
 )
-"""The result says of each pair whether the relation holds."""
+"""Compare each pair of elements; the result is an `i1` tile."""
 
 
 def points_to(pointers: str, values: str, key: str) -> Match:

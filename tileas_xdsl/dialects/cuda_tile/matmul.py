@@ -28,14 +28,14 @@ _ACCUMULATORS: dict[str, tuple[str, ...]] = {
     "f32": ("f32",),
     "f64": ("f64",),
 }
-"""By the elements of the factors: those of the accumulator."""
+"""Accumulator element types by operand element type."""
 
 _SCALED: dict[str, tuple[str, ...]] = {
     "f8E5M3FNU": ("f4E2M1FN",),
     "f8E4M3FN": ("f4E2M1FN",),
     "f8E8M0FNU": ("f8E4M3FN", "f8E5M2", "f4E2M1FN"),
 }
-"""By the elements of the scales: those of the factors."""
+"""Operand element types by scale element type."""
 
 _BLOCKS: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {
     ("f4E2M1FN", "f8E4M3FN"): ((16,), "cuda_tile.mmaf_scaled.block_f4_e4m3"),
@@ -44,7 +44,7 @@ _BLOCKS: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {
     ("f8E4M3FN", "f8E8M0FNU"): ((32,), "cuda_tile.mmaf_scaled.block_f8"),
     ("f8E5M2", "f8E8M0FNU"): ((32,), "cuda_tile.mmaf_scaled.block_f8"),
 }
-"""By the elements of factors and scales: how many factors share a scale, and the message."""
+"""Block size (operand elements per scale) by operand and scale types, and the message."""
 
 
 class _ProductOp(CudaTileOp):
@@ -107,7 +107,7 @@ _THREE = (
 
 @cuda_tile_op
 class MmaFOp(_ProductOp):
-    """A product of floats; `fast_acc` keeps sums of 8-bit floats in fewer bits."""
+    """Multiply float matrices; `fast_acc` accumulates products of 8-bit floats in fewer bits."""
 
     name = "cuda_tile.mmaf"
 
@@ -137,7 +137,7 @@ class MmaFOp(_ProductOp):
 
 @cuda_tile_op
 class MmaFScaledOp(_ProductOp):
-    """A product of small floats; neighbours along the summed dimension share a scale factor."""
+    """Multiply block-scaled matrices: adjacent elements along K share a scale."""
 
     name = "cuda_tile.mmaf_scaled"
 

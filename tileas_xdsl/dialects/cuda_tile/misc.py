@@ -119,7 +119,7 @@ def format_expressions(text: str) -> Iterator[str | None]:
 
 @cuda_tile_op
 class PrintTkoOp(CudaTileOp):
-    """Tiles are shown as a format string says."""
+    """Print tiles by a format string."""
 
     name = "cuda_tile.print_tko"
 

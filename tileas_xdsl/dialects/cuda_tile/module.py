@@ -114,7 +114,7 @@ def _parse_argument(parser: Parser) -> Argument:
 
 
 def _parse_results(parser: Parser) -> Sequence[Attribute]:
-    """`-> TYPE` or `-> (TYPES)`: kernels have none, which their verifier says."""
+    """Parse `-> TYPE` or `-> (TYPES)`; the verifier of kernels rejects results."""
     if parser.parse_optional_punctuation("->") is None:
         return []
     if parser.parse_optional_punctuation("(") is None:

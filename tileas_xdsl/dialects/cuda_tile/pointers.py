@@ -229,7 +229,7 @@ class GdcLaunchDependentsTkoOp(_GridDependencyOp):
 
 @cuda_tile_op
 class GdcWaitTkoOp(_GridDependencyOp):
-    """The kernel before has completed, and all that it stored is seen."""
+    """Wait until the previous kernel in the stream has completed and its stores are visible."""
 
     name = "cuda_tile.gdc_wait_tko"
     assembly_format = _DEPENDENCY

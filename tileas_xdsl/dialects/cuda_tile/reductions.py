@@ -235,7 +235,7 @@ def _parse_properties(parser: Parser, *, reversible: bool) -> dict[str, Attribut
 
 @cuda_tile_op
 class ReduceOp(_AggregateOp):
-    """All elements along a dimension become one; in which order is not said."""
+    """Reduce the elements along a dimension; the order of the reduction is unspecified."""
 
     name = "cuda_tile.reduce"
     MATCHES: ClassVar = (SAME_OPERAND_SHAPES,)

@@ -32,7 +32,7 @@ from xdsl.printer import Printer
 
 @irdl_attr_definition
 class Float8E5M3FNUType(ParametrizedAttribute, ReducedPrecisionFloatType):
-    """`f8E5M3FNU`: an unsigned scale factor with 5 bits of exponent and 3 of mantissa."""
+    """`f8E5M3FNU`: an unsigned scale type with 5 exponent and 3 mantissa bits."""
 
     name = "cuda_tile.f8E5M3FNU"
     SEMANTICS = FloatSemantics(

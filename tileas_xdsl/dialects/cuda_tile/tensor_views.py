@@ -58,7 +58,7 @@ def _parse_numbers(parser: Parser, keyword: str, name: str) -> _Numbers:
 
 @dataclass
 class _Types:
-    """What the types behind the colon say."""
+    """Shape and strides as parsed from the type after the colon."""
 
     tensor: TensorViewType
     base: Attribute
@@ -97,7 +97,7 @@ def _parse_types(parser: Parser) -> _Types:
 
 
 def _base_of(tensor: TensorViewType) -> TileType:
-    """The type that the address has if the text does not say otherwise."""
+    """The default type of the base address."""
     return TileType((), PtrType(tensor.element_type))
 
 
@@ -110,7 +110,7 @@ def _word(number: int) -> str:
 
 
 def _compare(parser: Parser, given: _Numbers, expected: Sequence[int]) -> None:
-    """The text in front of the colon says the same as the type."""
+    """Check that shape and strides in front of the colon agree with the type."""
     if len(given.values) != len(expected):
         counts = (given.name, len(expected), len(given.values))
         parser.raise_error(

@@ -118,7 +118,7 @@ def _bracketed(values: Sequence[int]) -> str:
 
 
 class TileView(ParametrizedAttribute, TypeAttribute):
-    """A tensor seen as tiles: an index selects a tile."""
+    """A tensor view partitioned into tiles: an index selects a tile."""
 
     if TYPE_CHECKING:  # each kind has these parameters, in an order of its own
         tile_shape: ArrayAttr[IntAttr]

@@ -68,7 +68,7 @@ from tileas_xdsl.dialects.cuda_tile.view_types import (
 
 
 class _MakeViewOp(CudaTileOp):
-    """A tensor, seen as tiles."""
+    """Partition a tensor view into tiles."""
 
     VIEW: ClassVar[type[TileView]]
     tensor_view = operand_def(TENSOR_VIEW)

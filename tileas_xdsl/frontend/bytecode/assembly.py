@@ -122,7 +122,7 @@ def append_block(region: Region, types: Sequence[Attribute], location: LocationA
 
 
 def place_in_scope(file: StringAttr, line: int, column: int, scope: Attribute) -> FusedLoc:
-    """A position fused with its scope; the constructors check what the types here say."""
+    """Return a location fused with its scope; the constructors check the types."""
     place = _new(FileLineColLoc)
     _set(place, "filename", file)
     _set(place, "line", IntAttr(line))

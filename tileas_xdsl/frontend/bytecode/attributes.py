@@ -1,4 +1,4 @@
-"""Attributes of operations: of a kind that the operation says, or that they say themselves."""
+"""Decoding of attributes: of the kind that the operation fixes, or self-describing ones."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Attributes:
         return lambda cursor, _: read(self, cursor)
 
     def tagged(self, cursor: Cursor) -> Attribute:
-        """An attribute that says itself what it is; raises `BytecodeError`."""
+        """Decode a self-describing attribute; raises `BytecodeError`."""
         start = cursor.position
         tag = cursor.byte("the tag of an attribute")
         if tag not in _TAGGED:

@@ -50,7 +50,7 @@ class Head(NamedTuple):
     result_types: tuple[Attribute, ...]
     properties: dict[str, Attribute]
     operands: int
-    """How many follow; -1 if a number among them says it."""
+    """Number of values that follow; -1 if the bytes contain the number."""
     regions: int
     counted: Counted
 
@@ -75,7 +75,7 @@ class Heads:
     """The heads that a file has had so far."""
 
     def __init__(self, plans: dict[int, Plan | None], types: Sequence[Attribute]) -> None:
-        """`plans` says of every number what it means as an opcode."""
+        """`plans` gives the decoding plan of every opcode."""
         self.known: dict[bytes, Head] = {}
         self.lengths: list[list[int]] = [[] for _ in range(256)]
         """By the first byte of a head, the lengths that such heads have had."""
@@ -178,7 +178,7 @@ def _operand_count(cursor: Cursor, plan: Plan, flags: int) -> int:
 
 
 def _pattern(piece: bytes, places: list[int], properties: dict[str, Attribute]) -> Pattern:
-    """What was met, to be met again: `places` are those of numbers in the bytes."""
+    """Decoded state to resume from: `places` are the byte offsets of numbers."""
     counts_of: Callable[[bytes], int | tuple[int, ...]] = itemgetter(*places)
     others = (place for place in range(len(piece)) if place not in places)
     operands_of: Callable[[bytes], tuple[int, ...]] = itemgetter(*others)

@@ -186,7 +186,7 @@ def _attributes(op: Operation, encoding: Encoding) -> dict[str, Attribute]:
 
 
 def _segment_sizes(op: Operation, encoding: Encoding) -> dict[str, int]:
-    """By name, how many operands there are; empty if the operation does not say."""
+    """Operand count by name; empty if the operation has no operand segments."""
     if not encoding.segments:
         return {}
     value = op.properties.get(SEGMENT_SIZES, op.attributes.get(SEGMENT_SIZES))

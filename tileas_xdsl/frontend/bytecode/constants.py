@@ -1,8 +1,8 @@
 """Section Constant: the elements of constant tiles, as bytes.
 
-The bytes are those of MLIR's dense attributes, those of one element if all are equal.  xDSL always
-has all of them.  They differ for `i1` too: MLIR packs eight into a byte, and a byte of ones says
-that all are true; in xDSL each is a byte, 0xFF for true.
+The bytes are those of MLIR's dense attributes; a splat has those of one element, where xDSL always
+stores all of them.  `i1` differs too: MLIR packs eight elements into a byte, and a byte of ones is
+the splat of true; in xDSL each element is a byte, 0xFF for true.
 """
 
 from __future__ import annotations

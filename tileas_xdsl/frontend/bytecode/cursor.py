@@ -1,4 +1,4 @@
-"""Reading numbers from a stretch of a file, with errors that say at which byte."""
+"""A cursor over a byte range of a file, with errors that give the byte offset."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ from tileas_xdsl.frontend.bytecode.tables import Entries, read_table, unsigned_a
 _A = TypeVar("_A", bound=Attribute)
 
 NOWHERE: LocationAttr = UnknownLoc()
-"""What a file says is unknown.  It is not xDSL's own object, so that passes leave it as it is: a
-neighbour's scope would be wrong for a global or another function."""
+"""The unknown location of a file.  It is not xDSL's own object, so that passes keep it: the scope
+of an adjacent operation would be wrong for a global or another function."""
 
 _LOCATION = (FusedLoc, CallSiteLoc, UnknownLoc)
 
@@ -89,7 +89,7 @@ class DebugInfo:
 
 
 def no_debug_info(cursor: Cursor) -> Iterator[LocationAttr]:
-    """What `DebugInfo.of_function` says for a file without the section."""
+    """The result of `DebugInfo.of_function` for a file without the section."""
     cursor.varint("the function's debug data")
     return repeat(NOWHERE)
 

@@ -155,10 +155,10 @@ def _number(value: IntAttr | NoneAttr) -> int:
 
 
 def scope_of(function: Operation, name: str) -> Attribute:
-    """A scope for the operations of a function that are in none: the function itself.
+    """Return the scope for operations of a function that have none: the function itself.
 
-    It is that of the function, or made from the first place in the function; without one it is
-    `NoneAttr`, which nobody needs.
+    It is the scope of the function, or made from the first location in it; without any location it
+    is `NoneAttr`.
     """
     location = function.location
     if isinstance(location, FusedLoc) and isinstance(location.metadata, LOCAL_SCOPES):

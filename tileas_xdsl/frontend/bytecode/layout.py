@@ -15,7 +15,7 @@ HEADER_BYTES = len(MAGIC) + 4
 
 PADDING = 0xCB
 ALIGNED = 0x80
-"""The bit of a section's id byte that says that an alignment follows its length."""
+"""The bit of a section id byte that marks an alignment after the length."""
 
 
 class Version(NamedTuple):
@@ -103,7 +103,7 @@ FIRST_DEBUG_ID = 1
 
 
 class AttributeTag(IntEnum):
-    """The kinds of attributes that say themselves what they are."""
+    """The kinds of self-describing attributes."""
 
     INTEGER = 1
     FLOAT = 2

@@ -1,4 +1,4 @@
-"""What a file may ask for at most; everything else is bounded by the bytes that it has."""
+"""Upper limits on what a file may request; everything else is bounded by its size in bytes."""
 
 MAX_NESTING = 100
 """Regions inside regions, attributes inside attributes, types inside types, scopes and call sites.
@@ -17,9 +17,10 @@ MAX_LOCATION = 1024
 A call site names two locations; without a limit, few bytes could name more than fits in memory."""
 
 FREE_ARGUMENTS = 1 << 16
-"""Parameters that functions may have in all, beyond one for each byte of the file.
+"""Upper limit on the parameters of all functions, beyond one for each byte of the file.
 
-Functions share their types, so that a few bytes could ask for any number of parameters."""
+Functions share their types, so that a few bytes could request any number of parameters.
+"""
 
 MAX_CONSTANT_BYTES = 1 << 28
 """Bytes of the elements of all constants.

@@ -15,11 +15,11 @@ from functools import cached_property
 from tileas_xdsl.frontend.bytecode.layout import V13_1, V13_2, V13_3, V13_4, Version
 
 SEGMENT_SIZES = "operandSegmentSizes"
-"""The property that says how many operands each name stands for; bytecode says it with them."""
+"""The property with the operand segment sizes; bytecode stores them with the operands."""
 
 
 class Kind(Enum):
-    """How an attribute is encoded; enumerations say so by the name of their table instead."""
+    """How an attribute is encoded; enums have the name of their table instead."""
 
     UNIT = "unit"
     """Only its flag."""
@@ -35,7 +35,7 @@ class Kind(Enum):
     ARRAY = "array"
     HINTS = "optimization hints"
     TAGGED = "tagged"
-    """Any attribute that says itself what it is."""
+    """Any self-describing attribute."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Output(bytearray):
 
 
 class Numbering(Generic[_K]):
-    """Numbers things in the order in which they are first asked for."""
+    """Assign ids to objects in the order of their first use."""
 
     def __init__(self, first: int = 0, known: Iterable[_K] = ()) -> None:
         self._first = first

@@ -52,7 +52,7 @@ class Plan:
     all_false: str
     """An attribute that came later and is then false for each operand `index`; else empty."""
     segments: tuple[Segment, ...] | None
-    """The names of operands, if the operation says how many each has."""
+    """The operand names of an operation with operand segments."""
     operand_count: int
     """How many operands at least, one more for each flag of `operand_flags`."""
     operand_flags: int
@@ -68,7 +68,7 @@ def make_plan(
     definition: type[Operation],
     decoder: Callable[[Kind | str], Decode | None],
 ) -> Plan:
-    """The plan of an operation that `version` has; `decoder` says how an attribute is read."""
+    """Return the decoding plan of an operation in `version`; `decoder` decodes an attribute."""
     masks = flag_masks(encoding, version)
     attributes = tuple(
         PlannedAttribute(attribute.name, masks.get(attribute.name, 0), decoder(attribute.kind))

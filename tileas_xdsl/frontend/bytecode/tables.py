@@ -59,9 +59,9 @@ class Entries(ABC, Generic[_T]):
         return len(self._places)
 
     def entry(self, cursor: Cursor, index: int, at: int | None = None) -> _T:
-        """An entry; `at` is the place in the file that asks for it.
+        """Return an entry; `at` is the byte offset of the reference to it.
 
-        Raises `BytecodeError` for entries that contain themselves, or too many inside one another.
+        Raises `BytecodeError` for entries that contain themselves, or are nested too deeply.
         """
         found = self._read[index]
         if found is not None:

@@ -1,5 +1,5 @@
-"""What bytecode of a version cannot say."""
+"""The error for IR that a bytecode version cannot represent."""
 
 
 class UnwritableError(Exception):
-    """Part of an operation cannot be written; whoever knows the operation says where it is."""
+    """Part of an operation cannot be written; the caller adds the operation's location."""

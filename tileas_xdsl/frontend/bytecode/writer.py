@@ -39,10 +39,10 @@ from tileas_xdsl.frontend.bytecode.unwritable import UnwritableError
 
 
 def write_bytecode(module: ModuleOp, version: Version = LATEST) -> bytes:
-    """The bytecode of a module with one `cuda_tile.module`.
+    """Return the bytecode of a module with one `cuda_tile.module`.
 
     The module must be valid.  The name of the `cuda_tile.module` is not written, and globals come
-    before functions.  Raises `OpError` at an operation that this version cannot say.
+    before functions.  Raises `OpError` at an operation that this version cannot represent.
     """
     return _Writer(version).file(_kernels(module))
 

@@ -16,7 +16,7 @@ from tileas_xdsl.tools.console import print_table
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a part of the project uses; `look` says what is there, None if nothing is."""
+    """A dependency of a part of the project; `look` returns what is installed or None."""
 
     name: str
     purpose: str
@@ -116,7 +116,7 @@ NEEDS = (
 
 
 def doctor() -> None:
-    """Say what is installed, what is missing, and how to install it.
+    """Report what is installed, what is missing, and how to install it.
 
     Exit code 1 if something is missing that every command needs.
     """

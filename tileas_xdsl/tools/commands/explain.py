@@ -40,10 +40,9 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Tell for each buffer and loop of a tl kernel what fixed its layout, and what else there was.
+    """Explain for each buffer and loop of a tl kernel what fixed its layout, and the alternatives.
 
-    Where there is no layout the error names the two accesses and an element that no thread can
-    reach.
+    If there is no layout, the error names the two accesses and an element that no thread can reach.
     """
     from tileas_xdsl.inference.explanation import explanation
     from tileas_xdsl.tools.programs import load_program, reported_errors

@@ -67,9 +67,9 @@ def diagnostics(
         bool, typer.Option("--emitted", help="Only messages that something here emits.")
     ] = False,
 ) -> None:
-    """List the catalogue of verbatim messages: id, message, who emits it, and when.
+    """List the catalogue of verbatim messages: id, text, emitter and condition.
 
-    Outer blanks are written \\x20, newlines \\n.
+    Outer blanks and newlines are written as escapes.
     """
     from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_ids, escape
 

@@ -1,4 +1,4 @@
-"""`tileas run`: compile a kernel, launch it on a GPU, and say what it did to its arguments."""
+"""`tileas run`: compile a kernel, launch it on a GPU, and show how its arguments changed."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Write every array as DIR/arg<N>.npy.")
     ] = None,
 ) -> None:
-    """Launch a kernel on a GPU, and say what it did to its arguments.
+    """Launch a kernel on a GPU, and show how its arguments changed.
 
-    It is compiled for the GPU that is there, unless --target says otherwise.  The arguments are
-    those of `tileas simulate`; with --bench each launch finds the cache of the GPU cold.
+    It is compiled for the installed GPU unless --target names another.  The arguments are those of
+    `tileas simulate`; with --bench each launch starts with a cold L2 cache.
     """
     from tileas_xdsl.diagnostics.pass_specs import UsageError
     from tileas_xdsl.interpreters.ptx import LaunchError

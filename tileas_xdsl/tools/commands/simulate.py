@@ -54,7 +54,7 @@ class EventOrder(StrEnum):
 
 
 class PolicyName(StrEnum):
-    """Who runs next."""
+    """Scheduling policy: which agent runs next."""
 
     ROUND_ROBIN = "round-robin"
     RANDOM = "random"
@@ -76,7 +76,7 @@ class _Outputs:
 
 @dataclass(frozen=True)
 class _Request:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     file: str
     args: list[str]
@@ -176,12 +176,13 @@ def simulate(
     ] = None,
     jobs: JobsOption = 1,
 ) -> None:
-    """Run a kernel on this CPU, and say what it did to its arguments.
+    """Run a kernel on this CPU, and show how its arguments changed.
 
-    Races, deadlocks, broken pipeline protocols and wrong byte counts are errors with their story.
-    With --schedules K the kernel runs K times: round robin, with the adversarial policy, and under
-    K - 2 random schedules; the first that fails, or whose results differ from the first run's, is
-    told with the command that repeats it.  Arrays of .npy files are copied: results go to --out.
+    Races, deadlocks, broken pipeline protocols and wrong byte counts are errors with an event
+    trace. With --schedules K the kernel runs K times: round robin, with the adversarial policy, and
+    under K - 2 random schedules; the first that fails, or whose results differ from the first
+    run's, is reported with the command that repeats it.  Arrays of .npy files are copied: results
+    go to --out.
     """
     from tileas_xdsl.tools.programs import reported_errors
     from tileas_xdsl.tools.ptx_runs import PtxLaunch
@@ -272,7 +273,7 @@ def _schedules(
 
 
 def _check_outputs(outputs: _Outputs) -> None:
-    """What cannot be written is said before a long run, not after it."""
+    """Check that outputs can be written before a long run, not after it."""
     for path in (outputs.trace, outputs.timeline):
         if path is None:
             continue

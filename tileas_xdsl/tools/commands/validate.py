@@ -58,9 +58,9 @@ def validate(
 ) -> None:
     """Run a kernel before and after each pass, and name the first pass that changes a result.
 
-    A kernel that has become one of threads is not run any more.  Also a pass that fails, that
-    leaves a module which does not verify, or after which the simulation finds a race, a deadlock or
-    a broken protocol is named.  Passes that name no target are told the kernel's.
+    The kernel is not run any more once it is thread-level IR.  A pass that fails, leaves a module
+    that does not verify, or after which the simulation finds a race, a deadlock or a broken
+    protocol is named too.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_tiles, reported_errors
