@@ -3,13 +3,16 @@
 import pytest
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.universe import Universe
 
 from tests.support.ir import parse
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.transforms.extension import EXTENSIBLE_PASSES, add_patterns, added_patterns
+from tileas_xdsl.transforms.lower_tiles.handlers import HANDLERS, add_handler
 from tileas_xdsl.universe import PASSES, TILEAS_UNIVERSE
 
 KERNEL = """\
@@ -90,3 +93,20 @@ def test_only_passes_that_take_patterns_are_accepted():
 
 def test_extensible_passes_exist():
     assert set(EXTENSIBLE_PASSES) <= set(PASSES)
+
+
+def test_a_handler_of_another_package_lowers_its_operation_to_threads(monkeypatch):
+    module = module_with_answer()
+    with pytest.raises(DiagnosticError, match=r"'foreign\.answer' is not lowered to threads yet"):
+        run("convert-tileas-to-cute-nvgpu", module_with_answer())
+    monkeypatch.setitem(HANDLERS, AnswerOp, None)
+    add_handler(
+        AnswerOp,
+        lambda e, op: [Scalar(e.insert(arith.ConstantOp.from_int_and_width(42, i32)).result)],
+    )
+    run("convert-tileas-to-cute-nvgpu", module)
+    assert not has_answer(module)
+    assert any(
+        isinstance(op, arith.ConstantOp) and op.value == IntegerAttr(42, i32)
+        for op in module.walk()
+    )

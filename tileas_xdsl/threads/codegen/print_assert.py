@@ -7,29 +7,22 @@ print in between, longer tiles take a loop along each dimension.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from xdsl.dialects import arith, cf, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import Float64Type, IndexType, IntegerType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp, PrintTextOp
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.printf import MOST_VALUES, Conversion, Part, format_text
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, bit_width, index_constant, multiply
-from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.structured_control_flow import predicated
-from tileas_xdsl.threads.convert.register_conversion import carried
-from tileas_xdsl.threads.gmem.pointer_access import first_thread, token_of
-from tileas_xdsl.threads.registers.register_tile import in_registers
-from tileas_xdsl.threads.smem.scratch_buffer import Scratch, spilled
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch
 
 
 @dataclass(frozen=True)
@@ -150,37 +143,3 @@ def _passed(
     # Truth is 0 or 1, also where it travels as a byte.
     is_signed = conversion.is_signed and bit_width(element_of(source.type)) > 1
     return e.insert((arith.ExtSIOp if is_signed else arith.ExtUIOp)(value, type_)).result
-
-
-def _shown(e: ThreadBuilder, op: Operation, value: SSAValue) -> Shown:
-    shape = shape_of(value.type)
-    if shape is None:
-        return Shown(value)
-    return Shown(value, spilled(e, op, carried(e, in_registers(e, op, value))), tuple(shape))
-
-
-def print_(e: ThreadBuilder, op: PrintOp) -> Sequence[Lowered]:
-    """One thread prints for all of the agent."""
-    parts = op.parts()
-    shown = iter([_shown(e, op, value) for value in op.values])
-    with predicated(e, first_thread(e)):
-        text = Text(e)
-        for part in parts:
-            if isinstance(part, str):
-                text.say(part)
-            else:
-                text.show_all(part, next(shown))
-        text.flush()
-    return token_of(op)
-
-
-def assert_(e: ThreadBuilder, op: cf.AssertOp) -> Sequence[Lowered]:
-    """All threads of the agent look, so that none goes on."""
-    e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
-    return []
-
-
-_TABLE: Any = {PrintOp: print_, cf.AssertOp: assert_}
-
-MESSAGES: Mapping[type[Operation], Handler] = _TABLE
-"""Text and assertions."""

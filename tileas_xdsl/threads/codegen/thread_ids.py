@@ -76,3 +76,11 @@ def is_mma_issuer(e: ThreadBuilder) -> SSAValue:
     found = logical_and(e, is_mma_warp(e), is_mma_lane(e))
     assert found is not None
     return found
+
+
+def is_first_thread(e: ThreadBuilder) -> SSAValue | None:
+    """Whether this is the first thread of the agent; None if only one is here."""
+    if e.by_one_thread:
+        return None
+    first = is_equal(e, lane_id(e), 0)
+    return first if e.agent.warps == 1 else logical_and(e, first, is_equal(e, warp_id(e), 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
@@ -10,16 +9,12 @@ from xdsl.dialects.builtin import IndexType, VectorType, i1, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import AddressOfOp, IntToPtrOp, PtrToIntOp
+from tileas_xdsl.dialects.cute import IntToPtrOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
-from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import add, i64_constant, multiply
-from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar
-from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i64_constant, multiply
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     element_type,
@@ -47,20 +42,6 @@ def followed(e: ThreadBuilder, address: SSAValue, type_: MemoryPointer) -> SSAVa
     return e.insert(IntToPtrOp(address, type_)).result
 
 
-def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
-    """Each address moved by whole elements."""
-    pointer = pointer_of(op.base.type)
-    assert pointer is not None
-    size = (element_bits(pointer.pointee) or 8) // 8
-    found = e.get(op.base)
-    if isinstance(found, Scalar):
-        return [Scalar(add(e, found.value, distance(e, e.scalar(op.offset), size)))]
-    layout = common_layout(e, op, op.result.type, [found, e.get(op.offset)])
-    base, offset = (in_registers(e, op, value, layout) for value in op.operands)
-    parts = [add(e, a, distance(e, b, size)) for a, b in zip(base.parts, offset.parts, strict=True)]
-    return [RegisterTile(layout, i64, tuple(parts))]
-
-
 def distance(e: ThreadBuilder, offset: SSAValue, size: int) -> SSAValue:
     """Signed numbers of elements as bytes, `i64`, of a scalar or a vector."""
     wide = _widened(e, offset)
@@ -82,20 +63,3 @@ def _widened(e: ThreadBuilder, offset: SSAValue) -> SSAValue:
 def _single(e: ThreadBuilder, offset: SSAValue) -> SSAValue:
     kind: Any = arith.IndexCastOp if isinstance(offset.type, IndexType) else arith.ExtSIOp
     return e.insert(kind(offset, i64)).result
-
-
-def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
-    """The address of the first element of a global."""
-    type_ = memory_pointer(op, op.result.type)
-    name, module = op.global_name.data, e.plan.kernel.parent_op()
-    known = module.walk() if module is not None else ()
-    if not any(isinstance(inner, GlobalOp) and inner.sym_name.data == name for inner in known):
-        raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
-    pointer = e.insert(AddressOfOp(op.global_name.data, type_)).result
-    return [Scalar(e.insert(PtrToIntOp(pointer)).result)]
-
-
-_TABLE: Any = {AddPtrOp: add_pointer, GetGlobalOp: get_global}
-
-POINTERS: Mapping[type[Operation], Handler] = _TABLE
-"""Arithmetic of pointers, and where globals are."""

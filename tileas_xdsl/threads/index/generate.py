@@ -7,7 +7,7 @@ once; those at places found at run time come out of shared memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.elementwise_ops import on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     bit_width,
@@ -35,14 +36,12 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Lowered,
     RegisterTile,
     Scalar,
     Splat,
     held_as,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.scalar_ops import on_vectors
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried
 from tileas_xdsl.threads.index.generate_body import Body, Choice, Path, Step
 from tileas_xdsl.threads.index.per_thread_tables import (
@@ -57,7 +56,7 @@ from tileas_xdsl.threads.registers.register_gather import (
     gathered,
     held_by,
 )
-from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     joined,
@@ -332,13 +331,13 @@ class Generation:
         guards = [(self._value(value), holds_) for value, holds_ in path]
         if not any(map(_is_vector, [*indices, *(value for value, _ in guards)])):
             value = element_of_room(e, room, shape, indices, _all_hold(e, guards))
-            return _uncarried(e, value, element_of(op.tensor.type))
+            return from_carrier(e, value, element_of(op.tensor.type))
         found: list[SSAValue] = []
         for k in range(self.count):
             here = [_at(e, value, k) for value in indices]
             guard = _all_hold(e, [(_at(e, value, k), holds_) for value, holds_ in guards])
             value = element_of_room(e, room, shape, here, guard)
-            found.append(_uncarried(e, value, element_of(op.tensor.type)))
+            found.append(from_carrier(e, value, element_of(op.tensor.type)))
         return joined(e, found)
 
 
@@ -427,62 +426,8 @@ def number_of_splat(e: ThreadBuilder, tile: Splat) -> SSAValue:
     return e.insert(arith.ConstantOp(constant)).result
 
 
-def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
-    """A tile whose elements the body computes."""
-    type_ = op.result.type
-    work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
-    work.fetch()
-    parts = [work.part(block) for block in range(work.layout.blocks)]
-    return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
-
-
-def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
-    """The tiles whose elements are taken where the new ones are."""
-    arguments = tuple(op.body.block.args)
-    return [
-        e.get(inner.tensor)
-        for inner in op.body.block.walk()
-        if isinstance(inner, tensor.ExtractOp)
-        and tuple(inner.indices) == arguments
-        and shape_of(inner.tensor.type) == shape_of(op.result.type)
-    ]
-
-
-def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
-    """One element, which all threads get."""
-    found = e.get(op.tensor)
-    if isinstance(found, Splat):
-        return [Scalar(number_of_splat(e, found))]
-    if _is_in_body(op):
-        raise op_error(
-            op,
-            "takes an element in a loop of a generated tile, where threads do not meet: generate "
-            "the tile inside of the loop, or take the element under an scf.if",
-        )
-    tile = in_registers(e, op, op.tensor)
-    if not tile.layout.shape:
-        return [Scalar(element(e, tile.parts[0], 0))]
-    indices = [e.scalar(value) for value in op.indices]
-    room = spilled(e, op, carried(e, tile))
-    value = element_of_room(e, room, tile.layout.shape, indices)
-    return [Scalar(_uncarried(e, value, tile.element))]
-
-
-def _uncarried(e: ThreadBuilder, value: SSAValue, type_: Attribute | None) -> SSAValue:
+def from_carrier(e: ThreadBuilder, value: SSAValue, type_: Attribute | None) -> SSAValue:
     """An element as it was before it travelled."""
     if type_ is None or type_ not in CARRIERS:
         return value
     return e.insert(CARRIERS[type_].back(value, type_)).result
-
-
-def _is_in_body(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, GenerateOp):
-        parent = parent.parent_op()
-    return parent is not None
-
-
-_TABLE: Any = {GenerateOp: generate, tensor.ExtractOp: extract}
-
-GENERATED: Mapping[type[Operation], Handler] = _TABLE
-"""Tiles from positions, and elements of tiles."""

@@ -6,19 +6,17 @@ through shared memory.  All else goes the ways of `reductions`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import LANES, EncodedLayout
 from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     divide,
@@ -28,11 +26,11 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     modulo,
     multiply,
 )
-from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
-from tileas_xdsl.threads.reduce.warp_reduce import Combiner, reduce
+from tileas_xdsl.threads.reduce.warp_reduce import Combiner
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
@@ -91,16 +89,9 @@ class Spread:
         return number_of(e, self._rows[:, value], self.values.thread_digits)
 
 
-def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
-    """Tiles without a dimension."""
-    found, combiner = e.get(op.source), Combiner.of(e, op)
-    if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
-        return reduce(e, op)
-    spread = Spread.of(found.layout) if isinstance(found.layout, EncodedLayout) else None
-    return reduce(e, op) if spread is None else [_along_rows(combiner, op, found, spread)]
-
-
-def _along_rows(c: Combiner, op: Operation, tile: RegisterTile, spread: Spread) -> RegisterTile:
+def reduce_spread_rows(
+    c: Combiner, op: Operation, tile: RegisterTile, spread: Spread
+) -> RegisterTile:
     part = c.widened(tile.parts[0])
     values: list[SSAValue] = []
     for registers in spread.registers:
@@ -144,9 +135,3 @@ def _between_warps(
         )
         for row in rows
     ]
-
-
-_TABLE: Any = {ReduceOp: reduce_tile}
-
-REDUCTIONS: Mapping[type[Operation], Handler] = _TABLE
-"""Reductions."""

@@ -6,15 +6,12 @@ combined with all of them afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.reductions import ScanOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     i32_constant,
@@ -23,32 +20,12 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     modulo,
     subtract,
 )
-from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.thread_ids import lane_id
-from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch
 
 
-def scan(e: ThreadBuilder, op: ScanOp) -> Sequence[Lowered]:
-    """Tiles of running combinations."""
-    work, backward = Combining.of(e, op), op.reverse is not None
-    runs = [_of_thread(work, work.run(line), backward) for line in range(work.split.lines)]
-    before = _Before(work, backward)
-    lanes = [before.of_lanes(run[-1]) for run in runs]
-    warps = before.of_warps([total for total, _ in lanes])
-    done = [
-        before.behind(run, lane, warp)
-        for run, (_, lane), warp in zip(runs, lanes, warps, strict=True)
-    ]
-    rows = [row for run in done for row in (reversed(run) if backward else run)]
-    return [
-        fragment_of_rows(e, tile, work.split.layout, [row[k] for row in rows])
-        for k, tile in enumerate(work.tiles)
-    ]
-
-
-def _of_thread(work: Combining, run: Sequence[Row], backward: bool) -> list[Row]:
+def scan_in_thread(work: Combining, run: Sequence[Row], backward: bool) -> list[Row]:
     """The running combinations of neighbours, in the order of the scan."""
     first, *others = reversed(run) if backward else run
     found = [first]
@@ -57,7 +34,7 @@ def _of_thread(work: Combining, run: Sequence[Row], backward: bool) -> list[Row]
     return found
 
 
-class _Before:
+class ExclusivePrefix:
     """What comes before the elements of a thread in the order of the scan."""
 
     def __init__(self, work: Combining, backward: bool) -> None:
@@ -131,9 +108,3 @@ class _Before:
         if prefix is None or has is None:
             return list(run)
         return [work.chosen(has, work.combine(prefix, row), row) for row in run]
-
-
-_TABLE: Any = {ScanOp: scan}
-
-SCANS: Mapping[type[Operation], Handler] = _TABLE
-"""Scans."""

@@ -36,30 +36,19 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, is_equal, logical_and, multiply
-from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
-from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
-from tileas_xdsl.threads.reduce.axis_reduce import reduce_axis
-from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import (
     group_of_warp,
     is_counted_warp,
     is_first_holder,
     pieces,
-)
-from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
-from tileas_xdsl.threads.registers.register_tile import (
-    as_fragment,
-    in_registers,
-    layout_of,
 )
 from tileas_xdsl.threads.registers.vector_values import (
     assembled,
@@ -210,62 +199,7 @@ def _wide(type_: Attribute) -> Attribute | None:
     return None
 
 
-def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
-    """Tiles without a dimension."""
-    combiner = Combiner.of(e, op)
-    if combiner is None:
-        return _by_any_body(e, op)
-    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
-    sums = _accumulators(e, op)
-    if sums is not None and axis == 1:
-        return [_along_accumulators(combiner, sums)]
-    rows = _layout_of_source(e, op, shape)
-    kept = (*shape[:axis], *shape[axis + 1 :])
-    encoded = encoded_layout(e, op, op.outputs[0].type)
-    layout = encoded if isinstance(encoded, PlainLayout) else layout_of(e, op, kept)
-    match rows:
-        case RowsLayout() if axis == len(shape) - 1:
-            source = in_registers(e, op, op.source, rows)
-            return [as_fragment(e, op, _along_rows(combiner, op, source), layout)]
-        case RowsLayout() if len(shape) == 2:
-            return [_along_columns(combiner, op, in_registers(e, op, op.source, rows), layout)]
-        case PlainLayout() if len(shape) == 1:
-            return [_to_one(combiner, op, in_registers(e, op, op.source, rows), layout)]
-        case _:
-            return reduce_axis(e, op)
-
-
-def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
-    """Rows stay where they are if the order is free, and memory holds their elements."""
-    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
-    rows = _layout_of_source(e, op, shape)
-    elements = {element_of(source.type) for source in op.sources}
-    if axis < len(shape) - 1 or not isinstance(rows, RowsLayout) or CARRIERS.keys() & elements:
-        return reduce_axis(e, op)
-    if is_near(rows, e.agent.warps) and is_free_of_order(op):
-        return reduce_rows(e, op, rows)
-    return reduce_axis(e, op)
-
-
-def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
-    """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
-    found = e.get(op.source)
-    if isinstance(found, RegisterTile) and isinstance(found.layout, RowsLayout):
-        return found.layout
-    return layout_of(e, op, shape)
-
-
-def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
-    """The tile that is reduced, where it lies as wgmma leaves it; else None."""
-    found = e.get(op.source)
-    tile = found.fragment if isinstance(found, DotToken) else found
-    if not isinstance(tile, RegisterTile) or not isinstance(tile.layout, AccumulatorLayout):
-        return None
-    encoded = encoded_layout(e, op, op.source.type)
-    return tile if encoded in (None, tile.layout) else None
-
-
-def _along_accumulators(c: Combiner, source: RegisterTile) -> RegisterTile:
+def reduce_accumulator_rows(c: Combiner, source: RegisterTile) -> RegisterTile:
     """Rows of accumulators: four lanes have each row, and nobody else has anything of it."""
     e, layout = c.e, source.layout
     assert isinstance(layout, AccumulatorLayout)
@@ -280,7 +214,7 @@ def _along_accumulators(c: Combiner, source: RegisterTile) -> RegisterTile:
     return RegisterTile(rows, c.element, (filled(e, values, rows.registers, c.element),))
 
 
-def _along_rows(c: Combiner, op: Operation, source: RegisterTile) -> RegisterTile:
+def reduce_row_groups(c: Combiner, op: Operation, source: RegisterTile) -> RegisterTile:
     """Whole rows are in groups of warps: what is left of them all lanes have."""
     rows = source.layout
     assert isinstance(rows, RowsLayout)
@@ -310,7 +244,9 @@ def _between_warps_of_groups(
     return [element(e, part, k) for k in range(count)]
 
 
-def _to_one(c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout) -> RegisterTile:
+def reduce_to_scalar(
+    c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout
+) -> RegisterTile:
     """A line to one element, which all threads get."""
     assert isinstance(source.layout, PlainLayout)
     value = c.in_warp(c.in_thread(source.parts[0]), source.layout.lanes)
@@ -330,7 +266,7 @@ def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLay
     return c.all_of([element(e, found, k) for k in range(count)])
 
 
-def _along_columns(
+def reduce_columns(
     c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout
 ) -> RegisterTile:
     """Each thread combines its rows, and through shared memory those of all warps."""

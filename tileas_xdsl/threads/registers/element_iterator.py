@@ -10,11 +10,13 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.register_tiles import EncodedLayout, PlainLayout, RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_holder,
     is_holding_warp,
     pieces,
 )
+from tileas_xdsl.threads.registers.vector_values import element
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,8 @@ def is_held_once(e: ThreadBuilder, layout: RegisterLayout) -> bool:
     if isinstance(layout, EncodedLayout):
         return layout.fragment.replicas == 1
     return is_first_holder(e, layout) is None
+
+
+def mask_of_cell(e: ThreadBuilder, mask: RegisterTile | None, cell: Cell) -> SSAValue | None:
+    """Whether a mask leaves an element; None where there is no mask."""
+    return None if mask is None else element(e, mask.parts[cell.block], cell.register)

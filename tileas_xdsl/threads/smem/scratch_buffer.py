@@ -11,6 +11,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
+from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -18,6 +20,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, logical_and, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterLayout, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
@@ -80,3 +83,13 @@ def place(e: ThreadBuilder, room: Scratch, piece: Piece, columns: int) -> SSAVal
     if piece.row is not None:
         offset = add(e, multiply(e, piece.row, columns), offset)
     return advance(e, room.pointer, offset, piece.count * room.size)
+
+
+def broadcast_from_first_thread(e: ThreadBuilder, op: Operation, value: SSAValue) -> SSAValue:
+    """What the first thread of the agent has."""
+    if e.by_one_thread:
+        return value
+    room = scratch(e, op, 1, value.type)
+    e.insert(StoreElementOp(value, room.pointer, is_first_thread(e)))
+    synchronize_agent(e)
+    return e.insert(LoadElementOp(room.pointer, value.type)).result

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BulkCommitOp,
@@ -16,67 +13,33 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     FenceProxyAsyncOp,
     PrefetchTmaDescOp,
     TmaDescriptorTiledType,
-    TmaLoadOp,
-    TmaStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.enums import OobMode
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncTiledAtomicRmwOp,
-    AsyncTiledTmaLoadOp,
     AsyncTiledTmaStoreOp,
     TmaLoadBase,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_equal
 from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
-    Lowered,
     SharedTile,
     StoreToken,
 )
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
-from tileas_xdsl.threads.tma.boxes import load_for_pair, panels
-from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written, load_by
-from tileas_xdsl.threads.tma.device_descriptors import made_on_device
+from tileas_xdsl.threads.tma.boxes import panels
+from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written
 
 BOX_ROW_BYTES = 16
 """What the rows of a box are a multiple of (PTX ISA, cp.async.bulk.tensor)."""
-
-
-def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
-    """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
-    window, element, box = window_of(op.view), op.element_type, constant_box(op)
-    if (given := _template(e, op)) is not None:
-        return [made_on_device(e, op, given)]
-    if window is None or element is None:
-        raise op_error(op, "describes an array argument, from a beginning of its own on at most")
-    fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
-    argument, extents = window.argument.index, window.extents
-    recipe = TensorMapRecipe(argument, box, element, fills, pixels=op.pixels, extents=extents)
-    descriptor = hidden_argument(e, recipe)
-    if not window.is_whole:
-        return [made_on_device(e, op, descriptor)]
-    _prefetch(e, descriptor)
-    return [descriptor]
-
-
-def _template(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor | None:
-    """The template that a launch gives for a descriptor of the device's table."""
-    counts, index = tma_counts(op), number_of(op.tma_index)
-    if counts is None or index is None:
-        return None
-    arguments = e.plan.kernel.body.block.args
-    found = e.get(arguments[len(arguments) - counts.host - counts.device + index])
-    return found if isinstance(found, Descriptor) else None
 
 
 def hidden_argument(e: ThreadBuilder, recipe: TensorMapRecipe) -> Descriptor:
@@ -90,10 +53,10 @@ def prefetch_descriptors(e: ThreadBuilder) -> None:
     """Bring the tensor maps that the kernel was given into the cache."""
     for value in e.values.values():
         if isinstance(value, Descriptor):
-            _prefetch(e, value)
+            prefetch_descriptor(e, value)
 
 
-def _prefetch(e: ThreadBuilder, descriptor: Descriptor) -> None:
+def prefetch_descriptor(e: ThreadBuilder, descriptor: Descriptor) -> None:
     e.insert(PrefetchTmaDescOp(descriptor.argument, is_equal(e, thread_id(e), 0)))
 
 
@@ -134,22 +97,6 @@ def described(
     return descriptor, shared
 
 
-def load(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
-    """One bulk copy for each panel, of which a barrier hears."""
-    descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
-    if is_for_pair(e, op):
-        return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
-    mask, boxes = mask_of(e, op), panels(e, tile, op.coords)
-
-    def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
-        for pointer, coordinates in boxes:
-            e.insert(
-                TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected)
-            )
-
-    return [load_by(e, op, copies)]
-
-
 def is_for_pair(e: ThreadBuilder, op: TmaLoadBase) -> bool:
     """Whether a load fills a stage of products of two blocks."""
     return is_of_stage(op) and e.stage is not None and e.stage[0].is_of_pair
@@ -161,11 +108,6 @@ def mask_of(e: ThreadBuilder, op: TmaLoadBase) -> SSAValue | None:
         raise op_error(op, "loads for products of two blocks, which load boxes only")
     group = number_of(op.num_multicast) or 1
     return None if group == 1 else cta_mask(e, (1 << group) - 1)
-
-
-def store(e: ThreadBuilder, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
-    """The writers fence and meet; then one thread stores and commits."""
-    return [commit(e, op, TmaStoreOp)]
 
 
 def commit(
@@ -192,11 +134,5 @@ def wait_for_store(e: ThreadBuilder, token: StoreToken) -> None:
     synchronize_agent(e)
 
 
-_TABLE: Any = {
-    AsyncTiledTmaLoadOp: load,
-    AsyncTiledTmaStoreOp: store,
-    MakeTiledTmaDescOp: make_descriptor,
-}
-
-TMA: Mapping[type[Operation], Handler] = _TABLE
-"""The TMA operations that are lowered to threads."""
+UNSIGNED_REDUCTIONS: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}
+"""The instruction has one minimum; that numbers have no sign is said by the tensor map."""

@@ -27,10 +27,10 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map, target_refusal
-from tileas_xdsl.threads.pipeline.mbarrier_pipeline import staged_tiles
+from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
-from tileas_xdsl.threads.tma.tma_reduce import UNSIGNED
+from tileas_xdsl.threads.tma.descriptor_args import UNSIGNED_REDUCTIONS
 
 BOX_MODES, ROW_MODES = ("tiled", "tiled_at"), ("gather4", "scatter4")
 """Modes whose boxes are tiles, and those whose boxes are rows."""
@@ -83,7 +83,8 @@ def _signed(op: MakeTiledTmaDescOp, element: Attribute) -> Attribute:
     """Integers have no sign in the map where a reduction compares them without one."""
     users = [use.operation for use in op.result.uses]
     compares = any(
-        isinstance(u, AsyncTiledAtomicRmwOp) and u.rmw_mode.data in UNSIGNED for u in users
+        isinstance(u, AsyncTiledAtomicRmwOp) and u.rmw_mode.data in UNSIGNED_REDUCTIONS
+        for u in users
     )
     return IntegerType(bits_of(element), Signedness.UNSIGNED) if compares else element
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from xdsl.builder import Builder
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
 )
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.accumulators import sums_of
@@ -20,82 +18,16 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterWaitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
-from tileas_xdsl.threads.codegen.lowered_values import (
-    Lowered,
-)
-from tileas_xdsl.threads.codegen.print_assert import MESSAGES
-from tileas_xdsl.threads.codegen.scalar_ops import SCALARS
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
-from tileas_xdsl.threads.codegen.while_loops import WHILE_LOOPS
-from tileas_xdsl.threads.convert.cross_thread_copy import EXCHANGES
-from tileas_xdsl.threads.dot.dot_wgmma import PRODUCTS
-from tileas_xdsl.threads.gmem.gather_scatter import SCATTERED_MEMORY
-from tileas_xdsl.threads.gmem.pointer_access import POINTED_MEMORY
-from tileas_xdsl.threads.gmem.pointer_atomics import ATOMICS
-from tileas_xdsl.threads.gmem.pointer_tiles import POINTERS
-from tileas_xdsl.threads.gmem.strided_array import ARRAYS
-from tileas_xdsl.threads.gmem.view_access import MEMORY
-from tileas_xdsl.threads.index.generate import GENERATED
-from tileas_xdsl.threads.pipeline.agents import AGENTS
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.threads.pipeline.mbarrier_pipeline import PIPELINES
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
-from tileas_xdsl.threads.reduce.accumulator_row_reduce import REDUCTIONS
-from tileas_xdsl.threads.reduce.scan import SCANS
-from tileas_xdsl.threads.registers.register_tile import laid_out
-from tileas_xdsl.threads.registers.reshape import SHAPES
-from tileas_xdsl.threads.registers.slice import REGISTER_SLICES
 from tileas_xdsl.threads.tma.bulk_load import reserve_barriers
-from tileas_xdsl.threads.tma.descriptor_args import TMA, prefetch_descriptors
-from tileas_xdsl.threads.tma.gather4_scatter4 import ROW_COPIES
-from tileas_xdsl.threads.tma.im2col import PIXEL_COPIES
-from tileas_xdsl.threads.tma.tma_reduce import REDUCE_COPIES
+from tileas_xdsl.threads.tma.descriptor_args import prefetch_descriptors
 from tileas_xdsl.threads.tmem.accumulator_barriers import after, before, first_turns
 from tileas_xdsl.threads.tmem.tmem_allocation import allocate, release_all
-
-_HANDLERS: Mapping[type[Operation], Handler] = {
-    **SCALARS,
-    **AGENTS,
-    **ARRAYS,
-    **ATOMICS,
-    **EXCHANGES,
-    **GENERATED,
-    **MEMORY,
-    **MESSAGES,
-    **PIPELINES,
-    **POINTED_MEMORY,
-    **POINTERS,
-    **PRODUCTS,
-    **REDUCE_COPIES,
-    **REDUCTIONS,
-    **REGISTER_SLICES,
-    **ROW_COPIES,
-    **SCANS,
-    **SCATTERED_MEMORY,
-    **SHAPES,
-    **TMA,
-    **WHILE_LOOPS,
-    **PIXEL_COPIES,
-}
-
-
-def _laid_out(handler: Handler) -> Handler:
-    """A handler whose results are in the registers that their types say."""
-
-    def handle(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
-        found = handler(e, op)
-        return [
-            laid_out(e, op, value, result.type)
-            for value, result in zip(found, op.results, strict=True)
-        ]
-
-    return handle
-
-
-HANDLERS = {kind: _laid_out(handler) for kind, handler in _HANDLERS.items()}
-"""Every operation that is lowered to threads."""
+from tileas_xdsl.transforms.lower_tiles.handlers import HANDLERS
 
 USUAL_SHARED_BYTES = 48 * 1024
 """What a block has without asking for more (CUDA C++ Programming Guide, shared memory)."""

@@ -21,7 +21,6 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cast_index
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
-from tileas_xdsl.threads.codegen.scalar_ops import SCALARS as SCALARS_OF_THREADS
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
@@ -84,7 +83,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
         plan,
         plan.block,
         Builder(InsertPoint.at_end(block)),
-        SCALARS_OF_THREADS,
+        {},
         TileFacts.of(function),
     )
     e.arguments = block

@@ -26,9 +26,9 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.cute import SelectFragmentOp
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import divide, index_constant, modulo, multiply
-from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
-from tileas_xdsl.threads.codegen.scalar_ops import on_vectors
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.index.constant_tables import constant_table, folded
 from tileas_xdsl.threads.index.generate import ONE_BY_ONE
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
@@ -257,16 +257,8 @@ def computed(work: Work, op: Operation) -> Sequence[Value]:
             return [Sum(known)]
     operands = [work.operand(value) for value in op.operands]
     if not any(isinstance(value.type, VectorType) for value in operands):
-        return _once(work, op, operands)
+        return on_scalars(work.e, op, operands)
     return [_on_vectors(work, op, operands)]
-
-
-def _once(work: Work, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """On scalars, as it is."""
-    e = work.e
-    e.values.update(zip(op.operands, map(Scalar, operands), strict=True))
-    e.lower(op)
-    return [e.scalar(value) for value in op.results]
 
 
 def _on_vectors(work: Work, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:

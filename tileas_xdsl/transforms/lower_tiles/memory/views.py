@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -25,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp,
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cast_index,
@@ -57,10 +56,6 @@ from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
     row_of_accumulator,
 )
-from tileas_xdsl.threads.registers.slice import (
-    part_of_registers,
-    reshaped,
-)
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
@@ -68,6 +63,10 @@ from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
 from tileas_xdsl.threads.tma.descriptor_args import wait_for_store
 from tileas_xdsl.threads.tmem.tmem_allocation import tensor_tile
+from tileas_xdsl.transforms.lower_tiles.compute.register_slices import (
+    part_of_registers,
+    reshaped,
+)
 
 MATRIX = 8
 """Rows and columns of the matrices that stmatrix stores."""
@@ -348,17 +347,3 @@ def _store_shared(
 def create_none(e: ThreadBuilder, op: CreateNoneOp) -> Sequence[Lowered]:
     """A token of nothing."""
     return [Ghost()]
-
-
-_TABLE: Any = {
-    AllocTensorOp: alloc_tensor,
-    AsyncTiledLoadOp: async_tiled_load,
-    CreateNoneOp: create_none,
-    ExtractSliceOp: extract_slice,
-    TiledLoadOp: tiled_load,
-    TiledStoreOp: tiled_store,
-    ViewOp: view,
-}
-
-MEMORY: Mapping[type[Operation], Handler] = _TABLE
-"""Windows, slices and stores."""

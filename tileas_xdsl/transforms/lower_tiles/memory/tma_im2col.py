@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i16, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp
 from tileas_xdsl.dialects.nv_tileas.tma_pixels import PIXEL_MODE, Pixels
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import load_by
 from tileas_xdsl.threads.tma.descriptor_args import described, mask_of
-from tileas_xdsl.threads.tma.descriptor_args import load as load_boxes
+from tileas_xdsl.transforms.lower_tiles.memory.tma_boxes import load_boxes
 
 
-def load(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
+def tma_load(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     """A column of pixels; other loads as they are."""
     atom = op.atom.data
     if not isinstance(atom, TmaAtom) or atom.mode != PIXEL_MODE:
@@ -69,9 +68,3 @@ def _offsets(e: ThreadBuilder, tap: SSAValue, pixels: Pixels) -> list[SSAValue]:
         found.append(modulo(e, tap, extent))
         tap = divide(e, tap, extent)
     return [e.insert(arith.TruncIOp(value, i16)).result for value in (*found, tap)]
-
-
-_TABLE: Any = {AsyncTiledTmaLoadOp: load}
-
-PIXEL_COPIES: Mapping[type[Operation], Handler] = _TABLE
-"""Loads by TMA, of boxes or of pixels."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Operation, SSAValue
@@ -14,15 +13,12 @@ from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
     Lowered,
 )
-from tileas_xdsl.threads.tma.descriptor_args import commit
-
-UNSIGNED: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}
-"""The instruction has one minimum; that numbers have no sign is said by the tensor map."""
+from tileas_xdsl.threads.tma.descriptor_args import UNSIGNED_REDUCTIONS, commit
 
 SIGNED = (RmwMode.MIN, RmwMode.MAX)
 
@@ -30,7 +26,7 @@ SIGNED = (RmwMode.MIN, RmwMode.MAX)
 def reduce(e: ThreadBuilder, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
     """As a store, but that the array is updated."""
     mode = op.rmw_mode.data
-    kind = UNSIGNED.get(mode, mode.value)
+    kind = UNSIGNED_REDUCTIONS.get(mode, mode.value)
     descriptor = e.get(op.desc)
     if isinstance(descriptor, Descriptor):
         _check_sign(op, descriptor.recipe, mode)
@@ -45,17 +41,11 @@ def reduce(e: ThreadBuilder, op: AsyncTiledAtomicRmwOp) -> Sequence[Lowered]:
 
 def _check_sign(op: Operation, recipe: TensorMapRecipe, mode: RmwMode) -> None:
     """All that compares through a descriptor sees integers with a sign, or all without one."""
-    if mode not in (*UNSIGNED, *SIGNED):
+    if mode not in (*UNSIGNED_REDUCTIONS, *SIGNED):
         return
-    sign = Signedness.UNSIGNED if mode in UNSIGNED else Signedness.SIGNED
+    sign = Signedness.UNSIGNED if mode in UNSIGNED_REDUCTIONS else Signedness.SIGNED
     if recipe.sign not in (None, sign):
         raise op_error(op, "compares integers otherwise than others through its descriptor do")
     recipe.sign = sign
-    if mode in UNSIGNED:
+    if mode in UNSIGNED_REDUCTIONS:
         recipe.element = IntegerType(bits_of(recipe.element), sign)
-
-
-_TABLE: Any = {AsyncTiledAtomicRmwOp: reduce}
-
-REDUCE_COPIES: Mapping[type[Operation], Handler] = _TABLE
-"""Reductions by TMA."""

@@ -5,8 +5,7 @@ All threads of the agent take the same way: conditions are scalars, which are al
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -14,7 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -23,14 +22,10 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     flatten,
     unflatten,
 )
-from tileas_xdsl.threads.codegen.scalar_ops import (
-    hidden,
-    like_models,
-    set_hidden,
-)
 from tileas_xdsl.threads.registers.register_tile import as_fragment, in_registers
 from tileas_xdsl.threads.tma.bulk_load import carried_loads
 from tileas_xdsl.threads.tmem.accumulator_barriers import changing
+from tileas_xdsl.transforms.lower_tiles.control.loop_carried import hidden, like_models, set_hidden
 
 
 def while_loop(e: ThreadBuilder, op: scf.WhileOp) -> Sequence[Lowered]:
@@ -87,9 +82,3 @@ def _carriable(e: ThreadBuilder, op: Operation, value: SSAValue) -> Lowered:
     if isinstance(found, PendingTile | SharedTile):
         return in_registers(e, op, value)
     return found
-
-
-_TABLE: Any = {scf.WhileOp: while_loop}
-
-WHILE_LOOPS: Mapping[type[Operation], Handler] = _TABLE
-"""Loops without a count."""

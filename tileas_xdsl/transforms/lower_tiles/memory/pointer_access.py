@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Operation, SSAValue
@@ -13,7 +12,6 @@ from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.memory_access import (
     AsyncLoadOp,
     LoadBase,
@@ -22,18 +20,15 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cast_index,
     extend_to_i64,
-    is_equal,
     logical_and,
     multiply,
 )
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Ghost,
     GlobalView,
     LoadToken,
     Lowered,
@@ -41,7 +36,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Scalar,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
+from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.gmem.atomic_rmw import Order
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window, check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import (
@@ -59,10 +54,10 @@ from tileas_xdsl.threads.gmem.contiguous_pointer_runs import (
 )
 from tileas_xdsl.threads.gmem.pointer_tiles import followed, memory_pointer
 from tileas_xdsl.threads.registers.element_iterator import (
-    Cell,
     cells_to_load,
     cells_to_store,
     is_held_once,
+    mask_of_cell,
 )
 from tileas_xdsl.threads.registers.register_tile import (
     as_fragment,
@@ -71,7 +66,12 @@ from tileas_xdsl.threads.registers.register_tile import (
     layout_of,
 )
 from tileas_xdsl.threads.registers.vector_values import element, filled
-from tileas_xdsl.threads.smem.scratch_buffer import read_back, scratch, spilled
+from tileas_xdsl.threads.smem.scratch_buffer import (
+    broadcast_from_first_thread,
+    read_back,
+    spilled,
+)
+from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_of
 
 
 def load(e: ThreadBuilder, op: LoadOp) -> Sequence[Lowered]:
@@ -113,7 +113,7 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: Order) -> Scalar |
     def one_by_one() -> RegisterTile:
         rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
         for cell in cells(e, layout, bits_of(i64)):
-            exists = logical_and(e, cell.exists, chosen(e, mask, cell))
+            exists = logical_and(e, cell.exists, mask_of_cell(e, mask, cell))
             pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
             made = LoadElementOp(
                 pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
@@ -137,19 +137,9 @@ def _loaded_alone(
     if ordering.word is None:
         return e.insert(LoadElementOp(pointer, element_)).result
     made = LoadElementOp(
-        pointer, element_, first_thread(e), order=ordering.word, scope=ordering.scope
+        pointer, element_, is_first_thread(e), order=ordering.word, scope=ordering.scope
     )
-    return to_all_threads(e, op, e.insert(made).result)
-
-
-def to_all_threads(e: ThreadBuilder, op: Operation, value: SSAValue) -> SSAValue:
-    """What the first thread of the agent has."""
-    if e.by_one_thread:
-        return value
-    room = scratch(e, op, 1, value.type)
-    e.insert(StoreElementOp(value, room.pointer, first_thread(e)))
-    synchronize_agent(e)
-    return e.insert(LoadElementOp(room.pointer, value.type)).result
+    return broadcast_from_first_thread(e, op, e.insert(made).result)
 
 
 def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
@@ -166,7 +156,7 @@ def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
             StoreElementOp(
                 e.scalar(op.value),
                 pointer,
-                first_thread(e),
+                is_first_thread(e),
                 order=ordering.word,
                 scope=ordering.scope,
             )
@@ -178,7 +168,7 @@ def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
 
     def one_by_one() -> None:
         for cell in cells_to_store(e, layout, bits_of(i64)):
-            exists = logical_and(e, cell.exists, chosen(e, mask, cell))
+            exists = logical_and(e, cell.exists, mask_of_cell(e, mask, cell))
             pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
             single = element(e, value.parts[cell.block], cell.register)
             order_, scope = ordering.word, ordering.scope
@@ -212,7 +202,7 @@ def _store_at(e: ThreadBuilder, op: StoreOp) -> None:
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
         pointer = _element_at(e, view, coords)
-        e.insert(StoreElementOp(e.scalar(op.value), pointer, first_thread(e)))
+        e.insert(StoreElementOp(e.scalar(op.value), pointer, is_first_thread(e)))
         return
     tile = in_registers(e, op, op.value)
     tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
@@ -246,33 +236,3 @@ def _pointer(op: Operation, base: SSAValue) -> MemoryPointer:
     pointer = pointer_of(base.type)
     assert pointer is not None
     return memory_pointer(op, pointer)
-
-
-def chosen(e: ThreadBuilder, mask: RegisterTile | None, cell: Cell) -> SSAValue | None:
-    """Whether a mask leaves an element; None where there is no mask."""
-    return None if mask is None else element(e, mask.parts[cell.block], cell.register)
-
-
-def first_thread(e: ThreadBuilder) -> SSAValue | None:
-    """Whether this is the first thread of the agent; None if only one is here."""
-    if e.by_one_thread:
-        return None
-    first = is_equal(e, lane_id(e), 0)
-    return first if e.agent.warps == 1 else logical_and(e, first, is_equal(e, warp_id(e), 0))
-
-
-def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
-    """Nothing but data moves: what others may wait for is an atomic operation."""
-    if semantic is not None and semantic.data is not MemSemantic.WEAK:
-        raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
-
-
-def token_of(op: Any) -> Sequence[Lowered]:
-    """The token of an access that is done in order."""
-    return [Ghost()] if op.out_token is not None else []
-
-
-_TABLE: Any = {AsyncLoadOp: async_load, LoadOp: load, StoreOp: store}
-
-POINTED_MEMORY: Mapping[type[Operation], Handler] = _TABLE
-"""Accesses through pointers."""

@@ -6,9 +6,8 @@ What was there goes to all threads that have the element, through shared memory 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
@@ -21,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
     PointedAtomicOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
@@ -29,25 +28,25 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     Scalar,
 )
+from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
-from tileas_xdsl.threads.gmem.pointer_access import (
-    chosen,
-    first_thread,
-    to_all_threads,
-    token_of,
-)
 from tileas_xdsl.threads.gmem.pointer_tiles import followed, memory_pointer
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
-from tileas_xdsl.threads.registers.element_iterator import cells_to_store, is_held_once
+from tileas_xdsl.threads.registers.element_iterator import (
+    cells_to_store,
+    is_held_once,
+    mask_of_cell,
+)
 from tileas_xdsl.threads.registers.register_tile import (
     as_fragment,
     common_layout,
     in_registers,
 )
 from tileas_xdsl.threads.registers.vector_values import element, filled
-from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
+from tileas_xdsl.threads.smem.scratch_buffer import broadcast_from_first_thread, read_back, spilled
+from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
 
 ALONE = 128
 """Bits of elements of which no access moves two."""
@@ -88,8 +87,10 @@ def _updated(
     ordering.begin(e)
     if shape_of(op.base.type) is None:
         given = [e.scalar(value) for value in operands]
-        old = act(given, followed(e, e.scalar(op.base), type_), first_thread(e))
-        found: Lowered = Scalar(to_all_threads(e, op, old) if any(op.result.uses) else old)
+        old = act(given, followed(e, e.scalar(op.base), type_), is_first_thread(e))
+        found: Lowered = Scalar(
+            broadcast_from_first_thread(e, op, old) if any(op.result.uses) else old
+        )
     else:
         tiles = [op.base, *operands]
         layout = common_layout(e, op, op.value.type, [e.get(value) for value in tiles])
@@ -97,7 +98,7 @@ def _updated(
         mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
         rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
         for cell in cells_to_store(e, layout, ALONE):
-            exists = logical_and(e, cell.exists, chosen(e, mask, cell))
+            exists = logical_and(e, cell.exists, mask_of_cell(e, mask, cell))
             place = followed(e, element(e, base.parts[cell.block], cell.register), type_)
             given = [element(e, tile.parts[cell.block], cell.register) for tile in given_tiles]
             rows[cell.block][cell.register] = act(given, place, exists)
@@ -144,13 +145,3 @@ def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered
     found = _result(e, op, layout, rows)
     ordering.end(e)
     return [found, *token_of(op)]
-
-
-_TABLE: Any = {
-    AtomicCasOp: atomic_cas,
-    AtomicRmwOp: atomic_rmw,
-    TiledAtomicRmwOp: tiled_atomic_rmw,
-}
-
-ATOMICS: Mapping[type[Operation], Handler] = _TABLE
-"""Atomic updates."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     bit_width,
@@ -31,18 +30,15 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import order, padded, padding_of
-from tileas_xdsl.threads.gmem.pointer_access import (
-    check_weak,
-    chosen,
-    token_of,
-)
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
     cells_to_load,
     cells_to_store,
+    mask_of_cell,
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_values import element, filled
+from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_of
 
 ALONE = 128
 """Bits of elements of which no access moves two."""
@@ -88,7 +84,7 @@ class Scatter:
     def place(self, cell: Cell) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to an element, and whether it is accessed."""
         e, view = self.e, self.view
-        exists = logical_and(e, cell.exists, chosen(e, self.mask, cell))
+        exists = logical_and(e, cell.exists, mask_of_cell(e, self.mask, cell))
         offset: SSAValue | None = None
         for axis, index in enumerate(self.indices):
             coordinate = self._coordinate(axis, index, cell)
@@ -152,9 +148,3 @@ def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
         single = element(e, value.parts[cell.block], cell.register)
         e.insert(StoreOp(single, pointer, exists))
     return token_of(op)
-
-
-_TABLE: Any = {GatherLoadOp: gather, ScatterStoreOp: scatter}
-
-SCATTERED_MEMORY: Mapping[type[Operation], Handler] = _TABLE
-"""Gathers and scatters."""

@@ -6,11 +6,10 @@ them, in shared memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import VectorType, i32
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
@@ -25,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.tma import AsyncGatherTmaLoadOp, AsyncScatte
 from tileas_xdsl.dialects.nv_tileas.tma_checks import ROWS_OF_AN_INSTRUCTION
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i1_constant, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
@@ -136,9 +135,3 @@ def _by_one_thread(e: ThreadBuilder, elected: SSAValue | None, act: Callable[[],
     with e.within(block):
         act()
     run_if(e, elected, block)
-
-
-_TABLE: Any = {AsyncGatherTmaLoadOp: gather, AsyncScatterTmaStoreOp: scatter}
-
-ROW_COPIES: Mapping[type[Operation], Handler] = _TABLE
-"""Gathers and scatters."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from xdsl.builder import Builder
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
@@ -16,7 +15,7 @@ from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.nv_tileas.agent_checks import captures
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal, is_less, logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
@@ -130,9 +129,3 @@ def _set_registers(e: ThreadBuilder) -> None:
     entry = registers_at_entry(plan.block.threads, plan.target, plan.blocks_together)
     if wanted != entry:
         e.insert(SetMaxRegisterOp(wanted, wanted > entry))
-
-
-_TABLE: Any = {AgentSwitchOp: agent_switch}
-
-AGENTS: Mapping[type[Operation], Handler] = _TABLE
-"""Agents."""

@@ -6,9 +6,8 @@ shared memory, and each thread computes where its elements are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
@@ -22,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i32_constant, multiply
 from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -270,9 +269,3 @@ def _first(e: ThreadBuilder, op: ViewOp, whole: Sequence[int]) -> Number:
     if all(isinstance(n, int) for n in numbers):
         return sum(n * p for n, p in zip(numbers, pitches, strict=False) if isinstance(n, int))
     return _start(e, numbers, whole if len(numbers) > 1 else (1,))
-
-
-_TABLE: Any = {InsertSliceOp: insert_slice}
-
-REGISTER_SLICES: Mapping[type[Operation], Handler] = _TABLE
-"""Parts that are put into tiles in registers."""

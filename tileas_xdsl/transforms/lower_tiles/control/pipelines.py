@@ -7,8 +7,7 @@ warp of a consumer arrives once when it has read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8, i32, i64
@@ -46,13 +45,12 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ProducerWriteOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cta_mask,
@@ -65,7 +63,6 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Ghost,
     Lowered,
     SharedTile,
-    StagedTile,
     StageIndex,
     Stages,
 )
@@ -84,9 +81,8 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
     BY_THREADS,
     Reader,
     is_read_by_threads,
-    users_of,
 )
-from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
+from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
 from tileas_xdsl.threads.smem.smem_layout import (
     ALIGNMENT,
     BARRIER_BYTES,
@@ -146,29 +142,6 @@ def _initialise(e: ThreadBuilder, stages: Stages, releases: int) -> None:
         e.insert(ClusterWaitOp())
     else:
         e.insert(BarrierOp(0))
-
-
-def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
-    """The tiles of a stage as its users see them, each where swizzles begin."""
-    users = users_of(op)
-    if not users:
-        raise op_error(op, "has no operation that fills or reads a stage")
-    tiles: list[StagedTile] = []
-    offset = 0
-    for k, type_ in enumerate(stage_types(users[0])):
-        shape, element = shape_of(type_), element_of(type_)
-        if shape is None or element is None or len(shape) < 2:
-            raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
-        layout = layout_of_buffer(op, type_, _seen_as(users, k))
-        tiles.append(StagedTile(offset, layout, element))
-        offset += -(-layout.bytes // ALIGNMENT) * ALIGNMENT
-    return tiles, offset
-
-
-def _seen_as(users: Sequence[StageOp], position: int) -> list[SSAValue]:
-    """The arguments of bodies that are a tile of a stage."""
-    blocks = [user.regions[0].block for user in users if user.regions and user.regions[0].blocks]
-    return [block.args[position] for block in blocks if position < len(block.args)]
 
 
 def create_iterator(e: ThreadBuilder, op: CreateIteratorOp) -> Sequence[Lowered]:
@@ -387,22 +360,3 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
     payload = _read(e, op, stages, index)
     _release(e, stages, index)
     return [Ghost(stages), *payload]
-
-
-_TABLE: Any = {
-    ConsumeOneOp: consume_one,
-    ConsumerReadOp: consumer_read,
-    ConsumerReleaseOp: consumer_release,
-    ConsumerWaitOp: consumer_wait,
-    CreateIteratorOp: create_iterator,
-    CreatePipelineOp: create_pipeline,
-    IncIterOp: increment,
-    ProduceOneAsyncOp: produce_one_async,
-    ProduceOneOp: produce_one,
-    ProducerAcquireOp: producer_acquire,
-    ProducerCommitOp: producer_commit,
-    ProducerWriteOp: producer_write,
-}
-
-PIPELINES: Mapping[type[Operation], Handler] = _TABLE
-"""The operations of the pipeline family that are lowered to threads."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 import numpy as np
 from xdsl.dialects import tensor, vector
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.diagnostics.emission import op_error
@@ -24,7 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import (
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.plan import Kind
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -120,15 +118,3 @@ def splat(e: ThreadBuilder, op: tensor.SplatOp) -> Sequence[Lowered]:
     if op.dynamicSizes:
         raise op_error(op, f"fills tiles of constant extents, not {type_}")
     return [Splat(tuple(type_.get_shape()), held_as(type_.element_type), e.scalar(op.input))]
-
-
-_TABLE: Any = {
-    ConvertLayoutOp: convert_layout,
-    ExpandDimsOp: expand_dims,
-    ReinterpretOp: reinterpret,
-    ShuffleOp: convert_layout,
-    tensor.SplatOp: splat,
-}
-
-SHAPES: Mapping[type[Operation], Handler] = _TABLE
-"""Layouts, shapes, and tiles of one scalar."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
@@ -15,7 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -79,9 +78,3 @@ def barrier(e: ThreadBuilder, op: gpu.BarrierOp) -> Sequence[Lowered]:
         raise op_error(op, "waits for all threads of the block, but only one of its agent is here")
     e.insert(BarrierOp(0))
     return []
-
-
-_TABLE: Any = {CopyOp: copy, gpu.BarrierOp: barrier}
-
-EXCHANGES: Mapping[type[Operation], Handler] = _TABLE
-"""Copies, and the barrier of the block."""

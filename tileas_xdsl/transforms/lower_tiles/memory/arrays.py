@@ -5,23 +5,26 @@ What is promised of scalars makes accesses wide; without a promise threads look 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
-from typing import Any
 
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import FixedBitwidthType, IndexType, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, i32, i64
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import cute
+from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
+from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -29,6 +32,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Ghost,
     GlobalView,
     Lowered,
+    RegisterTile,
     Scalar,
 )
 from tileas_xdsl.threads.gmem.pointer_tiles import (
@@ -36,6 +40,7 @@ from tileas_xdsl.threads.gmem.pointer_tiles import (
     followed,
     memory_pointer,
 )
+from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 
 
 def make_memref(e: ThreadBuilder, op: MakeMemrefOp) -> Sequence[Lowered]:
@@ -99,14 +104,26 @@ def join(e: ThreadBuilder, op: JoinMemTokenOp) -> Sequence[Lowered]:
     return [Ghost()]
 
 
-_TABLE: Any = {
-    AssumeOp: assume,
-    BitcastOp: same,
-    IntToPtrOp: same,
-    JoinMemTokenOp: join,
-    MakeMemrefOp: make_memref,
-    PtrToIntOp: same,
-}
+def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
+    """Each address moved by whole elements."""
+    pointer = pointer_of(op.base.type)
+    assert pointer is not None
+    size = (element_bits(pointer.pointee) or 8) // 8
+    found = e.get(op.base)
+    if isinstance(found, Scalar):
+        return [Scalar(add(e, found.value, distance(e, e.scalar(op.offset), size)))]
+    layout = common_layout(e, op, op.result.type, [found, e.get(op.offset)])
+    base, offset = (in_registers(e, op, value, layout) for value in op.operands)
+    parts = [add(e, a, distance(e, b, size)) for a, b in zip(base.parts, offset.parts, strict=True)]
+    return [RegisterTile(layout, i64, tuple(parts))]
 
-ARRAYS: Mapping[type[Operation], Handler] = _TABLE
-"""Arrays, addresses and promises."""
+
+def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
+    """The address of the first element of a global."""
+    type_ = memory_pointer(op, op.result.type)
+    name, module = op.global_name.data, e.plan.kernel.parent_op()
+    known = module.walk() if module is not None else ()
+    if not any(isinstance(inner, GlobalOp) and inner.sym_name.data == name for inner in known):
+        raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
+    pointer = e.insert(cute.AddressOfOp(op.global_name.data, type_)).result
+    return [Scalar(e.insert(cute.PtrToIntOp(pointer)).result)]

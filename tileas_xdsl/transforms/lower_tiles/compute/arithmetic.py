@@ -1,0 +1,103 @@
+"""Handlers of `arith`, `math`, `gpu`: scalars as they are, tiles register by register."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    TensorType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
+from tileas_xdsl.threads.codegen.integer_ops import cast_index, index_constant
+from tileas_xdsl.threads.codegen.lowered_values import (
+    GlobalView,
+    Lowered,
+    RegisterTile,
+    Scalar,
+    Splat,
+    held_as,
+)
+from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+
+
+def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
+    """A number, or a tile of one number that waits for its registers."""
+    type_ = op.result.type
+    if not isa(type_, TensorType[Attribute]):
+        return [Scalar(e.insert(arith.ConstantOp(op.value)).result)]
+    value = op.value
+    if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
+        raise op_error(op, "a constant tile has one value in all of its elements")
+    number: Any = value.get_values()[0]
+    element: Any = type_.element_type
+    attribute = (
+        FloatAttr(number, element) if isinstance(number, float) else IntegerAttr(number, element)
+    )
+    return [Splat(tuple(type_.get_shape()), element, attribute)]
+
+
+def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
+    """An operation of `arith` or `math`: on scalars as it is, on tiles register by register."""
+    if not is_on_tiles(op):
+        return [Scalar(v) for v in on_scalars(e, op, [e.scalar(v) for v in op.operands])]
+    result: Any = op.results[0].type
+    found = [e.get(v) for v in op.operands]
+    layout = common_layout(e, op, result, found)
+    tiles = [
+        None if isinstance(value, Scalar) else in_registers(e, op, operand, layout)
+        for operand, value in zip(op.operands, found, strict=True)
+    ]
+    elements = [held_as(cast(Any, value.type).element_type) for value in op.results]
+    vectors = [VectorType(element, [layout.registers]) for element in elements]
+    blocks: list[Sequence[SSAValue]] = []
+    for k in range(layout.blocks):
+        operands = [
+            e.scalar(operand) if tile is None else tile.parts[k]
+            for operand, tile in zip(op.operands, tiles, strict=True)
+        ]
+        if len(vectors) == 1:
+            blocks.append([on_vectors(e, op, operands, vectors[0])])
+        else:
+            blocks.append(recreate(e, op, operands, vectors))
+    parts = zip(*blocks, strict=True)
+    return [RegisterTile(layout, *part) for part in zip(elements, parts, strict=True)]
+
+
+def is_on_tiles(op: Operation) -> bool:
+    """Whether an operation takes or gives tiles."""
+    return any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results))
+
+
+def block_id(e: ThreadBuilder, op: gpu.BlockIdOp) -> Sequence[Lowered]:
+    """Where in the grid the block is."""
+    value = e.insert(BlockIdxOp(str(op.dimension.data))).result
+    return [Scalar(cast_index(e, value, IndexType()))]
+
+
+def grid_dim(e: ThreadBuilder, op: gpu.GridDimOp) -> Sequence[Lowered]:
+    """How many blocks there are."""
+    value = e.insert(GridDimOp(str(op.dimension.data))).result
+    return [Scalar(cast_index(e, value, IndexType()))]
+
+
+def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
+    """An extent of an argument."""
+    source, axis = e.get(op.source), constant_of(op.index)
+    if not isinstance(source, GlobalView) or axis is None or axis >= len(source.extents):
+        raise op_error(op, "asks for a constant dimension of an argument of the kernel")
+    extent = source.extents[axis]
+    return [Scalar(index_constant(e, extent) if isinstance(extent, int) else extent)]

@@ -1,0 +1,72 @@
+"""Handlers of `tensor.generate` and `tensor.extract`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import tensor
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as
+from tileas_xdsl.threads.convert.register_conversion import carried
+from tileas_xdsl.threads.index.generate import (
+    Generation,
+    element_of_room,
+    from_carrier,
+    number_of_splat,
+)
+from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.scratch_buffer import spilled
+
+
+def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
+    """A tile whose elements the body computes."""
+    type_ = op.result.type
+    work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
+    work.fetch()
+    parts = [work.part(block) for block in range(work.layout.blocks)]
+    return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
+
+
+def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
+    """The tiles whose elements are taken where the new ones are."""
+    arguments = tuple(op.body.block.args)
+    return [
+        e.get(inner.tensor)
+        for inner in op.body.block.walk()
+        if isinstance(inner, tensor.ExtractOp)
+        and tuple(inner.indices) == arguments
+        and shape_of(inner.tensor.type) == shape_of(op.result.type)
+    ]
+
+
+def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
+    """One element, which all threads get."""
+    found = e.get(op.tensor)
+    if isinstance(found, Splat):
+        return [Scalar(number_of_splat(e, found))]
+    if _is_in_body(op):
+        raise op_error(
+            op,
+            "takes an element in a loop of a generated tile, where threads do not meet: generate "
+            "the tile inside of the loop, or take the element under an scf.if",
+        )
+    tile = in_registers(e, op, op.tensor)
+    if not tile.layout.shape:
+        return [Scalar(element(e, tile.parts[0], 0))]
+    indices = [e.scalar(value) for value in op.indices]
+    room = spilled(e, op, carried(e, tile))
+    value = element_of_room(e, room, tile.layout.shape, indices)
+    return [Scalar(from_carrier(e, value, tile.element))]
+
+
+def _is_in_body(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, GenerateOp):
+        parent = parent.parent_op()
+    return parent is not None

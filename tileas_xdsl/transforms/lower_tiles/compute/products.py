@@ -1,0 +1,114 @@
+"""Handlers of matrix products, their transposed operands, and waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue, Use
+
+from tileas_xdsl.analysis.accumulators import is_tensor_product
+from tileas_xdsl.analysis.dot_layouts import Tiling, tiling_of
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import (
+    BulkToken,
+    DotToken,
+    Ghost,
+    LoadToken,
+    Lowered,
+    RegisterTile,
+    StoreToken,
+)
+from tileas_xdsl.threads.dot.dot_fma import thread_product
+from tileas_xdsl.threads.dot.dot_mma_sync import warp_product
+from tileas_xdsl.threads.dot.dot_tcgen05 import issue
+from tileas_xdsl.threads.dot.dot_wgmma import await_wgmma, issue_wgmma
+from tileas_xdsl.threads.registers.register_tile import laid_out
+from tileas_xdsl.threads.smem.shared_tile import shared_tile
+from tileas_xdsl.threads.tma.bulk_load import wait_for_load
+from tileas_xdsl.threads.tma.descriptor_args import wait_for_store
+from tileas_xdsl.threads.tmem.tmem_scales import view_of_scales
+from tileas_xdsl.transforms.lower_tiles.memory.views import view
+
+
+def async_dot(e: ThreadBuilder, op: AsyncDotOp) -> Sequence[Lowered]:
+    """Begin a product; its registers are read after a wait."""
+    if is_tensor_product(op):
+        return [DotToken(issue(e, op))]
+    if (tiling := tiling_of(op, e.agent.warps)) is not None:
+        return [LoadToken(_by_threads(e, op, tiling))]
+    return [DotToken(issue_wgmma(e, op)[0])]
+
+
+def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
+    """A product, waited for."""
+    if is_tensor_product(op):
+        return [issue(e, op)]
+    if (tiling := tiling_of(op, e.agent.warps)) is not None:
+        return [laid_out(e, op, _by_threads(e, op, tiling), op.result.type)]
+    return [await_wgmma(e, *issue_wgmma(e, op))]
+
+
+def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
+    """A product in the registers of all threads, which is done when they go on."""
+    atom = atom_of(op.atom)
+    assert isinstance(atom, MmaAtom)
+    make = warp_product if atom.instruction == "mma" else thread_product
+    return make(e, op, tiling)
+
+
+def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
+    """A tile whose rows are the columns of B, scales in atoms, or a view of any other kind.
+
+    The tile stays as it is: its type tells the product, and nothing else may use it.
+    """
+    if scale_tile(op.result.type) is not None:
+        return [view_of_scales(e, op)]
+    if not is_transposed(op.result.type):
+        return view(e, op)
+    source = shared_tile(e, op.source)
+    if not op.is_whole or shape_of(op.result.type) != source.shape[::-1]:
+        raise op_error(op, f"transposes a tile of {'x'.join(map(str, source.shape))} as a whole")
+    if is_transposed(op.source.type) or not all(_is_b(use) for use in op.result.uses):
+        raise op_error(op, "a transposed tile is B of a product; other uses are not lowered yet")
+    return [source]
+
+
+def _is_b(use: Use) -> bool:
+    return isinstance(use.operation, MatrixProduct) and use.index == 1
+
+
+def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
+    """Wait until what a token stands for is done."""
+    token = e.get(op.token)
+    match token:
+        case DotToken():
+            done = await_wgmma(e, token.fragment)
+            return [done] if op.values else []
+        case LoadToken():
+            return [token.fragment] if op.values else []
+        case StoreToken():
+            wait_for_store(e, token)
+            return []
+        case BulkToken():
+            wait_for_load(e, token)
+            return [e.get(v) for v in _delivered(op)]
+        case Ghost():
+            return []
+        case _:
+            raise op_error(op, "waits for something that is not lowered to threads yet")
+
+
+def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
+    """The tile that a load was to fill, if that is asked for."""
+    load = op.token.owner
+    return [load.operands[1]] if op.values and isinstance(load, TmaTransferOp) else []

@@ -1,0 +1,114 @@
+"""Handlers of reductions and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileas_xdsl.analysis.register_tiles import (
+    AccumulatorLayout,
+    EncodedLayout,
+    PlainLayout,
+    RowsLayout,
+)
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
+from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread, reduce_spread_rows
+from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
+from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows, reduce_axis
+from tileas_xdsl.threads.reduce.combiner import Combining
+from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
+from tileas_xdsl.threads.reduce.scan import ExclusivePrefix, scan_in_thread
+from tileas_xdsl.threads.reduce.warp_reduce import (
+    Combiner,
+    reduce_accumulator_rows,
+    reduce_columns,
+    reduce_row_groups,
+    reduce_to_scalar,
+)
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_tile import as_fragment, in_registers, layout_of
+
+
+def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
+    """Tiles without a dimension."""
+    found, combiner = e.get(op.source), Combiner.of(e, op)
+    if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
+        return reduce(e, op)
+    spread = Spread.of(found.layout) if isinstance(found.layout, EncodedLayout) else None
+    return reduce(e, op) if spread is None else [reduce_spread_rows(combiner, op, found, spread)]
+
+
+def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
+    """Tiles without a dimension."""
+    combiner = Combiner.of(e, op)
+    if combiner is None:
+        return _by_any_body(e, op)
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    sums = _accumulators(e, op)
+    if sums is not None and axis == 1:
+        return [reduce_accumulator_rows(combiner, sums)]
+    rows = _layout_of_source(e, op, shape)
+    kept = (*shape[:axis], *shape[axis + 1 :])
+    encoded = encoded_layout(e, op, op.outputs[0].type)
+    layout = encoded if isinstance(encoded, PlainLayout) else layout_of(e, op, kept)
+    match rows:
+        case RowsLayout() if axis == len(shape) - 1:
+            source = in_registers(e, op, op.source, rows)
+            return [as_fragment(e, op, reduce_row_groups(combiner, op, source), layout)]
+        case RowsLayout() if len(shape) == 2:
+            return [reduce_columns(combiner, op, in_registers(e, op, op.source, rows), layout)]
+        case PlainLayout() if len(shape) == 1:
+            return [reduce_to_scalar(combiner, op, in_registers(e, op, op.source, rows), layout)]
+        case _:
+            return reduce_axis(e, op)
+
+
+def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
+    """Rows stay where they are if the order is free, and memory holds their elements."""
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    rows = _layout_of_source(e, op, shape)
+    elements = {element_of(source.type) for source in op.sources}
+    if axis < len(shape) - 1 or not isinstance(rows, RowsLayout) or CARRIERS.keys() & elements:
+        return reduce_axis(e, op)
+    if is_near(rows, e.agent.warps) and is_free_of_order(op):
+        return reduce_rows(e, op, rows)
+    return reduce_axis(e, op)
+
+
+def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
+    """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
+    found = e.get(op.source)
+    if isinstance(found, RegisterTile) and isinstance(found.layout, RowsLayout):
+        return found.layout
+    return layout_of(e, op, shape)
+
+
+def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
+    """The tile that is reduced, where it lies as wgmma leaves it; else None."""
+    found = e.get(op.source)
+    tile = found.fragment if isinstance(found, DotToken) else found
+    if not isinstance(tile, RegisterTile) or not isinstance(tile.layout, AccumulatorLayout):
+        return None
+    encoded = encoded_layout(e, op, op.source.type)
+    return tile if encoded in (None, tile.layout) else None
+
+
+def scan(e: ThreadBuilder, op: ScanOp) -> Sequence[Lowered]:
+    """Tiles of running combinations."""
+    work, backward = Combining.of(e, op), op.reverse is not None
+    runs = [scan_in_thread(work, work.run(line), backward) for line in range(work.split.lines)]
+    before = ExclusivePrefix(work, backward)
+    lanes = [before.of_lanes(run[-1]) for run in runs]
+    warps = before.of_warps([total for total, _ in lanes])
+    done = [
+        before.behind(run, lane, warp)
+        for run, (_, lane), warp in zip(runs, lanes, warps, strict=True)
+    ]
+    rows = [row for run in done for row in (reversed(run) if backward else run)]
+    return [
+        fragment_of_rows(e, tile, work.split.layout, [row[k] for row in rows])
+        for k, tile in enumerate(work.tiles)
+    ]

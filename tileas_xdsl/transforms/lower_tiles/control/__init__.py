@@ -1,0 +1,1 @@
+"""Handlers of agents, pipelines, structured control flow and messages."""

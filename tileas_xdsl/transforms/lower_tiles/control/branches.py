@@ -1,0 +1,58 @@
+"""Handler of `scf.if`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Region
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    RegisterTile,
+    flatten,
+    held_as,
+    unflatten,
+)
+from tileas_xdsl.threads.registers.register_tile import common_layout
+from tileas_xdsl.threads.tma.bulk_load import carried_loads
+from tileas_xdsl.threads.tmem.accumulator_barriers import changing
+from tileas_xdsl.transforms.lower_tiles.control.loop_carried import hidden, like_models, set_hidden
+
+
+def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
+    """An `scf.if` whose arms give the same kinds of values."""
+    blocks = (Block(), Block())
+    given: list[Sequence[Lowered]] = []
+    loads, count = carried_loads(e, op), len(op.results)
+    turns = changing(e, op)
+    before = hidden(e, loads, turns)
+    after: list[Sequence[Lowered]] = []
+    for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
+        with e.within(block):
+            given.append(e.run(region.block) if region.blocks else ())
+        after.append(hidden(e, loads, turns))
+        set_hidden(e, loads, turns, before)
+    models = [_model(e, op, k, [values[k] for values in given]) for k in range(len(op.results))]
+    ended: list[Sequence[Lowered]] = []
+    for values, flips, block in zip(given, after, blocks, strict=True):
+        with e.within(block):
+            ended.append([*like_models(e, op, values, models), *flips])
+            e.insert(scf.YieldOp(*flatten(ended[-1])))
+    types = [part.type for part in flatten(ended[0])]
+    made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
+    left = unflatten(ended[0], made.results)
+    set_hidden(e, loads, turns, left[count:])
+    return left[:count]
+
+
+def _model(e: ThreadBuilder, op: scf.IfOp, position: int, given: Sequence[Lowered]) -> Lowered:
+    """The kind of value that both arms give; for tiles only their registers count."""
+    type_ = op.results[position].type
+    if not isa(type_, TensorType[Attribute]):
+        return given[0]
+    layout = common_layout(e, op, type_, given)
+    return RegisterTile(layout, held_as(type_.element_type), ())

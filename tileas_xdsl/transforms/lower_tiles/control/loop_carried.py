@@ -1,0 +1,60 @@
+"""What control flow carries beside values of the program: barrier phases, accumulator copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import Lowered, PendingTile, SharedTile, Splat
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
+from tileas_xdsl.threads.registers.register_tile import alike, as_fragment, in_registers
+from tileas_xdsl.threads.tma.bulk_load import parities, set_parities
+from tileas_xdsl.threads.tmem.accumulator_barriers import begin_sums, take_turns
+from tileas_xdsl.threads.tmem.tmem_layout import Turns
+
+
+def hidden(
+    e: ThreadBuilder, loads: Sequence[Operation], turns: Sequence[Turns]
+) -> Sequence[Lowered]:
+    """The state of barriers that a loop carries beside its values."""
+    return [*parities(e, loads), *(e.turns[one] for one in turns)]
+
+
+def set_hidden(
+    e: ThreadBuilder, loads: Sequence[Operation], turns: Sequence[Turns], found: Sequence[Lowered]
+) -> None:
+    """The state of barriers after something has carried it."""
+    count = len(found) - len(turns)
+    set_parities(e, loads, found[:count])
+    take_turns(e, turns, found[count:])
+
+
+def like_models(
+    e: ThreadBuilder, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
+) -> Sequence[Lowered]:
+    """Values in the registers of their models."""
+    return [alike(e, op, value, model) for value, model in zip(found, models, strict=True)]
+
+
+def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
+    """What a loop begins with: a constant tile needs the registers that the loop keeps it in."""
+    value = op.iter_args[position]
+    found = e.get(value)
+    if space_of(value.type) is Space.SMEM:
+        raise op_error(op, f"carries {value.type}, a tile in shared memory")
+    if isinstance(found, Splat) and space_of(value.type) is Space.TMEM:
+        return begin_sums(e, op, op.body.block.args[position + 1], found)
+    if isinstance(found, Splat):
+        layout = encoded_layout(e, op, value.type)
+        if layout is None:
+            layout = e.plan.accumulator(op.body.block.args[position + 1])
+        return as_fragment(e, op, found, layout)
+    if isinstance(found, PendingTile | SharedTile):
+        return in_registers(e, op, value)
+    return found

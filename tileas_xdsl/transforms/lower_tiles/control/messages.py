@@ -1,0 +1,48 @@
+"""Handlers of printing and assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import cf
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import Lowered
+from tileas_xdsl.threads.codegen.print_assert import Shown, Text
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
+from tileas_xdsl.threads.convert.register_conversion import carried
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.smem.scratch_buffer import spilled
+from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
+
+
+def _shown(e: ThreadBuilder, op: Operation, value: SSAValue) -> Shown:
+    shape = shape_of(value.type)
+    if shape is None:
+        return Shown(value)
+    return Shown(value, spilled(e, op, carried(e, in_registers(e, op, value))), tuple(shape))
+
+
+def print_(e: ThreadBuilder, op: PrintOp) -> Sequence[Lowered]:
+    """One thread prints for all of the agent."""
+    parts = op.parts()
+    shown = iter([_shown(e, op, value) for value in op.values])
+    with predicated(e, is_first_thread(e)):
+        text = Text(e)
+        for part in parts:
+            if isinstance(part, str):
+                text.say(part)
+            else:
+                text.show_all(part, next(shown))
+        text.flush()
+    return token_of(op)
+
+
+def assert_(e: ThreadBuilder, op: cf.AssertOp) -> Sequence[Lowered]:
+    """All threads of the agent look, so that none goes on."""
+    e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
+    return []

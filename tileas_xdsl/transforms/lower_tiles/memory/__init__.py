@@ -1,0 +1,1 @@
+"""Handlers of accesses of global, shared and tensor memory."""

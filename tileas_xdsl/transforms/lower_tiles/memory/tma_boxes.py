@@ -1,0 +1,79 @@
+"""Handlers of TMA descriptors and of copies of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp, TmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.enums import OobMode
+from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
+from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import Descriptor, Lowered
+from tileas_xdsl.threads.tma.boxes import load_for_pair, panels
+from tileas_xdsl.threads.tma.bulk_load import load_by
+from tileas_xdsl.threads.tma.descriptor_args import (
+    commit,
+    hidden_argument,
+    is_for_pair,
+    mask_of,
+    prefetch_descriptor,
+    transfer,
+)
+from tileas_xdsl.threads.tma.device_descriptors import made_on_device
+
+
+def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
+    """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
+    window, element, box = window_of(op.view), op.element_type, constant_box(op)
+    if (given := _template(e, op)) is not None:
+        return [made_on_device(e, op, given)]
+    if window is None or element is None:
+        raise op_error(op, "describes an array argument, from a beginning of its own on at most")
+    fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
+    argument, extents = window.argument.index, window.extents
+    recipe = TensorMapRecipe(argument, box, element, fills, pixels=op.pixels, extents=extents)
+    descriptor = hidden_argument(e, recipe)
+    if not window.is_whole:
+        return [made_on_device(e, op, descriptor)]
+    prefetch_descriptor(e, descriptor)
+    return [descriptor]
+
+
+def _template(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor | None:
+    """The template that a launch gives for a descriptor of the device's table."""
+    counts, index = tma_counts(op), number_of(op.tma_index)
+    if counts is None or index is None:
+        return None
+    arguments = e.plan.kernel.body.block.args
+    found = e.get(arguments[len(arguments) - counts.host - counts.device + index])
+    return found if isinstance(found, Descriptor) else None
+
+
+def load_boxes(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
+    """One bulk copy for each panel, of which a barrier hears."""
+    descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
+    if is_for_pair(e, op):
+        return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
+    mask, boxes = mask_of(e, op), panels(e, tile, op.coords)
+
+    def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
+        for pointer, coordinates in boxes:
+            e.insert(
+                TmaLoadOp(descriptor.argument, pointer, barrier, coordinates, mask, pred=elected)
+            )
+
+    return [load_by(e, op, copies)]
+
+
+def store_boxes(e: ThreadBuilder, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
+    """The writers fence and meet; then one thread stores and commits."""
+    return [commit(e, op, TmaStoreOp)]

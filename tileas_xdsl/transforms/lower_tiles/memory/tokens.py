@@ -1,0 +1,23 @@
+"""What memory operations have in common: their tokens and their ordering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
+from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered
+
+
+def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
+    """Nothing but data moves: what others may wait for is an atomic operation."""
+    if semantic is not None and semantic.data is not MemSemantic.WEAK:
+        raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
+
+
+def token_of(op: Any) -> Sequence[Lowered]:
+    """The token of an access that is done in order."""
+    return [Ghost()] if op.out_token is not None else []
