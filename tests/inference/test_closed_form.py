@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.closed_form import layout_of, section_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.expression import dimension, symbol
 from tileas_xdsl.layout.fragment import THREAD, VALUE
 
-ZERO = AffineExpr.constant(0)
-I, J = AffineExpr.dimension(0), AffineExpr.dimension(1)
-COPY = AffineExpr.symbol(0)
+ZERO = 0
+I, J = dimension(0), dimension(1)
+COPY = symbol(0)
 
 MAPS = [
     FragmentMap((2, 2), I * 32 + J * 16, ZERO, threads=64),

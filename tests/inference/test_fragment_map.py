@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.expression import dimension, symbol
 
-ZERO = AffineExpr.constant(0)
-I, J = AffineExpr.dimension(0), AffineExpr.dimension(1)
-COPY = AffineExpr.symbol(0)
+ZERO = 0
+I, J = dimension(0), dimension(1)
+COPY = symbol(0)
 
 
 def test_tables_follow_the_expressions() -> None:

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from xdsl.ir.affine import AffineExpr
-
 from tests.support.asked_programs import loaded
 from tests.support.decided_programs import I, loop, owners, read, write
 from tileas_xdsl.inference.checking import Rule, check
@@ -18,7 +16,7 @@ def question(*, writes: bool = False) -> tuple[Program, Decisions]:
     """A rotated read, or a read and a write, of a fragment that is seen in shared memory."""
     access = write("f", ROTATED) if writes else read("f", ROTATED)
     asked = loaded(32, (32,), loop(32, does=(access, write("O", I))), (32,))
-    layout = owners(32, (32,), I, AffineExpr.constant(0))
+    layout = owners(32, (32,), I, 0)
     decision = LoopDecision(layout)
     return asked, Decisions(
         {"f": layout}, {0: decision, 1: decision}, staged=(Staging(1, "f", 99),)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.ir.affine import AffineExpr
 
 from tests.support.tile_loops import Kernel
 from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Loop
 from tileas_xdsl.inference.vector_width import is_fused, least_padding, loop_width
+from tileas_xdsl.layout.expr.expression import dimension, symbol
 
-I, J = AffineExpr.dimension(0), AffineExpr.dimension(1)
+I, J = dimension(0), dimension(1)
 
 
 def _width(kernel: Kernel) -> int:
@@ -57,7 +57,7 @@ def test_fused_loops_have_one_variable() -> None:
 def test_unknown_rows_and_blocks() -> None:
     kernel = Kernel(32)
     kernel.arrays("f32", A=(DYNAMIC, DYNAMIC), B=(64, 64), C=(64, 64))
-    block = AffineExpr.symbol(0)
+    block = symbol(0)
     for name, rows, columns, width in (
         ("A", I, J, 1),
         ("B", I, J + block * 64, 4),

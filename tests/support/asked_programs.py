@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.ir.affine import AffineExpr
-
 from tests.support.decided_programs import (
     I,
     J,
@@ -19,9 +17,10 @@ from tests.support.decided_programs import (
     write,
 )
 from tileas_xdsl.inference.program import Gemm, Loop, LoopKind, Program, Reduce, WarpPolicy
+from tileas_xdsl.layout.expr.expression import Number, symbol
 
 HALF: dict[str, Any] = {"bits": 16, "element": "f16"}
-Indices = tuple[AffineExpr, ...]
+Indices = tuple[Number, ...]
 
 
 def copied(
@@ -71,7 +70,7 @@ def flash_attention(
     rows: int = 64, keys: int = 64, head: int = 64, threads: int = 128, blocks: int = 8
 ) -> Program:
     """One block of queries against `blocks` blocks of keys and values."""
-    block, step = AffineExpr.symbol(0), AffineExpr.symbol(1)
+    block, step = symbol(0), symbol(1)
     before = [
         copied("Q", "Qs", rows, head, at=(I + block * rows, J)),
         filled("o", rows, head),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from xdsl.ir.affine import AffineExpr
-
 from tileas_xdsl.inference.checking import Rule, check
 from tileas_xdsl.inference.decisions import Decisions, LoopDecision
 from tileas_xdsl.inference.fragment_map import FragmentMap
@@ -20,10 +18,11 @@ from tileas_xdsl.inference.program import (
     Reduce,
     Scope,
 )
+from tileas_xdsl.layout.expr.expression import Number, dimension, symbol
 
-I, J, K = (AffineExpr.dimension(k) for k in range(3))
-COPY = BLOCK = AffineExpr.symbol(0)
-ZERO = AffineExpr.constant(0)
+I, J, K = (dimension(k) for k in range(3))
+COPY = BLOCK = symbol(0)
+ZERO = 0
 
 
 def fragment(name: str, *shape: int, bits: int = 32, **more: Any) -> Buffer:
@@ -38,15 +37,15 @@ def array(name: str, *shape: int, bits: int = 32) -> Buffer:
     return Buffer(name, shape, bits, Scope.GLOBAL)
 
 
-def read(buffer: str, *indices: AffineExpr | None, guarded: bool = False) -> Access:
+def read(buffer: str, *indices: Number | None, guarded: bool = False) -> Access:
     return Access(buffer, indices, AccessKind.READ, f"k.mlir:{buffer}:read", guarded)
 
 
-def write(buffer: str, *indices: AffineExpr | None, guarded: bool = False) -> Access:
+def write(buffer: str, *indices: Number | None, guarded: bool = False) -> Access:
     return Access(buffer, indices, AccessKind.WRITE, f"k.mlir:{buffer}:write", guarded)
 
 
-def update(buffer: str, *indices: AffineExpr | None) -> Access:
+def update(buffer: str, *indices: Number | None) -> Access:
     return Access(buffer, indices, AccessKind.UPDATE, f"k.mlir:{buffer}:update")
 
 
@@ -59,16 +58,16 @@ def program(threads: int, buffers: tuple[Buffer, ...], *operations: Any, **more:
 
 
 def owners(
-    threads: int, shape: tuple[int, ...], thread: AffineExpr, slot: AffineExpr, copies: int = 1
+    threads: int, shape: tuple[int, ...], thread: Number, slot: Number, copies: int = 1
 ) -> FragmentMap:
     return FragmentMap(shape, thread, slot, threads, copies)
 
 
 def everywhere(threads: int, *shape: int) -> FragmentMap:
     """All of it in each thread, in row-major slots."""
-    slot: AffineExpr = ZERO
+    slot: Number = ZERO
     for k, extent in enumerate(shape):
-        slot = slot * extent + AffineExpr.dimension(k)
+        slot = slot * extent + dimension(k)
     return FragmentMap(shape, COPY, slot, threads, threads)
 
 

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir.affine import AffineExpr
-
 from tileas_xdsl.inference.program import (
     Access,
     AccessKind,
@@ -22,6 +20,7 @@ from tileas_xdsl.inference.program import (
     Scope,
     WarpPolicy,
 )
+from tileas_xdsl.layout.expr.expression import Number, dimension
 
 BITS = {"f32": 32, "f16": 16, "bf16": 16, "f8E4M3FN": 8, "i8": 8, "i32": 32, "f64": 64}
 
@@ -56,7 +55,7 @@ class Kernel:
     def copy(self, source: str, target: str) -> None:
         """Copy all of one buffer, of equal shape, into another."""
         shape = self.buffers[target].shape
-        variables = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+        variables = tuple(dimension(k) for k in range(len(shape)))
         accesses = (
             Access(source, variables, AccessKind.READ),
             Access(target, variables, AccessKind.WRITE),
@@ -66,7 +65,7 @@ class Kernel:
     def fill(self, target: str) -> None:
         """Fill a buffer."""
         shape = self.buffers[target].shape
-        variables = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+        variables = tuple(dimension(k) for k in range(len(shape)))
         access = Access(target, variables, AccessKind.WRITE)
         self._add(Loop(shape, (access,), LoopKind.FILL, location=f"fill {target}"))
 
@@ -141,24 +140,24 @@ def _accesses(statement: str, names: Sequence[str]) -> list[Access]:
     return found
 
 
-def expression_of(text: str, names: Sequence[str]) -> AffineExpr:
+def expression_of(text: str, names: Sequence[str]) -> Number:
     """A quasi-affine expression in Python's syntax; dimension k is called `names[k]`."""
     found = _expression(ast.parse(text, mode="eval").body, names)
     assert found is not None, text
     return found
 
 
-def _indices(index: ast.expr, names: Sequence[str]) -> tuple[AffineExpr | None, ...]:
+def _indices(index: ast.expr, names: Sequence[str]) -> tuple[Number | None, ...]:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return tuple(_expression(part, names) for part in parts)
 
 
-def _expression(node: ast.expr, names: Sequence[str]) -> AffineExpr | None:
+def _expression(node: ast.expr, names: Sequence[str]) -> Number | None:
     match node:
         case ast.Constant(value=int(value)):
-            return AffineExpr.constant(value)
+            return value
         case ast.Name(id=name):
-            return AffineExpr.dimension(names.index(name))
+            return dimension(names.index(name))
         case ast.BinOp(left=left, op=operator, right=right):
             first, second = _expression(left, names), _expression(right, names)
             if first is None or second is None:
@@ -168,7 +167,7 @@ def _expression(node: ast.expr, names: Sequence[str]) -> AffineExpr | None:
             return None
 
 
-def _combined(operator: ast.operator, first: AffineExpr, second: AffineExpr) -> AffineExpr:
+def _combined(operator: ast.operator, first: Number, second: Number) -> Number:
     match operator:
         case ast.Add():
             return first + second

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tests.support.tile_loops import expression_of
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.tables import Table, table_of
 
 Printed = dict[str, Any]
 """One layout of a vector file."""
@@ -39,5 +40,4 @@ def assert_same(printed: Printed, layout: FragmentMap, what: str) -> None:
 
 
 def _values(text: str, names: tuple[str, ...], shape: tuple[int, ...]) -> Table:
-    values = expression_of(text, names).eval(coordinates_of(shape), [])  # pyright: ignore[reportArgumentType]
-    return np.broadcast_to(np.asarray(values, dtype=np.int64), shape)
+    return table_of(expression_of(text, names), shape)

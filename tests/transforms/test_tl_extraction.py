@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from xdsl.ir.affine import AffineExpr
-
 from tests.support.ir import parse
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.inference.program import (
@@ -17,10 +15,11 @@ from tileas_xdsl.inference.program import (
     Scope,
     WarpPolicy,
 )
+from tileas_xdsl.layout.expr.expression import dimension, symbol
 from tileas_xdsl.transforms.tl_inference.extraction import Extraction
 
-I, J, K = (AffineExpr.dimension(k) for k in range(3))
-S0, S1 = (AffineExpr.symbol(k) for k in range(2))
+I, J, K = (dimension(k) for k in range(3))
+S0, S1 = (symbol(k) for k in range(2))
 
 
 def _program(body: str, arguments: str = "%A: memref<64x64xf32>", grid: str = "") -> Program:

@@ -1,8 +1,8 @@
 """Who runs an iteration, the other way round: the iteration from the thread and its step.
 
->>> from xdsl.ir.affine import AffineExpr
->>> g, r = AffineExpr.dimension(0), AffineExpr.dimension(1)
->>> owners = FragmentMap((2, 2), g * 32 + r * 16, AffineExpr.constant(0), threads=64)
+>>> from tileas_xdsl.layout.expr.expression import dimension
+>>> g, r = dimension(0), dimension(1)
+>>> owners = FragmentMap((2, 2), g * 32 + r * 16, 0, threads=64)
 >>> print(section_of(owners))
 i0 = thread // 32
 i1 = thread // 16 % 2

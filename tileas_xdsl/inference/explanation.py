@@ -8,9 +8,10 @@ import numpy as np
 
 from tileas_xdsl.inference.closed_form import section_of
 from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision, Reason
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Buffer, CumSum, Gemm, Loop, Operation, Program, Reduce
 from tileas_xdsl.layout.draw import MAX_COLUMNS, MAX_ROWS, grid_of_owners, render
+from tileas_xdsl.layout.expr.tables import Table
 
 _HEADER = ("candidate", "cost", "verdict")
 

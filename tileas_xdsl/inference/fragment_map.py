@@ -1,8 +1,8 @@
 """Who holds the elements of a fragment, or runs the iterations of a loop, and where.
 
->>> from xdsl.ir.affine import AffineExpr
->>> i, j = AffineExpr.dimension(0), AffineExpr.dimension(1)
->>> owners = FragmentMap((4, 16), i * 16 + j, AffineExpr.constant(0), threads=64)
+>>> from tileas_xdsl.layout.expr.expression import dimension
+>>> i, j = dimension(0), dimension(1)
+>>> owners = FragmentMap((4, 16), i * 16 + j, 0, threads=64)
 >>> int(owners.thread_table[0, 2, 5])
 37
 """
@@ -14,11 +14,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir.affine import AffineExpr
 
-from tileas_xdsl.inference.texts import text_of
-
-Table = NDArray[np.int64]
+from tileas_xdsl.layout.expr.expression import Number
+from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated, table_of
 
 
 @dataclass(frozen=True)
@@ -32,23 +30,23 @@ class FragmentMap:
     """
 
     shape: tuple[int, ...]
-    thread: AffineExpr
-    slot: AffineExpr
+    thread: Number
+    slot: Number
     threads: int
     replicas: int = 1
 
     @cached_property
     def thread_table(self) -> Table:
         """`(replicas, *shape)`: the thread that holds each copy of each element."""
-        coordinates = coordinates_of((self.replicas, *self.shape))
-        return _evaluated(
-            self.thread, coordinates[1:], coordinates[:1], (self.replicas, *self.shape)
-        )
+        shape = (self.replicas, *self.shape)
+        replica, *point = coordinates_of(shape)
+        values = evaluated(self.thread, point, (replica,))
+        return np.ascontiguousarray(np.broadcast_to(values, shape))
 
     @cached_property
     def slot_table(self) -> Table:
         """`shape`: the slot that holds each element, the same in all its threads."""
-        return _evaluated(self.slot, coordinates_of(self.shape), (), self.shape)
+        return table_of(self.slot, self.shape)
 
     @cached_property
     def slots(self) -> int:
@@ -94,23 +92,7 @@ class FragmentMap:
     def __str__(self) -> str:
         names = ", ".join(f"d{k}" for k in range(len(self.shape)))
         copies = f"[{self.replicas} copies s0]" if self.replicas > 1 else ""
-        thread, slot = text_of(self.thread), text_of(self.slot)
-        return f"({names}){copies} -> (thread {thread}, slot {slot})"
-
-
-def coordinates_of(shape: tuple[int, ...]) -> tuple[Table, ...]:
-    """One array per dimension, which broadcast to `shape`: the coordinates of all its points."""
-    return tuple(np.ix_(*(np.arange(extent, dtype=np.int64) for extent in shape)))
-
-
-def _evaluated(
-    expression: AffineExpr,
-    dimensions: tuple[Table, ...],
-    symbols: tuple[Table, ...],
-    shape: tuple[int, ...],
-) -> Table:
-    values = expression.eval(dimensions, symbols)  # pyright: ignore[reportArgumentType]
-    return np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.int64), shape))
+        return f"({names}){copies} -> (thread {self.thread}, slot {self.slot})"
 
 
 def _owners(fragment: FragmentMap) -> NDArray[np.bool_]:

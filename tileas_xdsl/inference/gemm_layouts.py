@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 
-from xdsl.ir.affine import AffineExpr
-
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Gemm, Program, Scope, WarpPolicy
-from tileas_xdsl.inference.simplify import simplified
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol
+from tileas_xdsl.layout.expr.simplification import simplified
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.target.features import Feature, features_of
@@ -84,7 +83,7 @@ def product_of(program: Program, gemm: Gemm) -> Product:
 
 def accumulator(product: Product, threads: int) -> FragmentMap:
     """The layout of `c`, rows by columns."""
-    i, j = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    i, j = dimension(0), dimension(1)
     rows, columns = product.rows_of_warp, product.columns_of_warp
     lane = i % 8 * 4 + j % 8 // 2
     if product.is_wgmma:
@@ -106,24 +105,22 @@ def operand(
     Copies are for the warps of other columns (a) or rows (b).
     """
     unit = 32 // bits
-    across, depth = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    across, depth = dimension(0), dimension(1)
     shape = (product.m if name == "a" else product.n, product.k)
     thread, slot = (
         _left(product, across, depth, unit) if name == "a" else _right(product, across, depth, unit)
     )
     if is_transposed != (name == "b"):
-        swapped = [AffineExpr.dimension(1), AffineExpr.dimension(0)]
-        thread = thread.replace_dims_and_symbols(swapped, [AffineExpr.symbol(0)])
-        slot = slot.replace_dims_and_symbols(swapped, [])
+        swapped = [dimension(1), dimension(0)]
+        thread = substituted(thread, swapped, [symbol(0)])
+        slot = substituted(slot, swapped, [])
         shape = (shape[1], shape[0])
     copies = product.warps_n if name == "a" else product.warps_m
     return _fragment(shape, thread, slot, threads, copies)
 
 
-def _left(
-    product: Product, i: AffineExpr, k: AffineExpr, unit: int
-) -> tuple[AffineExpr, AffineExpr]:
-    rows, replica = product.rows_of_warp, AffineExpr.symbol(0)
+def _left(product: Product, i: Number, k: Number, unit: int) -> tuple[Number, Number]:
+    rows, replica = product.rows_of_warp, symbol(0)
     lane = i % 8 * 4 + k % (4 * unit) // unit
     if product.is_wgmma:
         warp, tile = i // 16 % product.warps_m, i // (16 * product.warps_m)
@@ -134,10 +131,8 @@ def _left(
     return thread, (tile + k // (8 * unit) * rows) * (4 * unit) + inner
 
 
-def _right(
-    product: Product, j: AffineExpr, k: AffineExpr, unit: int
-) -> tuple[AffineExpr, AffineExpr]:
-    columns, replica = product.columns_of_warp, AffineExpr.symbol(0)
+def _right(product: Product, j: Number, k: Number, unit: int) -> tuple[Number, Number]:
+    columns, replica = product.columns_of_warp, symbol(0)
     width = 16 if columns % 16 == 0 else 8
     tiles = columns // width
     lane = j % 8 * 4 + k % (4 * unit) // unit
@@ -147,7 +142,7 @@ def _right(
 
 
 def _fragment(
-    shape: tuple[int, int], thread: AffineExpr, slot: AffineExpr, threads: int, replicas: int
+    shape: tuple[int, int], thread: Number, slot: Number, threads: int, replicas: int
 ) -> FragmentMap:
     return FragmentMap(
         shape,

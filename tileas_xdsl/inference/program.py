@@ -13,9 +13,8 @@ from enum import StrEnum
 from math import prod
 from typing import TypeAlias
 
-from xdsl.ir.affine import AffineExpr
-
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.expression import Number
 
 DYNAMIC = -1
 """An extent of a global buffer that only run time knows."""
@@ -75,7 +74,7 @@ class Access:
     """
 
     buffer: str
-    indices: tuple[AffineExpr | None, ...]
+    indices: tuple[Number | None, ...]
     kind: AccessKind
     location: str = ""
     is_guarded: bool = False

@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.decisions import Decisions, LoopDecision, Staging
 from tileas_xdsl.inference.fragment_map import FragmentMap
@@ -21,6 +20,7 @@ from tileas_xdsl.inference.program import (
     Program,
     Scope,
 )
+from tileas_xdsl.layout.expr.expression import dimension
 from tileas_xdsl.layout.layout import Layout
 
 
@@ -127,7 +127,7 @@ def _undone(decision: LoopDecision) -> LoopDecision:
 def _copy(program: Program, source: str, target: str) -> Loop:
     name = source if source in program.buffers else target
     shape = program.buffers[name].shape
-    here = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+    here = tuple(dimension(k) for k in range(len(shape)))
     location = program.buffers[name].location
     accesses = (
         Access(source, here, AccessKind.READ, location),

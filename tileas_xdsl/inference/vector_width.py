@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from math import gcd, prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Buffer, Loop, Program, Scope
-from tileas_xdsl.inference.simplify import variables_of
 from tileas_xdsl.layout.composed import AnyLayout
+from tileas_xdsl.layout.expr.expression import Number, dimensions_of, symbols_of
+from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
 from tileas_xdsl.layout.tables import table
 
 Layouts = Mapping[str, "FragmentMap | AnyLayout"]
@@ -178,15 +178,14 @@ def _offsets(
 def _has_unknowns(buffer: Buffer, access: Access) -> bool:
     """Whether what is touched depends on more than the iteration."""
     return DYNAMIC in buffer.shape or any(
-        index is None or any(isinstance(e, AffineSymExpr) for e in index.dfs())
-        for index in access.indices
+        index is None or symbols_of(index) for index in access.indices
     )
 
 
 def _mentioned_extents(program: Program, loop: Loop, access: Access) -> tuple[int, ...]:
     if is_fused(program, loop):
         return loop.extents
-    used = {v for index in access.indices if index is not None for v in variables_of(index)}
+    used = {v for index in access.indices if index is not None for v in dimensions_of(index)}
     if None in access.indices:
         used |= _data_variables(program, loop)
     extents = (*loop.extents, *loop.inner)
@@ -206,11 +205,9 @@ def _indices(
     ]
 
 
-def _evaluated(index: AffineExpr, coordinates: Sequence[Table], sample: int) -> Table:
-    symbols = [e.position for e in index.dfs() if isinstance(e, AffineSymExpr)]
-    values = [SAMPLES[sample] + k for k in range(max(symbols, default=-1) + 1)]
-    result = index.eval(coordinates, values)  # pyright: ignore[reportArgumentType]
-    return np.asarray(result, dtype=np.int64)
+def _evaluated(index: Number, coordinates: Sequence[Table], sample: int) -> Table:
+    values = [SAMPLES[sample] + k for k in range(max(symbols_of(index), default=-1) + 1)]
+    return evaluated(index, coordinates, values)
 
 
 def _data_variables(program: Program, loop: Loop) -> set[int]:
@@ -222,7 +219,7 @@ def _data_variables(program: Program, loop: Loop) -> set[int]:
         and program.buffers[access.buffer].element in INDEX_ELEMENTS
     ]
     return {
-        v for a in reads for index in a.indices if index is not None for v in variables_of(index)
+        v for a in reads for index in a.indices if index is not None for v in dimensions_of(index)
     }
 
 

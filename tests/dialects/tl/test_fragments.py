@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tileas_xdsl.dialects.affine_expressions import affine_map_of
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.fragments import FragmentError, attribute_of, layout_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.expression import Number, dimension, symbol
 
-I, J = AffineExpr.dimension(0), AffineExpr.dimension(1)
-COPY = AffineExpr.symbol(0)
-ZERO = AffineExpr.constant(0)
+I, J = dimension(0), dimension(1)
+COPY = symbol(0)
+ZERO = 0
 
 
-def attribute(*results: AffineExpr, replicas: int = 1) -> FragmentAttr:
-    return FragmentAttr(AffineMap(2, 1 if replicas > 1 else 0, results), replicas)
+def attribute(*results: Number, replicas: int = 1) -> FragmentAttr:
+    return FragmentAttr(affine_map_of(2, 1 if replicas > 1 else 0, results), replicas)
 
 
 def test_thread_and_slot_are_what_the_map_says():
@@ -37,7 +38,7 @@ def test_thread_and_slot_are_what_the_map_says():
     ],
 )
 def test_slots_that_nobody_wrote_number_the_elements_of_a_thread(
-    thread: AffineExpr, shape: tuple[int, int]
+    thread: Number, shape: tuple[int, int]
 ):
     layout = layout_of(attribute(thread), shape, 64)
     owners = layout.thread_table[0]
@@ -70,7 +71,7 @@ def test_a_layout_is_the_same_after_a_round_trip(replicas: int):
         ((I + J,), "has no simple slots"),
     ],
 )
-def test_what_is_no_layout_is_refused(results: tuple[AffineExpr, ...], message: str):
+def test_what_is_no_layout_is_refused(results: tuple[Number, ...], message: str):
     with pytest.raises(FragmentError, match=message):
         layout_of(attribute(*results), (4, 16), 64)
 

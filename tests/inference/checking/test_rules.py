@@ -28,20 +28,20 @@ from support.decided_programs import (
     with_loop,
     write,
 )
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.checking import Rule, check
 from tileas_xdsl.inference.decisions import Decisions, LoopDecision
 from tileas_xdsl.inference.program import DYNAMIC, CumSum, Loop, Program, Reduce
 from tileas_xdsl.layout import parse_layout
+from tileas_xdsl.layout.expr.expression import Number, dimension
 
 
 def one_loop(threads: int, buffers: tuple, body: Loop, layouts: dict, **decision: object) -> tuple:
     """A program of one loop whose iterations lie in row-major order over the threads."""
     width = decision.pop("vector", 1)
-    flat: AffineExpr = ZERO
+    flat: Number = ZERO
     for k, extent in enumerate(body.extents):
-        flat = flat * extent + AffineExpr.dimension(k)
+        flat = flat * extent + dimension(k)
     spread = owners(
         threads,
         body.extents,
@@ -130,7 +130,7 @@ def test_copies_on_one_thread_are_one() -> None:
 def test_a_copy_may_read_what_another_has_stored() -> None:
     """The value goes to registers of both copies, the sum to memory by the first one."""
 
-    def asked(index: AffineExpr) -> Program:
+    def asked(index: Number) -> Program:
         body = loop(16, does=(read("S", I), write("x", I), write("S", index)))
         return program(32, (shared("S", 32), fragment("x", 16)), body)
 

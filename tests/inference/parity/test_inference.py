@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from xdsl.ir.affine import AffineExpr
 
 from tests.support.tile_loops import Kernel
 from tests.support.tilelang_kernels import flash_attn, seed_sparse, softmax
@@ -14,8 +13,9 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity import infer, timeline
 from tileas_xdsl.inference.parity.state import Level, Visit
 from tileas_xdsl.inference.program import Buffer, Loop, Program, Scope
+from tileas_xdsl.layout.expr.expression import dimension
 
-I, J = AffineExpr.dimension(0), AffineExpr.dimension(1)
+I, J = dimension(0), dimension(1)
 
 
 def test_the_timeline_of_the_worked_example() -> None:

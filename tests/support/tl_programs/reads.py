@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir.affine import AffineExpr
-
 from tests.support.tl_programs.writer import MOST_ELEMENTS, Writer
+from tileas_xdsl.layout.expr.expression import Number, dimension
 
-Index = AffineExpr | None
+Index = Number | None
 """None: an index that data decide."""
 
 
@@ -28,14 +27,14 @@ Kind = Callable[[Writer, Shape], Reading | None]
 """How a buffer of a shape is read; None: not in this way."""
 
 
-def dim(k: int) -> AffineExpr:
+def dim(k: int) -> Number:
     """Variable k of the loop."""
-    return AffineExpr.dimension(k)
+    return dimension(k)
 
 
-def const(k: int) -> AffineExpr:
+def const(k: int) -> Number:
     """A number."""
-    return AffineExpr.constant(k)
+    return k
 
 
 def identity(w: Writer, shape: Shape) -> Reading:
@@ -127,7 +126,7 @@ def rotated(w: Writer, shape: Shape) -> Reading | None:
     return Reading(shape, (_rotated(shape, axis, w.number(1, shape[axis] - 1)),))
 
 
-def _rotated(shape: Shape, axis: int, by: int) -> tuple[AffineExpr, ...]:
+def _rotated(shape: Shape, axis: int, by: int) -> tuple[Number, ...]:
     return tuple((dim(k) + by) % shape[k] if k == axis else dim(k) for k in range(len(shape)))
 
 
@@ -144,7 +143,7 @@ def flattened(w: Writer, shape: Shape) -> Reading | None:
     """`f[i floordiv n, i mod n]`."""
     if len(shape) < 2:
         return None
-    rest, indices = dim(0), list[AffineExpr]()
+    rest, indices = dim(0), list[Number]()
     for extent in reversed(shape[1:]):
         indices.append(rest % extent)
         rest = rest // extent
@@ -234,12 +233,12 @@ def reading(w: Writer, shape: Shape, kind: str = "") -> tuple[str, Reading]:
     return "identity", identity(w, shape)
 
 
-def fitting(w: Writer, extents: Shape, shape: Shape) -> tuple[AffineExpr, ...] | None:
+def fitting(w: Writer, extents: Shape, shape: Shape) -> tuple[Number, ...] | None:
     """Some indices into a buffer by a loop that there is already; None: it has no variables."""
     return tuple(_fitting(w, extents, extent, k) for k, extent in enumerate(shape))
 
 
-def _fitting(w: Writer, extents: Shape, extent: int, axis: int) -> AffineExpr:
+def _fitting(w: Writer, extents: Shape, extent: int, axis: int) -> Number:
     """An index below `extent`, by the variable in the same place or another one."""
     k = axis if axis < len(extents) and not w.chance(3) else w.number(0, len(extents) - 1)
     if extents[k] <= extent:

@@ -9,7 +9,8 @@ from math import prod
 from random import Random
 from typing import TypeVar
 
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from tileas_xdsl.dialects.affine_expressions import affine_map_of
+from tileas_xdsl.layout.expr.expression import Number, Variable
 
 T = TypeVar("T")
 
@@ -130,17 +131,14 @@ class Writer:
         text = f"{value}.0" if element.startswith("f") else str(value)
         return self.let("c", f"arith.constant {text} : {element}")
 
-    def index(self, expression: AffineExpr, variables: Sequence[str]) -> str:
+    def index(self, expression: Number, variables: Sequence[str]) -> str:
         """The value of an index over variables of loops."""
-        match expression:
-            case AffineDimExpr():
-                return variables[expression.position]
-            case AffineConstantExpr():
-                return self.constant(expression.value, "index")
-            case _:
-                dims = ", ".join(f"d{k}" for k in range(len(variables)))
-                text = f"affine_map<({dims}) -> ({expression})> ({', '.join(variables)})"
-                return self.let("e", f"affine.apply {text}")
+        if isinstance(expression, Variable):
+            return variables[expression.key.number]
+        if isinstance(expression, int):
+            return self.constant(expression, "index")
+        map_ = affine_map_of(len(variables), 0, (expression,))
+        return self.let("e", f"affine.apply affine_map<{map_}> ({', '.join(variables)})")
 
     def load(self, buffer: Buffer, indices: Sequence[str]) -> str:
         """An element of a buffer."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import prod
 
-from xdsl.ir.affine import AffineExpr
-
 from tests.support.tl_programs.reads import Shape, dim
 from tests.support.tl_programs.writer import Writer
+from tileas_xdsl.layout.expr.expression import Number
 
-Written = tuple[Shape, tuple[AffineExpr, ...]]
+Written = tuple[Shape, tuple[Number, ...]]
 """The shape of the target, and where an iteration writes."""
 
 

@@ -7,26 +7,19 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import AffineMapAttr, IntAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineExpr,
-    AffineMap,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.affine_expressions import is_quasi_affine, number_of_affine
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.expr.expression import Number, symbols_of
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.text import parse_layout
-
-_LINEAR = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
 
 
 @irdl_attr_definition
@@ -50,14 +43,15 @@ class FragmentAttr(ParametrizedAttribute):
         )
 
     @property
-    def thread(self) -> AffineExpr:
+    def thread(self) -> Number:
         """The thread of a copy of an element."""
-        return self.map.data.results[0]
+        return number_of_affine(self.map.data.results[0])
 
     @property
-    def slot(self) -> AffineExpr | None:
+    def slot(self) -> Number | None:
         """The slot of an element; None where the map gives the thread alone."""
-        return self.map.data.results[1] if len(self.map.data.results) > 1 else None
+        results = self.map.data.results
+        return number_of_affine(results[1]) if len(results) > 1 else None
 
     def verify(self) -> None:
         map_ = self.map.data
@@ -67,9 +61,9 @@ class FragmentAttr(ParametrizedAttribute):
             raise VerifyException(f"has one symbol at most, the copy, but {map_} has more")
         if self.replicas.data < 1:
             raise VerifyException(f"has one copy at least, not {self.replicas.data}")
-        if any(not _is_quasi_affine(result) for result in map_.results):
+        if not is_quasi_affine(map_):
             raise VerifyException(f"divides by positive constants only, unlike {map_}")
-        if self.slot is not None and any(isinstance(e, AffineSymExpr) for e in self.slot.dfs()):
+        if self.slot is not None and symbols_of(self.slot):
             raise VerifyException(f"has all copies in one slot, but that of {map_} uses s0")
 
     @classmethod
@@ -91,15 +85,6 @@ class FragmentAttr(ParametrizedAttribute):
             printer.print_attribute(self.map)
             if self.replicas.data != 1:
                 printer.print_string(f", replicas = {self.replicas.data}")
-
-
-def _is_quasi_affine(expression: AffineExpr) -> bool:
-    for part in expression.dfs():
-        if not isinstance(part, AffineBinaryOpExpr) or part.kind in _LINEAR:
-            continue
-        if not isinstance(part.rhs, AffineConstantExpr) or part.rhs.value < 1:
-            return False
-    return True
 
 
 @irdl_attr_definition

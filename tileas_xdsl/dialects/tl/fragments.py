@@ -6,13 +6,12 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tileas_xdsl.dialects.affine_expressions import affine_map_of
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
-from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
-from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.recovery import recover
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.expression import Number
+from tileas_xdsl.layout.expr.tables import Table, expression_of, variables_of_box
 
 MAX_PLACES = 1 << 24
 """The elements of a layout times their copies, at most."""
@@ -28,16 +27,16 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
     map_ = attribute.map.data
     if map_.num_dims != len(shape):
         raise FragmentError(f"has {map_.num_dims} dimensions for extents {list(shape)}")
-    zero = AffineExpr.constant(0)
     replicas = attribute.replicas.data
     if (places := prod(shape) * replicas) > MAX_PLACES:
         raise FragmentError(f"has {places} places, of which at most {MAX_PLACES} are checked")
-    layout = FragmentMap(shape, attribute.thread, attribute.slot or zero, threads, replicas)
+    slot = attribute.slot
+    layout = FragmentMap(shape, attribute.thread, 0 if slot is None else slot, threads, replicas)
     _check_threads(layout)
-    if attribute.slot is None:
+    if slot is None:
         layout = FragmentMap(shape, layout.thread, _slots_left(layout), threads, replicas)
-    if (slot := int(layout.slot_table.min(initial=0))) < 0:
-        raise FragmentError(f"gives slot {slot}, but slots count from 0")
+    if (least := int(layout.slot_table.min(initial=0))) < 0:
+        raise FragmentError(f"gives slot {least}, but slots count from 0")
     if not layout.is_injective:
         raise FragmentError(_collision(layout))
     return layout
@@ -46,7 +45,7 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
 def attribute_of(layout: FragmentMap) -> FragmentAttr:
     """The attribute that stands for a layout, its slots written out."""
     symbols = 1 if layout.replicas > 1 else 0
-    map_ = AffineMap(len(layout.shape), symbols, (layout.thread, layout.slot))
+    map_ = affine_map_of(len(layout.shape), symbols, (layout.thread, layout.slot))
     return FragmentAttr(map_, layout.replicas)
 
 
@@ -73,17 +72,13 @@ def _collision(layout: FragmentMap) -> str:
     raise AssertionError("an injective layout has no collision")
 
 
-def _slots_left(layout: FragmentMap) -> AffineExpr:
+def _slots_left(layout: FragmentMap) -> Number:
     """The row-major number of an element among those that its thread holds, as an expression."""
     ranks = _ranks(layout.thread_table[0])
-    found = recover(ranks.ravel(order="F"), layout.shape)
-    if found is None or found[1] != 0:
+    found = expression_of(ranks, variables_of_box(len(layout.shape)))
+    if found is None:
         raise FragmentError(f"has no simple slots for thread {layout.thread}: give the slot too")
-    modes = [found[0][k] for k in range(len(layout.shape))] if len(layout.shape) > 1 else [found[0]]
-    expression = AffineExpr.constant(0)
-    for dimension, mode in enumerate(modes):
-        expression = expression + _digits(AffineExpr.dimension(dimension), mode)
-    return expression
+    return found
 
 
 def _ranks(owners: Table) -> Table:
@@ -95,18 +90,3 @@ def _ranks(owners: Table) -> Table:
     result = np.empty(flat.size, dtype=np.int64)
     result[order] = np.arange(flat.size) - starts
     return result.reshape(owners.shape)
-
-
-def _digits(variable: AffineExpr, mode: Layout) -> AffineExpr:
-    """A recovered mode over its variable: digits times strides."""
-    expression, weight = AffineExpr.constant(0), 1
-    leaves = mode.leaves()
-    for number, (extent, stride) in enumerate(leaves):
-        factor = int(coefficient_of(stride, ANONYMOUS))
-        if factor:
-            digit = variable // weight if weight > 1 else variable
-            if number < len(leaves) - 1:
-                digit = digit % extent
-            expression = expression + (digit * factor if factor != 1 else digit)
-        weight *= extent
-    return expression

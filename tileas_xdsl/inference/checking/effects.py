@@ -25,8 +25,8 @@ from tileas_xdsl.inference.checking.question import (
     samples,
 )
 from tileas_xdsl.inference.decisions import LoopDecision
-from tileas_xdsl.inference.fragment_map import Table
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Loop, Scope
+from tileas_xdsl.layout.expr.tables import Table
 
 MEMORY = (Scope.GLOBAL, Scope.SHARED)
 

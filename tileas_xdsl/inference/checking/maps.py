@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from tileas_xdsl.inference.checking.findings import Finding, Rule, element, first
-from tileas_xdsl.inference.checking.question import Mask, Question, variables
+from tileas_xdsl.inference.checking.question import Mask, Question
 from tileas_xdsl.inference.decisions import LoopDecision
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Loop, Program, Scope
+from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
+from tileas_xdsl.layout.expr.tables import Table
 
 
 def wrong_maps(question: Question) -> Iterator[Finding]:
@@ -69,8 +71,8 @@ def _form(shape: tuple[int, ...], layout: FragmentMap, threads: int) -> Iterator
         ("thread", layout.thread, {0}),
         ("slot", layout.slot, set[int]()),
     ):
-        used, copies = variables(expression)
-        if not used <= set(range(len(shape))) or not copies <= symbols:
+        used = dimensions_of(expression)
+        if not used <= set(range(len(shape))) or not symbols_of(expression) <= symbols:
             yield f"the {part} {expression} uses variables that it does not have"
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tileas_xdsl.inference.checking.findings import Finding, Rule, element
 from tileas_xdsl.inference.checking.question import Question, elements, extents_of, samples
-from tileas_xdsl.inference.fragment_map import Table
 from tileas_xdsl.inference.program import Access, Buffer, Loop, Scope
+from tileas_xdsl.layout.expr.tables import Table
 from tileas_xdsl.layout.tables import table
 
 

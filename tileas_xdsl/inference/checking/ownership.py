@@ -24,8 +24,8 @@ from tileas_xdsl.inference.checking.question import (
     samples,
 )
 from tileas_xdsl.inference.decisions import LoopDecision
-from tileas_xdsl.inference.fragment_map import Table
 from tileas_xdsl.inference.program import Access, AccessKind, Loop, Scope
+from tileas_xdsl.layout.expr.tables import Table
 
 MOST_SAMPLES = 256
 """How many values of variables outside of the loop are tried: all rows of most fragments."""

@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
 
 from tileas_xdsl.inference.decisions import Decisions, LoopDecision
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Buffer, Loop, Program, Scope
+from tileas_xdsl.layout.expr.expression import Number, symbols_of
+from tileas_xdsl.layout.expr.tables import Table, evaluated
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -82,20 +83,14 @@ def elements(loop: Loop, access: Access, buffer: Buffer, symbols: Sequence[int])
     return np.where(inside, result, -1).reshape(loop.total, -1)
 
 
-def evaluated(expression: AffineExpr, dimensions: Sequence[Table], symbols: Sequence[int]) -> Table:
-    """The values of an expression on arrays of its dimensions."""
-    values = expression.eval(dimensions, symbols)  # pyright: ignore[reportArgumentType]
-    return np.asarray(values, dtype=np.int64)
-
-
 def samples(
-    expressions: Iterable[AffineExpr | None], extents: Sequence[int], at_most: int = MOST_SAMPLES
+    expressions: Iterable[Number | None], extents: Sequence[int], at_most: int = MOST_SAMPLES
 ) -> list[list[int]]:
     """Values of the symbols to try: all below the largest extent if these are few enough.
 
     A symbol that is not used is 0.  With many symbols the tries are drawn, always the same ones.
     """
-    used = sorted({p for e in expressions if e is not None for p in _symbols(e)})
+    used = sorted({p for e in expressions if e is not None for p in symbols_of(e)})
     if not used:
         return [[]]
     most = max((UNKNOWN_EXTENT if e == DYNAMIC else e for e in extents), default=1)
@@ -112,16 +107,6 @@ def _placed(used: Sequence[int], values: Sequence[int]) -> list[int]:
     for position, value in zip(used, values, strict=True):
         result[position] = value
     return result
-
-
-def _symbols(expression: AffineExpr) -> set[int]:
-    return {e.position for e in expression.dfs() if isinstance(e, AffineSymExpr)}
-
-
-def variables(expression: AffineExpr) -> tuple[set[int], set[int]]:
-    """The dimensions and the symbols of an expression."""
-    dimensions = {e.position for e in expression.dfs() if isinstance(e, AffineDimExpr)}
-    return dimensions, _symbols(expression)
 
 
 @lru_cache(maxsize=16)

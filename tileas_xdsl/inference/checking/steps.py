@@ -10,8 +10,8 @@ from tileas_xdsl.inference.checking.findings import Finding, Rule, first, iterat
 from tileas_xdsl.inference.checking.memory_offsets import byte_offsets
 from tileas_xdsl.inference.checking.question import Question
 from tileas_xdsl.inference.decisions import LoopDecision
-from tileas_xdsl.inference.fragment_map import Table
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Loop, Scope
+from tileas_xdsl.layout.expr.tables import Table
 from tileas_xdsl.target.arch import get_target
 
 

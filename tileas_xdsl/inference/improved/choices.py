@@ -10,11 +10,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.conversions import expected_cost
 from tileas_xdsl.inference.improved.costs import NOTHING, Estimate, estimate, registers_of, warps_of
 from tileas_xdsl.inference.improved.extension import extended
-from tileas_xdsl.inference.improved.forms import (
-    fully_replicated,
-    is_everywhere,
-    is_one_to_one,
-)
+from tileas_xdsl.inference.improved.forms import fully_replicated, is_everywhere, is_one_to_one
 from tileas_xdsl.inference.improved.legality import Violation, selections, violation
 from tileas_xdsl.inference.improved.moves import pulled, pushed
 from tileas_xdsl.inference.improved.plans import Plan, local_plans, plans

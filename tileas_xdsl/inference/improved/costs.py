@@ -7,13 +7,14 @@ from math import ceil, prod
 
 import numpy as np
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.memory import MemoryUse, vector_of, warp_cost
 from tileas_xdsl.inference.improved.tasks import Task
 from tileas_xdsl.inference.improved.uses import Use
 from tileas_xdsl.inference.program import CumSum, Gemm
 from tileas_xdsl.layout.access import SECTOR_BYTES, WARP
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
+from tileas_xdsl.layout.expr.tables import Table
 
 ISSUE = 0.25
 """Cycles of one warp instruction: four warps issue in each."""

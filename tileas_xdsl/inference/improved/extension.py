@@ -13,24 +13,22 @@ from itertools import pairwise
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
-from tileas_xdsl.inference.improved.forms import (
-    REPLICA,
-    ZERO,
-    dimensions,
-    flattened,
-    is_one_to_one,
-    map_from,
-    quotient,
-    remainder,
-    unflattened,
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.forms import REPLICA, is_one_to_one, map_from
+from tileas_xdsl.inference.improved.uses import MAX_POINTS, Use
+from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol, symbols_of
+from tileas_xdsl.layout.expr.simplification import simplified
+from tileas_xdsl.layout.expr.tables import (
+    Table,
+    coordinates_of,
+    delinearized,
+    evaluated,
+    linearized,
+    variables_of_box,
 )
-from tileas_xdsl.inference.improved.uses import MAX_POINTS, Use, evaluated
-from tileas_xdsl.inference.simplify import simplified
 
-Extra = tuple[AffineExpr, int]
+Extra = tuple[Number, int]
 """A part of an element's coordinates that no iteration tells, and how many values it has."""
 
 
@@ -38,23 +36,23 @@ Extra = tuple[AffineExpr, int]
 class Solution:
     """The variables of a loop by the coordinates of an element; `copies` are symbols 1, 2, ..."""
 
-    variables: dict[int, AffineExpr] = field(default_factory=dict[int, AffineExpr])
+    variables: dict[int, Number] = field(default_factory=dict[int, Number])
     extras: list[Extra] = field(default_factory=list[Extra])
     copies: list[int] = field(default_factory=list[int])
 
-    def copy(self, count: int) -> AffineExpr:
+    def copy(self, count: int) -> Number:
         """A new number of a copy, below `count`."""
         if count == 1:
-            return ZERO
+            return 0
         self.copies.append(count)
-        return AffineExpr.symbol(len(self.copies))
+        return symbol(len(self.copies))
 
-    def wrapped(self, value: AffineExpr, values: int, extent: int) -> AffineExpr:
+    def wrapped(self, value: Number, values: int, extent: int) -> Number:
         """`value`, in `range(values)`, as a variable of `extent`; what is beyond is extra."""
         if values <= extent:
             return value
-        self.extras.append((quotient(value, extent), -(-values // extent)))
-        return remainder(value, extent)
+        self.extras.append((value // extent, -(-values // extent)))
+        return value % extent
 
 
 def extended(runs: FragmentMap, use: Use) -> FragmentMap | None:
@@ -71,26 +69,22 @@ def extended(runs: FragmentMap, use: Use) -> FragmentMap | None:
     copies = [runs.replicas, *solution.copies]
     if prod(copies) * prod(use.buffer.shape) > MAX_POINTS:
         return None
-    numbers = unflattened(REPLICA, copies)
+    numbers = delinearized(REPLICA, copies)
     at = [
-        solution.variables[k].replace_dims_and_symbols(dimensions(use.rank), numbers)
+        substituted(solution.variables[k], variables_of_box(use.rank), numbers)
         for k in range(len(use.extents))
     ]
-    thread = runs.thread.replace_dims_and_symbols(at, [numbers[0]])
-    slot = runs.slot.replace_dims_and_symbols(
-        [solution.variables[k] for k in range(len(use.extents))], []
-    )
-    extra = flattened([e for e, _ in solution.extras], [n for _, n in solution.extras])
+    thread = substituted(runs.thread, at, [numbers[0]])
+    slot = substituted(runs.slot, [solution.variables[k] for k in range(len(use.extents))], [])
+    extra = linearized([e for e, _ in solution.extras], [n for _, n in solution.extras])
     slot = slot + extra * runs.slots
     return _map(use, runs.threads, thread, slot, prod(copies))
 
 
-def _map(
-    use: Use, block: int, thread: AffineExpr, slot: AffineExpr, copies: int
-) -> FragmentMap | None:
+def _map(use: Use, block: int, thread: Number, slot: Number, copies: int) -> FragmentMap | None:
     """The map with these expressions; None where it is not one, or slots depend on copies."""
     shape = use.buffer.shape
-    if any(True for leaf in slot.dfs() if type(leaf) is type(REPLICA)):
+    if symbols_of(slot):
         return None
     thread = simplified(thread, shape, (copies,))
     slot = simplified(slot, shape)
@@ -127,8 +121,8 @@ def _difference(solution: Solution, use: Use, k: int) -> Extra:
     """How far a coordinate is from what the solution touches."""
     extent = use.buffer.shape[k]
     at = [solution.variables[v] for v in range(len(use.extents))]
-    touched = use.at_rest[k].replace_dims_and_symbols(at, [])
-    return remainder(AffineExpr.dimension(k) - touched + extent, extent), extent
+    touched = substituted(use.at_rest[k], at, [])
+    return (dimension(k) - touched + extent) % extent, extent
 
 
 def _solve(solution: Solution, use: Use, k: int, table: Table) -> bool:
@@ -158,14 +152,14 @@ def _solve_bent(solution: Solution, use: Use, k: int, variable: int, line: Table
     """Indices `(v + b) mod n` and `v floordiv n + b`."""
     extent, size = use.extents[variable], use.buffer.shape[k]
     places = np.arange(extent, dtype=np.int64)
-    e, begin = AffineExpr.dimension(k), int(line[0])
+    e, begin = dimension(k), int(line[0])
     for n in dict.fromkeys((size, int(line.max()) + 1)):
         if np.array_equal(line, (places + begin) % n):
-            back = remainder(e + (n - begin % n), n)
-            solution.extras += [(quotient(e, n), -(-size // n))] if size > n else []
+            back = (e + (n - begin % n)) % n
+            solution.extras += [(e // n, -(-size // n))] if size > n else []
             turns = -(-extent // n)
             if turns > 1:
-                value = remainder(back + solution.copy(turns) * n, extent)
+                value = (back + solution.copy(turns) * n) % extent
             else:
                 value = solution.wrapped(back, n, extent)
             solution.variables[variable] = value
@@ -174,11 +168,11 @@ def _solve_bent(solution: Solution, use: Use, k: int, variable: int, line: Table
     if not np.array_equal(line, places // group + begin):
         return False
     back = e - begin + size * (begin > 0)
-    value = remainder(back, size) * group + solution.copy(group)
+    value = back % size * group + solution.copy(group)
     groups = -(-extent // group)
     if size > groups:
-        solution.extras.append((quotient(remainder(back, size), groups), -(-size // groups)))
-    solution.variables[variable] = remainder(value, extent)
+        solution.extras.append((back % size // groups, -(-size // groups)))
+    solution.variables[variable] = value % extent
     return True
 
 
@@ -199,10 +193,10 @@ def _solve_linear(
     for outer, inner in pairwise(order):
         if abs(steps[inner]) * use.extents[inner] > abs(steps[outer]):
             return False
-    rest: AffineExpr = AffineExpr.dimension(k) - least
+    rest: Number = dimension(k) - least
     values = size
     if least:
-        rest = remainder(rest + size, size)
+        rest = (rest + size) % size
     for v, digit, count in _digits(rest, values, [(v, abs(steps[v])) for v in order], solution):
         value = solution.wrapped(digit, count, use.extents[v])
         solution.variables[v] = value if steps[v] > 0 else value * -1 + (use.extents[v] - 1)
@@ -210,11 +204,11 @@ def _solve_linear(
 
 
 def _digits(
-    rest: AffineExpr, values: int, steps: Sequence[tuple[int, int]], solution: Solution
-) -> Iterator[tuple[int, AffineExpr, int]]:
+    rest: Number, values: int, steps: Sequence[tuple[int, int]], solution: Solution
+) -> Iterator[tuple[int, Number, int]]:
     """Each variable with its digit of `rest`, and how many values that has."""
     for v, step in steps:
-        yield v, quotient(rest, step), -(-values // step)
-        rest, values = remainder(rest, step), min(values, step)
+        yield v, rest // step, -(-values // step)
+        rest, values = rest % step, min(values, step)
     if values > 1:
         solution.extras.append((rest, values))

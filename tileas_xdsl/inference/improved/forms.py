@@ -6,111 +6,37 @@ of layouts and indices comes back in its simplest form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.expr.expression import Number, symbol
+from tileas_xdsl.layout.expr.tables import Table, expression_of, linearized, variables_of_box
 
-REPLICA = AffineExpr.symbol(0)
-ZERO = AffineExpr.constant(0)
-
-
-def dimensions(count: int) -> tuple[AffineExpr, ...]:
-    """`d0` to `d(count - 1)`."""
-    return tuple(AffineExpr.dimension(k) for k in range(count))
+REPLICA = symbol(0)
 
 
-def flattened(indices: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
-    """The row-major index of a point of a box."""
-    result = ZERO
-    for index, extent in zip(indices, shape, strict=True):
-        result = result * extent + index
-    return result
-
-
-def unflattened(index: AffineExpr, shape: Sequence[int]) -> tuple[AffineExpr, ...]:
-    """The coordinates of a row-major index in a box."""
-    found: list[AffineExpr] = []
-    for extent in reversed(shape[1:]):
-        found.append(remainder(index, extent))
-        index = quotient(index, extent)
-    return (index, *reversed(found)) if shape else ()
-
-
-def quotient(expression: AffineExpr, divisor: int) -> AffineExpr:
-    """`expression floordiv divisor`, without a division by 1."""
-    return expression if divisor == 1 else expression // divisor
-
-
-def remainder(expression: AffineExpr, divisor: int) -> AffineExpr:
-    """`expression mod divisor`; 0 modulo 1."""
-    return ZERO if divisor == 1 else expression % divisor
-
-
-def expression_of(values: Table, variables: Sequence[AffineExpr]) -> AffineExpr | None:
-    """The expression over `variables`, one per axis of `values`, that gives them; None if none.
-
-    It is a sum of digits of single variables; the last digit of each may be ragged, as those of
-    7 rows on 4 warps are.  The sum is compared with all values.
-    """
-    if values.size == 0:
-        return ZERO
-    origin = int(values.flat[0])
-    result, rebuilt = ZERO, np.zeros((1,) * values.ndim, dtype=np.int64)
-    for axis, variable in enumerate(variables):
-        line = values[tuple(slice(None) if k == axis else 0 for k in range(values.ndim))] - origin
-        part = _digits(line, variable)
-        if part is None:
-            return None
-        result = result + part
-        rebuilt = rebuilt + line.reshape([-1 if k == axis else 1 for k in range(values.ndim)])
-    return result + origin if np.array_equal(rebuilt + origin, values) else None
-
-
-def _digits(line: Table, variable: AffineExpr) -> AffineExpr | None:
-    """A line that begins with 0 as a sum of multiples of digits of its index; None if none.
-
-    Steps backwards are left to the expressions of the program, which say them better.
-    """
-    result, weight = ZERO, 1
-    while len(line) > 1:
-        step = int(line[1])
-        if step < 0:
-            return None
-        places = np.arange(len(line), dtype=np.int64)
-        bent = line != step * places
-        extent = int(np.argmax(bent)) if bent.any() else len(line)
-        rest = line[::extent]
-        if not np.array_equal(line, rest[places // extent] + step * (places % extent)):
-            return None
-        if step:
-            digit = quotient(variable, weight)
-            digit = remainder(digit, extent) if len(rest) > 1 else digit
-            result = digit * step + result
-        line, weight = rest, weight * extent
-    return result
-
-
-def slot_expression(slots: Table) -> AffineExpr | None:
+def slot_expression(slots: Table) -> Number | None:
     """`slots`, a table over a box, as an expression over its coordinates; None if none is found."""
-    variables = dimensions(slots.ndim)
-    return expression_of(slots, variables) or expression_of(
-        slots.ravel(), [flattened(variables, slots.shape)]
-    )
+    variables = variables_of_box(slots.ndim)
+    found = expression_of(slots, variables)
+    if found is not None:
+        return found
+    return expression_of(slots.ravel(), [linearized(variables, slots.shape)])
 
 
-def thread_expression(threads: Table) -> AffineExpr | None:
+def thread_expression(threads: Table) -> Number | None:
     """`threads`, `(replicas, *shape)`, over coordinates and replica; None if none is found."""
     shape = threads.shape[1:]
-    variables = dimensions(len(shape))
+    variables = variables_of_box(len(shape))
     if len(threads) == 1:
         return slot_expression(threads[0])
-    return expression_of(np.moveaxis(threads, 0, -1), (*variables, REPLICA)) or expression_of(
-        threads.reshape(len(threads), -1).T, (flattened(variables, shape), REPLICA)
-    )
+    found = expression_of(np.moveaxis(threads, 0, -1), (*variables, REPLICA))
+    if found is not None:
+        return found
+    flat = threads.reshape(len(threads), -1).T
+    return expression_of(flat, (linearized(variables, shape), REPLICA))
 
 
 def map_of(threads: Table, slots: Table, block: int) -> FragmentMap | None:
@@ -123,9 +49,9 @@ def map_of(threads: Table, slots: Table, block: int) -> FragmentMap | None:
 
 def map_from(
     threads: Table,
-    thread: AffineExpr | None,
+    thread: Number | None,
     slots: Table,
-    slot: AffineExpr | None,
+    slot: Number | None,
     block: int,
 ) -> FragmentMap | None:
     """`map_of`; where digits fail, with the expressions `thread` and `slot` that give the tables.
@@ -134,8 +60,9 @@ def map_from(
     """
     if threads.size and (threads.min() < 0 or threads.max() >= block):
         return None
-    thread = thread_expression(threads) or thread
-    slot = slot_expression(slots) or slot
+    found_thread, found_slot = thread_expression(threads), slot_expression(slots)
+    thread = thread if found_thread is None else found_thread
+    slot = slot if found_slot is None else found_slot
     if thread is None or slot is None:
         return None
     return FragmentMap(slots.shape, thread, slot, block, len(threads))
@@ -143,8 +70,8 @@ def map_from(
 
 def fully_replicated(shape: tuple[int, ...], block: int) -> FragmentMap:
     """Every thread holds every element, in row-major order."""
-    slot = flattened(dimensions(len(shape)), shape)
-    return FragmentMap(shape, REPLICA if block > 1 else ZERO, slot, block, block)
+    slot = linearized(variables_of_box(len(shape)), shape)
+    return FragmentMap(shape, REPLICA if block > 1 else 0, slot, block, block)
 
 
 def is_everywhere(layout: FragmentMap) -> bool:

@@ -13,9 +13,10 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.forms import is_everywhere, owner_counts
 from tileas_xdsl.inference.improved.uses import Use, point_of
+from tileas_xdsl.layout.expr.tables import Table
 
 
 class Fault(StrEnum):

@@ -8,11 +8,12 @@ from math import gcd, prod
 
 import numpy as np
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
-from tileas_xdsl.inference.improved.uses import evaluated, symbols_of
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.uses import access_symbols
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Scope
 from tileas_xdsl.layout.access import WARP, by_warp, sectors
 from tileas_xdsl.layout.banks import wavefronts
+from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
 
 MOST_BITS = 128
 """The widest access by one thread that all targets have."""
@@ -44,7 +45,7 @@ class MemoryUse:
         """Flat index tables; `at` gives values of inner variables and, as -1 - s, symbols s."""
         if None in self.access.indices:
             return None
-        count = max(symbols_of(self.access), default=-1) + 1
+        count = max(access_symbols(self.access), default=-1) + 1
         rank = len(self.extents)
         inner = [at.get(rank + k, 0) for k in range(len(self.inner))]
         symbols = [at.get(-1 - s, 0) for s in range(count)]
@@ -82,7 +83,7 @@ class MemoryUse:
         row = self.buffer.shape[-1]
         most = gcd(most, row) if row > 0 else most
         free = [len(self.extents) + k for k in range(len(self.inner))]
-        for variable in (*free, *(-1 - s for s in symbols_of(self.access))):
+        for variable in (*free, *(-1 - s for s in access_symbols(self.access))):
             for value in SAMPLES:
                 moved = self._indices({variable: value})
                 assert moved is not None

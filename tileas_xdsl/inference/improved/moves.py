@@ -11,19 +11,11 @@ from math import prod
 
 import numpy as np
 
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
-from tileas_xdsl.inference.improved.forms import (
-    REPLICA,
-    ZERO,
-    dimensions,
-    flattened,
-    is_one_to_one,
-    map_from,
-    map_of,
-    quotient,
-    remainder,
-)
+from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.forms import REPLICA, is_one_to_one, map_from, map_of
 from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.layout.expr.expression import substituted
+from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
 
 Known = Sequence[tuple[Use, FragmentMap]]
 """Accesses to buffers that have a layout."""
@@ -72,15 +64,15 @@ def pulled(
     """
     if is_direct(use, layout, known) and every_copy and not spread:
         return FragmentMap(use.extents, layout.thread, layout.slot, layout.threads, layout.replicas)
-    replica = REPLICA if every_copy else ZERO
+    replica = REPLICA if every_copy else 0
     if spread:
         box = [use.extents[k] for k in use.free]
-        variables = dimensions(len(use.extents))
-        free = flattened([variables[k] for k in use.free], box)
-        replica = remainder(quotient(free, spread), layout.replicas)
-    thread = layout.thread.replace_dims_and_symbols(use.at_rest, [replica])
+        variables = variables_of_box(len(use.extents))
+        free = linearized([variables[k] for k in use.free], box)
+        replica = free // spread % layout.replicas
+    thread = substituted(layout.thread, use.at_rest, [replica])
     copies = layout.replicas if every_copy and not spread else 1
-    slot = layout.slot.replace_dims_and_symbols(use.at_rest, [])
+    slot = substituted(layout.slot, use.at_rest, [])
     probe = FragmentMap(use.extents, thread, slot, layout.threads, copies)
     threads = probe.thread_table
     if threads.size == 0 or threads.min() < 0 or threads.max() >= layout.threads:

@@ -6,20 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
-
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import (
-    ZERO,
-    dimensions,
-    flattened,
-    map_of,
-    quotient,
-    remainder,
-)
+from tileas_xdsl.inference.improved.forms import map_of
 from tileas_xdsl.inference.improved.memory import MemoryUse
 from tileas_xdsl.inference.improved.uses import Use
 from tileas_xdsl.layout.access import WARP
+from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
+from tileas_xdsl.layout.expr.tables import linearized, variables_of_box
 
 
 @dataclass(frozen=True)
@@ -109,16 +102,16 @@ def flat_plan(
     extents: tuple[int, ...], block: int, used: int, vector: int, order: Sequence[int]
 ) -> FragmentMap:
     """`vector` neighbours in the given order go to one thread, the next ones to the next."""
-    variables = dimensions(len(extents))
+    variables = variables_of_box(len(extents))
     total = prod(extents)
-    flat = flattened([variables[k] for k in order], [extents[k] for k in order])
+    flat = linearized([variables[k] for k in order], [extents[k] for k in order])
     chunks = -(-total // vector)
-    chunk = quotient(flat, vector)
-    thread = remainder(chunk, used) if chunks > used else chunk
-    slot = remainder(flat, vector) if vector < total else flat
+    chunk = flat // vector
+    thread = chunk % used if chunks > used else chunk
+    slot = flat % vector if vector < total else flat
     if chunks > used:
-        slot = quotient(flat, vector * used) * vector + slot
-    raw = FragmentMap(extents, thread if used > 1 else ZERO, slot, block)
+        slot = flat // (vector * used) * vector + slot
+    raw = FragmentMap(extents, thread if used > 1 else 0, slot, block)
     return map_of(raw.thread_table, raw.slot_table, block) or raw
 
 
@@ -137,15 +130,15 @@ def _row_plans(extents: tuple[int, ...], memory: Sequence[MemoryUse], block: int
 
 
 def _row_plan(extents: tuple[int, ...], block: int, per_row: int, vector: int) -> FragmentMap:
-    variables = dimensions(len(extents))
-    row = flattened(variables[:-1], extents[:-1])
+    variables = variables_of_box(len(extents))
+    row = linearized(variables[:-1], extents[:-1])
     column = variables[-1]
     groups = min(block // per_row, prod(extents[:-1]))
     turns = -(-extents[-1] // (per_row * vector))
-    lane = remainder(quotient(column, vector), per_row)
-    thread = remainder(row, groups) * per_row + lane
-    step = quotient(row, groups) * turns + quotient(column, vector * per_row)
-    slot = step * vector + remainder(column, vector)
+    lane = column // vector % per_row
+    thread = row % groups * per_row + lane
+    step = row // groups * turns + column // (vector * per_row)
+    slot = step * vector + column % vector
     raw = FragmentMap(extents, thread, slot, block)
     return map_of(raw.thread_table, raw.slot_table, block) or raw
 
@@ -164,13 +157,13 @@ def local_plans(uses: Sequence[Use], block: int) -> list[Plan]:
     ]
     if not agreed or prod(shape[k] for k in agreed) == 1:
         return []
-    variables = dimensions(len(shape))
+    variables = variables_of_box(len(shape))
     rest = [k for k in range(len(shape)) if k not in agreed]
-    row = flattened([variables[k] for k in agreed], [shape[k] for k in agreed])
-    column = flattened([variables[k] for k in rest], [shape[k] for k in rest])
+    row = linearized([variables[k] for k in agreed], [shape[k] for k in agreed])
+    column = linearized([variables[k] for k in rest], [shape[k] for k in rest])
     used = min(block, prod(shape[k] for k in agreed))
-    slot = quotient(row, used) * prod(shape[k] for k in rest) + column
-    raw = FragmentMap(shape, remainder(row, used), slot, block)
+    slot = row // used * prod(shape[k] for k in rest) + column
+    raw = FragmentMap(shape, row % used, slot, block)
     runs = map_of(raw.thread_table, raw.slot_table, block) or raw
     return [Plan("each thread has whole rows of what the accesses agree on", runs)]
 
@@ -178,8 +171,6 @@ def local_plans(uses: Sequence[Use], block: int) -> list[Plan]:
 def _is_settled(use: Use, dimension: int) -> bool:
     """Whether an index depends on nothing but the iteration."""
     index = use.access.indices[dimension]
-    return index is not None and all(
-        not isinstance(leaf, AffineSymExpr)
-        and not (isinstance(leaf, AffineDimExpr) and leaf.position >= len(use.extents))
-        for leaf in index.dfs()
-    )
+    if index is None or symbols_of(index):
+        return False
+    return all(k < len(use.extents) for k in dimensions_of(index))

@@ -8,12 +8,11 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.inference.decisions import InferenceError, Note
-from tileas_xdsl.inference.fragment_map import Table
 from tileas_xdsl.inference.improved.memory import MemoryUse
 from tileas_xdsl.inference.improved.tasks import Task
-from tileas_xdsl.inference.improved.uses import Use, point_of, symbols_of
+from tileas_xdsl.inference.improved.uses import Use, access_symbols, point_of
 from tileas_xdsl.inference.program import AccessKind, Loop, Scope
-from tileas_xdsl.inference.texts import text_of
+from tileas_xdsl.layout.expr.tables import Table, evaluated
 
 
 def check_sound(task: Task) -> None:
@@ -68,9 +67,9 @@ def _check_bounds(use: Use, task: Task) -> None:
 
 def _indices(access: Use | MemoryUse, point: tuple[int, ...] = ()) -> str:
     """What an access touches: numbers where the point of an iteration decides them."""
-    is_decided = bool(point) and not access.inner and not symbols_of(access.access)
+    is_decided = bool(point) and not access.inner and not access_symbols(access.access)
     return ", ".join(
-        "?" if i is None else str(i.eval(point, ())) if is_decided else text_of(i)
+        "?" if i is None else str(evaluated(i, point)) if is_decided else str(i)
         for i in access.access.indices
     )
 
@@ -124,7 +123,7 @@ def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, task: Task) -> N
     """One iteration reads what another writes: the result would depend on their order."""
     if write.access.indices == read.access.indices or task.extents == ():
         return
-    symbols = [*symbols_of(write.access), *symbols_of(read.access)]
+    symbols = [*access_symbols(write.access), *access_symbols(read.access)]
     written, seen = _first_column(write), _first_column(read)
     if symbols or written is None or seen is None or _is_dynamic(write):
         return

@@ -7,10 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
-from xdsl.ir.affine import AffineExpr
-
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import ZERO, dimensions
 from tileas_xdsl.inference.improved.memory import MemoryUse
 from tileas_xdsl.inference.improved.uses import Use
 from tileas_xdsl.inference.improved.views import Views
@@ -25,6 +22,8 @@ from tileas_xdsl.inference.program import (
     Reduce,
     Scope,
 )
+from tileas_xdsl.layout.expr.expression import Number
+from tileas_xdsl.layout.expr.tables import variables_of_box
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +112,13 @@ def task_of(
             return _loop(program, number, operation, trips, views)
         case Reduce():
             source = program.buffers[operation.source]
-            variables = dimensions(len(source.shape))
-            middle = (ZERO,) if operation.keep_dims else ()
+            variables = variables_of_box(len(source.shape))
+            middle = (0,) if operation.keep_dims else ()
             kept = (*variables[: operation.axis], *middle, *variables[operation.axis + 1 :])
-            return _whole(program, number, operation, trips, kept or (ZERO,), views)
+            return _whole(program, number, operation, trips, kept or (0,), views)
         case CumSum():
-            source = program.buffers[operation.source]
-            return _whole(program, number, operation, trips, dimensions(len(source.shape)), views)
+            rank = len(program.buffers[operation.source].shape)
+            return _whole(program, number, operation, trips, variables_of_box(rank), views)
         case Gemm():
             return _product(program, number, operation, trips, views, required or {})
 
@@ -137,7 +136,7 @@ def _product(
     for name in (gemm.a, gemm.b, gemm.c):
         if name in views.first:
             storage = views.storage_of(name)
-            at = dimensions(len(storage.shape))
+            at = variables_of_box(len(storage.shape))
             kinds = (AccessKind.READ, AccessKind.WRITE) if name == gemm.c else (AccessKind.READ,)
             uses += [
                 Use(Access(storage.name, at, kind, gemm.location), storage, storage.shape)
@@ -167,12 +166,12 @@ def _whole(
     number: int,
     operation: Reduce | CumSum,
     trips: int,
-    indices: tuple[AffineExpr, ...],
+    indices: tuple[Number, ...],
     views: Views,
 ) -> Task:
     """A reduction: the elements of the source are its iterations."""
     source, target = program.buffers[operation.source], program.buffers[operation.target]
-    at = dimensions(len(source.shape))
+    at = variables_of_box(len(source.shape))
     read = Access(source.name, at, AccessKind.READ, operation.location)
     write = Access(target.name, indices, AccessKind.WRITE, operation.location)
     uses: list[Use] = []

@@ -14,11 +14,15 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
 
-from tileas_xdsl.inference.fragment_map import Table
-from tileas_xdsl.inference.improved.forms import ZERO, dimensions
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer
+from tileas_xdsl.layout.expr.expression import (
+    Number,
+    dimensions_of,
+    substituted,
+    symbols_of,
+)
+from tileas_xdsl.layout.expr.tables import Table, evaluated, variables_of_box
 
 MAX_POINTS = 1 << 21
 """The largest table of points; beyond, an access counts as one of any element."""
@@ -68,29 +72,30 @@ class Use:
     @cached_property
     def is_identity(self) -> bool:
         """Whether the indices are the variables of the loop, and the loop runs over the buffer."""
-        return self.extents == self.buffer.shape and self.access.indices == dimensions(
+        return self.extents == self.buffer.shape and self.access.indices == variables_of_box(
             len(self.extents)
         )
 
     @cached_property
     def symbols(self) -> tuple[int, ...]:
         """The symbols of the indices."""
-        return tuple(sorted({s for index in self.access.indices for s in _symbols(index)}))
+        return access_symbols(self.access)
 
     @cached_property
-    def at_rest(self) -> tuple[AffineExpr, ...]:
+    def at_rest(self) -> tuple[Number, ...]:
         """The indices in the first column: inner variables, symbols and unknown indices are 0."""
-        here = (*dimensions(len(self.extents)), *(ZERO for _ in self.inner))
+        here = (*variables_of_box(len(self.extents)), *(0 for _ in self.inner))
         count = max(self.symbols, default=-1) + 1
         return tuple(
-            ZERO if index is None else index.replace_dims_and_symbols(here, [ZERO] * count)
+            0 if index is None else substituted(index, here, [0] * count)
             for index in self.access.indices
         )
 
     @cached_property
     def free(self) -> tuple[int, ...]:
         """The parallel variables that occur in no index."""
-        used = {d for index in self.access.indices for d in _dims(index)}
+        known = (index for index in self.access.indices if index is not None)
+        used = {d for index in known for d in dimensions_of(index)}
         return tuple(k for k in range(len(self.extents)) if k not in used)
 
     @cached_property
@@ -144,29 +149,10 @@ class Use:
         ]
 
 
-def evaluated(
-    index: AffineExpr, variables: Sequence[Table | int], symbols: Sequence[Table | int]
-) -> Table:
-    """An expression on arrays that broadcast."""
-    values = index.eval(variables, symbols)  # pyright: ignore[reportArgumentType]
-    return np.asarray(values, dtype=np.int64)
-
-
-def _symbols(index: AffineExpr | None) -> set[int]:
-    if index is None:
-        return set()
-    return {leaf.position for leaf in index.dfs() if isinstance(leaf, AffineSymExpr)}
-
-
-def _dims(index: AffineExpr | None) -> set[int]:
-    if index is None:
-        return set()
-    return {leaf.position for leaf in index.dfs() if isinstance(leaf, AffineDimExpr)}
-
-
-def symbols_of(access: Access) -> tuple[int, ...]:
+def access_symbols(access: Access) -> tuple[int, ...]:
     """The symbols of the indices of an access."""
-    return tuple(sorted({s for index in access.indices for s in _symbols(index)}))
+    known = (index for index in access.indices if index is not None)
+    return tuple(sorted({s for index in known for s in symbols_of(index)}))
 
 
 def point_of(flat: int, shape: Sequence[int]) -> tuple[int, ...]:

@@ -7,14 +7,10 @@ from dataclasses import dataclass, replace
 
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import (
-    REPLICA,
-    dimensions,
-    flattened,
-    map_from,
-    unflattened,
-)
+from tileas_xdsl.inference.improved.forms import REPLICA, map_from
 from tileas_xdsl.inference.program import Access, Buffer, Program, Scope
+from tileas_xdsl.layout.expr.expression import substituted
+from tileas_xdsl.layout.expr.tables import delinearized, linearized, variables_of_box
 
 
 @dataclass(frozen=True)
@@ -38,8 +34,8 @@ class Views:
         known = [index for index in access.indices if index is not None]
         if len(known) < len(access.indices):
             return replace(access, buffer=storage.name, indices=(None,) * len(storage.shape))
-        flat = flattened(known, self.buffers[access.buffer].shape)
-        return replace(access, buffer=storage.name, indices=unflattened(flat, storage.shape))
+        flat = linearized(known, self.buffers[access.buffer].shape)
+        return replace(access, buffer=storage.name, indices=delinearized(flat, storage.shape))
 
     def onto_storage(self, name: str, layout: FragmentMap) -> FragmentMap:
         """A layout of a view as one of the buffer that stands for it."""
@@ -82,10 +78,10 @@ def _size(buffer: Buffer) -> int:
 def _reshaped(layout: FragmentMap, shape: tuple[int, ...]) -> FragmentMap:
     if layout.shape == shape:
         return layout
-    flat = flattened(dimensions(len(shape)), shape)
-    there = unflattened(flat, layout.shape)
-    thread = layout.thread.replace_dims_and_symbols(there, [REPLICA])
-    slot = layout.slot.replace_dims_and_symbols(there, [])
+    flat = linearized(variables_of_box(len(shape)), shape)
+    there = delinearized(flat, layout.shape)
+    thread = substituted(layout.thread, there, [REPLICA])
+    slot = substituted(layout.slot, there, [])
     threads = layout.thread_table.reshape(layout.replicas, *shape)
     slots = layout.slot_table.reshape(shape)
     found = map_from(threads, thread, slots, slot, layout.threads)

@@ -10,13 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineSymExpr
-
 from tileas_xdsl.inference.decisions import InferenceError, Note
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.program import Access, AccessKind, Loop, Program, Scope
-from tileas_xdsl.inference.simplify import simplified, variables_of
+from tileas_xdsl.layout.expr.expression import (
+    Number,
+    dimension,
+    dimensions_of,
+    substituted,
+    symbol,
+    symbols_of,
+)
+from tileas_xdsl.layout.expr.simplification import simplified
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class Use:
     """How a loop uses one fragment."""
 
     buffer: str
-    indices: tuple[AffineExpr, ...]
+    indices: tuple[Number, ...]
     is_read: bool
     is_write: bool
     location: str
@@ -32,7 +38,7 @@ class Use:
     @property
     def is_constant(self) -> bool:
         """Whether every iteration uses the same element."""
-        return all(isinstance(index, AffineConstantExpr) for index in self.indices)
+        return all(isinstance(index, int) for index in self.indices)
 
 
 @dataclass(frozen=True)
@@ -51,44 +57,44 @@ class LoopUses:
         return len(self.loop.extents)
 
     @cached_property
-    def variables(self) -> tuple[AffineExpr, ...]:
+    def variables(self) -> tuple[Number, ...]:
         """The parallel variables."""
-        return tuple(AffineExpr.dimension(k) for k in range(self.rank))
+        return tuple(dimension(k) for k in range(self.rank))
 
     def is_common(self, use: Use) -> bool:
         """Whether the loop uses the element of its own coordinates."""
         return use.indices == self.variables
 
-    def thread_at(self, use: Use, layout: FragmentMap) -> AffineExpr:
+    def thread_at(self, use: Use, layout: FragmentMap) -> Number:
         """The thread that holds what an iteration uses; the replica is the last dimension."""
-        replica = AffineExpr.dimension(len(self.extents))
-        moved = layout.thread.replace_dims_and_symbols(use.indices, [replica])
+        replica = dimension(len(self.extents))
+        moved = substituted(layout.thread, use.indices, [replica])
         return simplified(moved, (*self.extents, layout.replicas))
 
-    def thread_of(self, owners: FragmentMap) -> AffineExpr:
+    def thread_of(self, owners: FragmentMap) -> Number:
         """The thread that runs an iteration, with the replica as the last dimension."""
-        replica = AffineExpr.dimension(len(self.extents))
-        return owners.thread.replace_dims_and_symbols(self.variables, [replica])
+        replica = dimension(len(self.extents))
+        return substituted(owners.thread, self.variables, [replica])
 
-    def closed_thread(self, use: Use, layout: FragmentMap) -> AffineExpr:
+    def closed_thread(self, use: Use, layout: FragmentMap) -> Number:
         """The thread of `thread_at` by parallel variables alone, with the replica as symbol 0.
 
         Raises LayoutConflict where it varies within an iteration or with the block.
         """
         thread = self.thread_at(use, layout)
         replica = len(self.extents)
-        inner = sorted(v for v in variables_of(thread) if self.rank <= v < replica)
-        symbols = [e for e in thread.dfs() if isinstance(e, AffineSymExpr)]
+        inner = sorted(v for v in dimensions_of(thread) if self.rank <= v < replica)
+        symbols = sorted(symbols_of(thread))
         if inner or symbols:
-            what = f"inner variable d{inner[0]}" if inner else f"value {symbols[0]}"
+            what = f"inner variable d{inner[0]}" if inner else f"value s{symbols[0]}"
             raise LayoutConflict(
                 f"the owner of what the loop takes from '{use.buffer}', thread {thread}, depends "
                 f"on {what}, which is none of the parallel variables",
                 self.loop.location,
                 (Note(use.location, "the access"),),
             )
-        arguments = [*self.variables, *([AffineExpr.constant(0)] * (replica - self.rank))]
-        closed = thread.replace_dims_and_symbols([*arguments, AffineExpr.symbol(0)], [])
+        arguments = [*self.variables, *([0] * (replica - self.rank))]
+        closed = substituted(thread, [*arguments, symbol(0)], [])
         return simplified(closed, self.loop.extents, (layout.replicas,))
 
 
@@ -104,10 +110,10 @@ def uses_of(program: Program, loop: Loop) -> LoopUses:
         buffer = program.buffers[access.buffer]
         if buffer.scope is not Scope.FRAGMENT:
             continue
-        indices: list[AffineExpr] = []
+        indices: list[Number] = []
         for index, extent in zip(access.indices, buffer.shape, strict=True):
             if index is None:
-                indices.append(AffineExpr.dimension(first_data + len(data_extents)))
+                indices.append(dimension(first_data + len(data_extents)))
                 data_extents.append(extent)
             else:
                 indices.append(simplified(index, (*loop.extents, *loop.inner)))
@@ -155,7 +161,7 @@ def _joined(known: Use, use: Use, loop: Loop) -> Use:
     )
 
 
-def _listed(indices: Sequence[AffineExpr]) -> str:
+def _listed(indices: Sequence[Number]) -> str:
     return ", ".join(str(index) for index in indices)
 
 

@@ -7,18 +7,19 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
 from tileas_xdsl.inference.decisions import InferenceError
-from tileas_xdsl.inference.digits import inferred_slot
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
+from tileas_xdsl.inference.default_slots import inferred_slot
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.containment import contains, is_compatible, runs
 from tileas_xdsl.inference.parity.state import BufferLayout
 from tileas_xdsl.inference.program import Program
-from tileas_xdsl.inference.simplify import simplified
 from tileas_xdsl.inference.vector_width import least_padding, loop_width
+from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol, symbols_of
+from tileas_xdsl.layout.expr.simplification import simplified
+from tileas_xdsl.layout.expr.tables import table_of
 
 
 def from_buffer(program: Program, loop: LoopUses, use: Use, layout: FragmentMap) -> FragmentMap:
@@ -35,7 +36,7 @@ def from_buffer(program: Program, loop: LoopUses, use: Use, layout: FragmentMap)
 
 
 def completed(
-    shape: tuple[int, ...], thread: AffineExpr, threads: int, replicas: int, loop: LoopUses
+    shape: tuple[int, ...], thread: Number, threads: int, replicas: int, loop: LoopUses
 ) -> FragmentMap:
     """A layout by its threads; slots number what those leave unused.
 
@@ -79,14 +80,14 @@ def dealt_out(
     extents: tuple[int, ...], width: int, threads: int, *, replicate: bool
 ) -> FragmentMap:
     """Row-major vectors of `width` iterations dealt out; replicas fill threads without any."""
-    flat = AffineExpr.constant(0)
+    flat = 0
     for k, extent in enumerate(extents):
-        flat = flat * extent + AffineExpr.dimension(k)
+        flat = flat * extent + dimension(k)
     used = min(-(-prod(extents) // width), threads)
     replicas = threads // used if replicate else 1
     thread = flat // width % threads
     if replicas > 1:
-        thread = thread + AffineExpr.symbol(0) * used
+        thread = thread + symbol(0) * used
     slot = flat // width // threads * width + flat % width
     return FragmentMap(
         extents,
@@ -146,37 +147,30 @@ def has_thread_dependent_slot(
     loop: LoopUses, candidate: FragmentMap, use: Use, layout: FragmentMap
 ) -> bool:
     """Whether threads at one step use different registers of one fragment."""
-    slots = simplified(layout.slot.replace_dims_and_symbols(use.indices, []), loop.extents)
+    slots = simplified(substituted(layout.slot, use.indices, []), loop.extents)
     return any(
         _varies(candidate.slot, candidate.shape, each, loop.extents[loop.rank :])
         for each in _at_some_rounds(slots, len(loop.extents))
     )
 
 
-def _at_some_rounds(slot: AffineExpr, rank: int) -> Sequence[AffineExpr]:
+def _at_some_rounds(slot: Number, rank: int) -> Sequence[Number]:
     """A slot with numbers for variables of loops around, which all threads have alike."""
-    around = [e.position for e in slot.dfs() if isinstance(e, AffineSymExpr)]
+    around = symbols_of(slot)
     if not around:
         return [slot]
-    dimensions = [AffineExpr.dimension(k) for k in range(rank)]
-    rounds = [[AffineExpr.constant(k)] * (max(around) + 1) for k in range(3)]
-    return [slot.replace_dims_and_symbols(dimensions, numbers) for numbers in rounds]
+    dimensions = [dimension(k) for k in range(rank)]
+    rounds = [[k] * (max(around) + 1) for k in range(3)]
+    return [substituted(slot, dimensions, numbers) for numbers in rounds]
 
 
 @lru_cache(maxsize=1 << 12)
-def _varies(
-    step: AffineExpr, shape: tuple[int, ...], slot: AffineExpr, inner: tuple[int, ...]
-) -> bool:
+def _varies(step: Number, shape: tuple[int, ...], slot: Number, inner: tuple[int, ...]) -> bool:
     """Whether a register number is no function of the step (and the inner variables)."""
     if step == slot:
         return False
     box = (*shape, *inner)
-    steps, slots = (_values(e, box).reshape(prod(shape), -1) for e in (step, slot))
+    steps, slots = (table_of(e, box).reshape(prod(shape), -1) for e in (step, slot))
     lowest = np.full((int(steps.max()) + 1, slots.shape[1]), np.iinfo(np.int64).max)
     np.minimum.at(lowest, steps[:, 0], slots)
     return not np.array_equal(lowest[steps[:, 0]], slots)
-
-
-def _values(expression: AffineExpr, box: tuple[int, ...]) -> Table:
-    values = expression.eval(coordinates_of(box), [])  # pyright: ignore[reportArgumentType]
-    return np.broadcast_to(np.asarray(values, dtype=np.int64), box)

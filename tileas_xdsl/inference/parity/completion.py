@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.ir.affine import AffineExpr, AffineSymExpr
-
-from tileas_xdsl.inference.digits import Digit, Digits, condensed, digits_of, with_replica_last
+from tileas_xdsl.inference.default_slots import condensed, with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.candidates import completed
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.simplify import simplified, variables_of
+from tileas_xdsl.layout.expr.digits import Digit, Digits, digits_of
+from tileas_xdsl.layout.expr.expression import (
+    Number,
+    dimension,
+    dimensions_of,
+    substituted,
+    symbol,
+    symbols_of,
+)
+from tileas_xdsl.layout.expr.simplification import simplified
 
 
 def fully_replicated(shape: tuple[int, ...], threads: int) -> FragmentMap:
     """Every thread holds everything, row-major."""
-    slot = AffineExpr.constant(0)
+    slot = 0
     for k, extent in enumerate(shape):
-        slot = slot * extent + AffineExpr.dimension(k)
-    return FragmentMap(shape, AffineExpr.symbol(0), simplified(slot, shape), threads, threads)
+        slot = slot * extent + dimension(k)
+    return FragmentMap(shape, symbol(0), simplified(slot, shape), threads, threads)
 
 
 def completed_fragment(
@@ -62,8 +69,8 @@ def _of_iterations(
         raise _no_inverse(loop, use)
     copies = prod(digit.extent for digit in unused)
     variables = _inverse(known, unused, extents, len(shape))
-    replica = AffineExpr.symbol(0)
-    thread = owners.thread.replace_dims_and_symbols(variables, [replica // copies])
+    replica = symbol(0)
+    thread = substituted(owners.thread, variables, [replica // copies])
     replicas = copies * owners.replicas
     thread = simplified(thread, shape, (replicas,))
     threads = owners.threads
@@ -89,10 +96,10 @@ def _compact_digits(loop: LoopUses, use: Use) -> list[Digits] | None:
     """The digits of each index, by stride; None: they are no numbers of parallel variables."""
     result: list[Digits] = []
     for index in use.indices:
-        if not variables_of(index) & set(range(loop.rank)):
+        if not dimensions_of(index) & set(range(loop.rank)):
             result.append(Digits(0, ()))
             continue
-        if any(isinstance(e, AffineSymExpr) for e in index.dfs()):
+        if symbols_of(index):
             return None
         found = digits_of(index, loop.extents)
         if found is None or any(digit.variable >= loop.rank for digit in found.used):
@@ -125,11 +132,11 @@ def _unused(indices: Sequence[Digits], extents: tuple[int, ...]) -> list[Digit] 
 
 def _inverse(
     indices: Sequence[Digits], unused: Sequence[Digit], extents: tuple[int, ...], rank: int
-) -> list[AffineExpr]:
+) -> list[Number]:
     """Each variable by the coordinates of the element, and symbol 0 for what they leave open."""
-    variables: list[AffineExpr] = [AffineExpr.constant(0)] * len(extents)
+    variables: list[Number] = [0] * len(extents)
     for k, found in enumerate(indices):
-        coordinate = AffineExpr.dimension(k) + -found.base
+        coordinate = dimension(k) + -found.base
         for digit in found.used:
             value = coordinate // digit.stride
             if digit is not found.used[-1]:
@@ -137,7 +144,7 @@ def _inverse(
             variables[digit.variable] = variables[digit.variable] + value * digit.lower
     weight = 1
     for digit in sorted(unused, key=lambda digit: (-digit.variable, digit.lower)):
-        value = AffineExpr.symbol(0) // weight % digit.extent * digit.lower
+        value = symbol(0) // weight % digit.extent * digit.lower
         variables[digit.variable] = variables[digit.variable] + value
         weight *= digit.extent
     return variables

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
 
-from tileas_xdsl.inference.digits import with_replica_last
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
+from tileas_xdsl.inference.default_slots import with_replica_last
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.simplify import variables_of
+from tileas_xdsl.layout.expr.expression import Number, dimension, dimensions_of, symbols_of
+from tileas_xdsl.layout.expr.tables import Table, table_of
 
 PAIRS_AT_ONCE = 1 << 22
 """Comparisons of replicas of one layout with replicas of another that one array holds."""
@@ -26,13 +26,13 @@ class Threads:
     `is_full`: every slot of every thread of the layout holds something, so that it has an inverse.
     """
 
-    thread: AffineExpr
+    thread: Number
     replicas: int
     is_full: bool
 
     def is_everywhere(self, rank: int) -> bool:
         """Whether the replica is the thread."""
-        return self.thread == AffineDimExpr(rank)
+        return self.thread == dimension(rank)
 
 
 def contains(small: Threads, large: Threads, extents: Sequence[int]) -> bool:
@@ -88,9 +88,9 @@ def _contains(small: Threads, large: Threads, extents: tuple[int, ...]) -> bool:
         )
     if small.thread == large.thread and small.replicas <= large.replicas:
         return True
-    if any(isinstance(e, AffineSymExpr) for t in (small, large) for e in t.thread.dfs()):
+    if symbols_of(small.thread) or symbols_of(large.thread):
         return False
-    used = variables_of(small.thread) | variables_of(large.thread)
+    used = dimensions_of(small.thread) | dimensions_of(large.thread)
     box = tuple(extent if k in used else 1 for k, extent in enumerate(extents))
     first, second = _table(small, box), _table(large, box)
     step = max(1, PAIRS_AT_ONCE // (len(second) * first.shape[1]))
@@ -103,7 +103,5 @@ def _contains(small: Threads, large: Threads, extents: tuple[int, ...]) -> bool:
 def _table(threads: Threads, box: tuple[int, ...]) -> Table:
     """`(replicas, points)`."""
     shape = (*box, threads.replicas)
-    coordinates = coordinates_of(shape)
-    values = threads.thread.eval(coordinates, [])  # pyright: ignore[reportArgumentType]
-    table = np.broadcast_to(np.asarray(values, dtype=np.int64), shape)
+    table = table_of(threads.thread, shape)
     return np.ascontiguousarray(table.reshape(-1, threads.replicas).T)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xdsl.ir.affine import AffineExpr
-
 from tileas_xdsl.inference.program import (
     Access,
     AccessKind,
@@ -17,6 +15,7 @@ from tileas_xdsl.inference.program import (
     Program,
     Scope,
 )
+from tileas_xdsl.layout.expr.expression import dimension
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def _copies(buffers: dict[str, Buffer], sums: CumSum) -> list[Operation]:
 
 
 def _copy(source: str, target: str, shape: tuple[int, ...], location: str) -> Loop:
-    variables = tuple(AffineExpr.dimension(k) for k in range(len(shape)))
+    variables = tuple(dimension(k) for k in range(len(shape)))
     accesses = (
         Access(source, variables, AccessKind.READ, location),
         Access(target, variables, AccessKind.WRITE, location),

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
-from xdsl.ir.affine import AffineConstantExpr
 
 from tileas_xdsl.inference.decisions import InferenceError, LoopDecision, Note
-from tileas_xdsl.inference.digits import digits_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.candidates import chosen, from_buffer, is_valid, plan
@@ -20,6 +18,8 @@ from tileas_xdsl.inference.parity.containment import is_compatible
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, Update
 from tileas_xdsl.inference.program import Program
 from tileas_xdsl.inference.vector_width import loop_width
+from tileas_xdsl.layout.expr.digits import digits_of
+from tileas_xdsl.layout.expr.tables import evaluated
 
 Layouts = Mapping[str, BufferLayout]
 
@@ -66,7 +66,7 @@ def _broadcast_layouts(
     for use in loop.uses:
         if use.buffer in layouts:
             continue
-        constants = [e.value for e in use.indices if isinstance(e, AffineConstantExpr)]
+        constants = [e for e in use.indices if isinstance(e, int)]
         if any(constants):
             indices = ", ".join(str(index) for index in use.indices)
             raise InferenceError(
@@ -178,7 +178,7 @@ def _clash(loop: LoopUses, owners: FragmentMap, use: Use, layout: FragmentMap) -
     """The first iteration that runs elsewhere than its element is, in words."""
     for iteration in np.ndindex(*loop.loop.extents):
         point = [*iteration, *([0] * (len(loop.extents) - loop.rank))]
-        element = tuple(int(index.eval(point, [0] * 64)) for index in use.indices)
+        element = tuple(int(evaluated(index, point, [0] * 64)) for index in use.indices)
         holders = {int(t) for t in layout.thread_table[(slice(None), *element)]}
         runners = {int(t) for t in owners.thread_table[(slice(None), *iteration)]}
         if runners - holders or (use.is_write and holders - runners):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.ir.affine import AffineExpr
-
-from tileas_xdsl.inference.digits import condensed, inferred_slot
+from tileas_xdsl.inference.default_slots import condensed, inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.containment import layout_contains
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, Update
 from tileas_xdsl.inference.program import Program, Reduce
-from tileas_xdsl.inference.simplify import simplified
+from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol
+from tileas_xdsl.layout.expr.simplification import simplified
 
 
 def visit(
@@ -46,10 +45,10 @@ def _projected(
     """The source's threads with the reduced coordinate folded into the replica."""
     extent = source.shape[reduce.axis]
     replicas = extent * source.replicas
-    replica = AffineExpr.symbol(0)
+    replica = symbol(0)
     coordinates = _coordinates(reduce, len(source.shape), len(shape))
     coordinates.insert(reduce.axis, replica % extent)
-    thread = source.thread.replace_dims_and_symbols(coordinates, [replica // extent])
+    thread = substituted(source.thread, coordinates, [replica // extent])
     thread = simplified(thread, shape, (replicas,))
     slot = inferred_slot(thread, shape, replicas)
     if slot is None:
@@ -61,9 +60,9 @@ def _projected(
     return FragmentMap(shape, thread, slot, program.threads, replicas)
 
 
-def _coordinates(reduce: Reduce, rank: int, target_rank: int) -> list[AffineExpr]:
+def _coordinates(reduce: Reduce, rank: int, target_rank: int) -> list[Number]:
     """The coordinates of the target that are those of the source, but for the reduced one."""
-    dimensions = [AffineExpr.dimension(k) for k in range(target_rank)]
+    dimensions = [dimension(k) for k in range(target_rank)]
     if target_rank == rank:
         del dimensions[reduce.axis]
     return list(dimensions)

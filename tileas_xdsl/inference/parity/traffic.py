@@ -12,11 +12,13 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
-from tileas_xdsl.inference.digits import digits_of, with_replica_last
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table, coordinates_of
+from tileas_xdsl.inference.default_slots import with_replica_last
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Loop, Program, Scope
+from tileas_xdsl.layout.expr.digits import digits_of
+from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbols_of
+from tileas_xdsl.layout.expr.tables import Table, table_of
 
 SEGMENT = 128
 """Bytes that a warp fetches at once."""
@@ -28,7 +30,7 @@ WARP = 32
 class Stream:
     """The elements of one access, by an address over the iteration; `size` is in bytes."""
 
-    address: AffineExpr | None
+    address: Number | None
     size: int
     is_store: bool
     repeat: int
@@ -58,21 +60,14 @@ def _stream(program: Program, loop: Loop, access: Access) -> Stream:
     repeat = prod(loop.inner)
     if DYNAMIC in buffer.shape or None in access.indices or buffer.bits < 8:
         return Stream(None, size, is_store, repeat)
-    address: AffineExpr = AffineExpr.constant(0)
+    address: Number = 0
     for index, extent in zip(access.indices, buffer.shape, strict=True):
         if index is not None:
             address = address * extent + index
-    symbols = [AffineExpr.constant(0)] * _symbols(address)
-    own = [AffineExpr.dimension(k) for k in range(len(loop.extents))]
-    others = [AffineExpr.constant(0)] * len(loop.inner)
-    return Stream(
-        address.replace_dims_and_symbols([*own, *others], symbols), size, is_store, repeat
-    )
-
-
-def _symbols(expression: AffineExpr) -> int:
-    positions = [e.position for e in expression.dfs() if isinstance(e, AffineSymExpr)]
-    return max(positions, default=-1) + 1
+    symbols = [0] * (max(symbols_of(address), default=-1) + 1)
+    own = [dimension(k) for k in range(len(loop.extents))]
+    others = [0] * len(loop.inner)
+    return Stream(substituted(address, [*own, *others], symbols), size, is_store, repeat)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -116,9 +111,8 @@ def _cells(owners: FragmentMap) -> Table | None:
     return None if (result < 0).any() else result
 
 
-def _by_cell(address: AffineExpr, owners: FragmentMap, cells: Table) -> Table:
-    values = address.eval(coordinates_of(owners.shape), [])  # pyright: ignore[reportArgumentType]
-    table = np.broadcast_to(np.asarray(values, dtype=np.int64), owners.shape).ravel()
+def _by_cell(address: Number, owners: FragmentMap, cells: Table) -> Table:
+    table = table_of(address, owners.shape).ravel()
     return table[cells % len(table)]
 
 

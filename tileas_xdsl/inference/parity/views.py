@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import gcd, prod
 
 import numpy as np
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Buffer
-from tileas_xdsl.inference.simplify import simplified
+from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol
+from tileas_xdsl.layout.expr.simplification import simplified
 
 
 def viewed(layout: FragmentMap, buffer: Buffer, view: Buffer) -> FragmentMap:
@@ -26,16 +26,16 @@ def viewed(layout: FragmentMap, buffer: Buffer, view: Buffer) -> FragmentMap:
         )
     common = gcd(buffer.bits, view.bits)
     narrow, wide = buffer.bits // common, view.bits // common
-    flat = AffineExpr.constant(0)
+    flat = 0
     for k, extent in enumerate(view.shape):
-        flat = flat * extent + AffineExpr.dimension(k)
+        flat = flat * extent + dimension(k)
     first = flat * wide // narrow
-    coordinates: list[AffineExpr] = []
+    coordinates: list[Number] = []
     for k, extent in enumerate(buffer.shape):
         coordinate = first // prod(buffer.shape[k + 1 :])
         coordinates.append(coordinate % extent if k else coordinate)
-    thread = layout.thread.replace_dims_and_symbols(coordinates, [AffineExpr.symbol(0)])
-    slot = layout.slot.replace_dims_and_symbols(coordinates, [])
+    thread = substituted(layout.thread, coordinates, [symbol(0)])
+    slot = substituted(layout.slot, coordinates, [])
     slot = (slot * narrow + flat * wide % narrow) // wide
     result = FragmentMap(
         view.shape,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import memref, scf
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.dialects.tl.base import scope_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp, CumSumOp, GemmOp, ReduceOp
@@ -29,6 +28,7 @@ from tileas_xdsl.inference.program import (
     WarpPolicy,
 )
 from tileas_xdsl.inference.program import Operation as Step
+from tileas_xdsl.layout.expr.expression import dimension
 from tileas_xdsl.transforms.tl_inference.buffers import BufferNames, place_of
 from tileas_xdsl.transforms.tl_inference.index_expressions import IndexExpressions, Symbols
 
@@ -139,17 +139,15 @@ class Extraction:
     def _side(self, op: CopyOp, side: Side, kind: AccessKind) -> Access:
         indices = IndexExpressions(op, (), (), self.symbols)
         offsets = [indices.of(value) for value in side.offsets]
-        start = offsets or [AffineExpr.constant(0)] * len(side.variables)
+        start = offsets or [0] * len(side.variables)
         at = tuple(
-            offset
-            if variable is None or offset is None
-            else offset + AffineExpr.dimension(variable)
+            offset if variable is None or offset is None else offset + dimension(variable)
             for offset, variable in zip(start, side.variables, strict=True)
         )
         return Access(self.names.of(side.buffer), at, kind, place_of(op))
 
     def _fill(self, op: FillOp) -> Loop:
-        at = tuple(AffineExpr.dimension(k) for k in range(len(op.loop_extents)))
+        at = tuple(dimension(k) for k in range(len(op.loop_extents)))
         write = Access(self.names.of(op.buffer), at, AccessKind.WRITE, place_of(op))
         annotation = self._annotation(op, op.loop_extents)
         return Loop(op.loop_extents, (write,), LoopKind.FILL, (), place_of(op), annotation)

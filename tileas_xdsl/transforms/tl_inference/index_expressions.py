@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from tileas_xdsl.dialects.affine_expressions import number_of_affine
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp, number_of
-from tileas_xdsl.inference.ranges import range_of
+from tileas_xdsl.layout.expr.expression import Number, compute, dimension, substituted, symbol
+from tileas_xdsl.layout.expr.ranges import box, range_of
 
 
 @dataclass
@@ -25,14 +26,14 @@ class Symbols:
 
     numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
-    def of(self, value: SSAValue) -> AffineExpr:
+    def of(self, value: SSAValue) -> Number:
         """What all threads share: a symbol, or of the variable of a loop its number of rounds."""
-        symbol = AffineExpr.symbol(self.numbers.setdefault(value, len(self.numbers)))
+        shared = symbol(self.numbers.setdefault(value, len(self.numbers)))
         loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
         if not isinstance(loop, SerialOp | PipelinedOp):
-            return symbol
+            return shared
         lower, step = number_of(loop.lower), 1 if loop.step is None else number_of(loop.step)
-        return symbol if lower is None or step is None else symbol * step + lower
+        return shared if lower is None or step is None else shared * step + lower
 
 
 @dataclass
@@ -43,16 +44,16 @@ class IndexExpressions:
     variables: Sequence[SSAValue]
     extents: Sequence[int]
     symbols: Symbols
-    _known: dict[SSAValue, AffineExpr | None] = field(
-        default_factory=dict[SSAValue, AffineExpr | None], init=False
+    _known: dict[SSAValue, Number | None] = field(
+        default_factory=dict[SSAValue, Number | None], init=False
     )
 
     def define(self, variable: SSAValue, values: range) -> None:
         """Say that the dimension of a variable counts these values of it."""
-        number = AffineExpr.dimension(self.variables.index(variable))
+        number = dimension(self.variables.index(variable))
         self._known[variable] = number * values.step + values.start
 
-    def of(self, value: SSAValue) -> AffineExpr | None:
+    def of(self, value: SSAValue) -> Number | None:
         """The value as an expression; None where it depends on data."""
         if value not in self._known:
             found = self._followed(value)
@@ -60,12 +61,12 @@ class IndexExpressions:
             self._known[value] = self.symbols.of(value) if is_uniform else found
         return self._known[value]
 
-    def _followed(self, value: SSAValue) -> AffineExpr | None:
+    def _followed(self, value: SSAValue) -> Number | None:
         if value in self.variables:
-            return AffineExpr.dimension(self.variables.index(value))
+            return dimension(self.variables.index(value))
         constant = _constant(value)
         if constant is not None:
-            return AffineExpr.constant(constant)
+            return constant
         op = value.owner
         if isinstance(op, affine.ApplyOp):
             return self._applied(op)
@@ -84,23 +85,22 @@ class IndexExpressions:
             block = parent.parent_block() if parent else None
         return False
 
-    def _applied(self, op: affine.ApplyOp) -> AffineExpr | None:
+    def _applied(self, op: affine.ApplyOp) -> Number | None:
         arguments = [self.of(operand) for operand in op.mapOperands]
         known = [argument for argument in arguments if argument is not None]
         if len(known) < len(arguments):
             return None
         mapping = op.map.data
-        return mapping.results[0].replace_dims_and_symbols(
-            known[: mapping.num_dims], known[mapping.num_dims :]
-        )
+        applied = number_of_affine(mapping.results[0])
+        return substituted(applied, known[: mapping.num_dims], known[mapping.num_dims :])
 
-    def _combined(self, combine: _Combine, value: SSAValue) -> AffineExpr | None:
+    def _combined(self, combine: _Combine, value: SSAValue) -> Number | None:
         assert isinstance(value.owner, Operation)
         left, right = (self.of(operand) for operand in value.owner.operands)
         return None if left is None or right is None else combine(left, right, self.extents)
 
 
-_Combine = Callable[[AffineExpr, AffineExpr, Sequence[int]], AffineExpr | None]
+_Combine = Callable[[Number, Number, Sequence[int]], Number | None]
 
 
 def _constant(value: SSAValue) -> int | None:
@@ -110,51 +110,40 @@ def _constant(value: SSAValue) -> int | None:
     return op.value.value.data
 
 
-def _product(left: AffineExpr, right: AffineExpr, extents: Sequence[int]) -> AffineExpr | None:
+def _linear(kind: str) -> _Combine:
+    return lambda left, right, _: compute(kind, left, right)
+
+
+def _product(left: Number, right: Number, extents: Sequence[int]) -> Number | None:
     del extents
-    is_scaled = isinstance(left, AffineConstantExpr) or isinstance(right, AffineConstantExpr)
-    return left * right if is_scaled else None
+    return left * right if isinstance(left, int) or isinstance(right, int) else None
 
 
-def _divided(
-    divide: Callable[[AffineExpr, AffineExpr], AffineExpr], *, rounds_down: bool
-) -> _Combine:
+def _divided(kind: str, *, rounds_down: bool) -> _Combine:
     """Divisions by positive constants; those that truncate only of what is known not to be < 0."""
 
-    def combine(left: AffineExpr, right: AffineExpr, extents: Sequence[int]) -> AffineExpr | None:
-        if not isinstance(right, AffineConstantExpr) or right.value <= 0:
+    def combine(left: Number, right: Number, extents: Sequence[int]) -> Number | None:
+        if not isinstance(right, int) or right <= 0:
             return None
         if not rounds_down:
-            known = range_of(left, extents)
+            known = range_of(left, box(tuple(extents)))
             if known is None or known[0] < 0:
                 return None
-        return divide(left, right)
+        return compute(kind, left, right)
 
     return combine
-
-
-def _floor(left: AffineExpr, right: AffineExpr) -> AffineExpr:
-    return left // right
-
-
-def _ceiling(left: AffineExpr, right: AffineExpr) -> AffineExpr:
-    return left.ceil_div(right)
-
-
-def _rest(left: AffineExpr, right: AffineExpr) -> AffineExpr:
-    return left % right
 
 
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp)
 
 _ARITHMETIC: Mapping[type[Operation], _Combine] = {
-    arith.AddiOp: lambda left, right, _: left + right,
-    arith.SubiOp: lambda left, right, _: left - right,
+    arith.AddiOp: _linear("add"),
+    arith.SubiOp: _linear("sub"),
     arith.MuliOp: _product,
-    arith.FloorDivSIOp: _divided(_floor, rounds_down=True),
-    arith.CeilDivSIOp: _divided(_ceiling, rounds_down=True),
-    arith.DivSIOp: _divided(_floor, rounds_down=False),
-    arith.DivUIOp: _divided(_floor, rounds_down=False),
-    arith.RemSIOp: _divided(_rest, rounds_down=False),
-    arith.RemUIOp: _divided(_rest, rounds_down=False),
+    arith.FloorDivSIOp: _divided("floordiv", rounds_down=True),
+    arith.CeilDivSIOp: _divided("ceildiv", rounds_down=True),
+    arith.DivSIOp: _divided("floordiv", rounds_down=False),
+    arith.DivUIOp: _divided("floordiv", rounds_down=False),
+    arith.RemSIOp: _divided("floormod", rounds_down=False),
+    arith.RemUIOp: _divided("floormod", rounds_down=False),
 }

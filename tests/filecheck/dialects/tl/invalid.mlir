@@ -441,7 +441,7 @@ func.func @k() {
 
 func.func @k() {
   tl.kernel threads(64) {
-    // expected-error@+1 {{'tl.alloc_fragment' op has a layout that has no simple slots for thread (d0 + d1): give the slot too}}
+    // expected-error@+1 {{'tl.alloc_fragment' op has a layout that has no simple slots for thread d0 + d1: give the slot too}}
     %f = tl.alloc_fragment {layout = #tl.fragment<affine_map<(d0, d1) -> (d0 + d1)>>} : memref<4x16xf32, #tl<space fragment>>
   }
   func.return

@@ -13,19 +13,13 @@ import numpy as np
 from xdsl.dialects import affine, arith, math, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineSymExpr,
-)
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.affine_expressions import number_of_affine
 from tileas_xdsl.dialects.cute import SelectFragmentOp
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.layout.expr.expression import BinaryExpression, Number, Position, Variable
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import divide, index_constant, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
@@ -71,36 +65,31 @@ def apply(work: Work, op: affine.ApplyOp) -> Sequence[Value]:
     map_ = op.map.data
     operands = [work.sum(value) for value in op.mapOperands]
     dims, symbols = operands[: map_.num_dims], operands[map_.num_dims :]
-    return [_expression(work, map_.results[0], dims, symbols)]
+    return [_expression(work, number_of_affine(map_.results[0]), dims, symbols)]
 
 
-def _expression(
-    work: Work, expression: AffineExpr, dims: Sequence[Sum], symbols: Sequence[Sum]
-) -> Sum:
-    match expression:
-        case AffineConstantExpr():
-            return Sum.of(expression.value)
-        case AffineDimExpr():
-            return dims[expression.position]
-        case AffineSymExpr():
-            return symbols[expression.position]
-        case _:
-            assert isinstance(expression, AffineBinaryOpExpr)
-    left = _expression(work, expression.lhs, dims, symbols)
-    right = _expression(work, expression.rhs, dims, symbols)
-    return _combined(work, expression.kind, left, right)
+def _expression(work: Work, number: Number, dims: Sequence[Sum], symbols: Sequence[Sum]) -> Sum:
+    if isinstance(number, int):
+        return Sum.of(number)
+    if isinstance(number, Variable):
+        key: Position = number.key
+        return dims[key.number] if key.letter == "d" else symbols[key.number]
+    assert isinstance(number, BinaryExpression)
+    left = _expression(work, number.lhs, dims, symbols)
+    right = _expression(work, number.rhs, dims, symbols)
+    return _combined(work, number.kind, left, right)
 
 
-def _combined(work: Work, kind: AffineBinaryOpKind, left: Sum, right: Sum) -> Sum:
-    if kind is AffineBinaryOpKind.Add:
+def _combined(work: Work, kind: str, left: Sum, right: Sum) -> Sum:
+    if kind == "add":
         return left.plus(right)
-    if kind is AffineBinaryOpKind.Mul:
+    if kind == "mul":
         return product(work, left, right)
     assert right.is_known
     number = int(right.table[0, 0])
-    if kind is AffineBinaryOpKind.Mod:
+    if kind == "floormod":
         return remainder(work, left, number)
-    if kind is AffineBinaryOpKind.FloorDiv:
+    if kind == "floordiv":
         return quotient(work, left, number)
     return quotient(work, left.plus(Sum.of(number - 1)), number)
 

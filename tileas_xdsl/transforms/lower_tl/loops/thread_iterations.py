@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation
-from xdsl.ir.affine import AffineExpr
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
@@ -15,8 +14,9 @@ from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.fragments import layout_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
-from tileas_xdsl.inference.fragment_map import FragmentMap, Table
+from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Scope
+from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
 from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
     MOST_REGISTERS,
@@ -44,9 +44,7 @@ def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
     """Row-major iterations dealt out to threads, `vector` neighbours at a time."""
     while extents and extents[-1] % vector:
         vector //= 2
-    linear = AffineExpr.constant(0)
-    for axis, extent in enumerate(extents):
-        linear = linear * extent + AffineExpr.dimension(axis)
+    linear = linearized(variables_of_box(len(extents)), extents)
     chunk = linear // vector
     slot = chunk // threads * vector + linear % vector
     return FragmentMap(extents, chunk % threads, slot, threads)

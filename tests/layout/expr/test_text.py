@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.ir.affine import AffineExpr
 
-from tileas_xdsl.inference.texts import text_of
+from tileas_xdsl.layout.expr.expression import Number, dimension
+from tileas_xdsl.layout.expr.tables import evaluated
 
-I, J = AffineExpr.dimension(0), AffineExpr.dimension(1)
+I, J = dimension(0), dimension(1)
 
 TEXTS = [
     (I * 16 + J, "d0 * 16 + d1"),
@@ -20,8 +20,8 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("expression", "text"), TEXTS, ids=[text for _, text in TEXTS])
-def test_no_more_parentheses_than_needed(expression: AffineExpr, text: str) -> None:
-    assert text_of(expression) == text
+def test_no_more_parentheses_than_needed(expression: Number, text: str) -> None:
+    assert str(expression) == text
     for i in range(20):
         for j in range(20):
-            assert eval(text, {"d0": i, "d1": j}) == expression.eval([i, j], [])
+            assert eval(text, {"d0": i, "d1": j}) == evaluated(expression, (i, j))
