@@ -17,8 +17,8 @@ from tileas_xdsl.backend.host import compile_object
 from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.layout import trusted
-from tileas_xdsl.layout.symbols import Unknown
 from tileas_xdsl.runtime.host_code import LoadedObject
 from tileas_xdsl.transforms.cute_desugar import CuteDesugar
 from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
@@ -61,7 +61,7 @@ def with_unknowns(layout: Layout, unknown: Any) -> tuple[Layout, list[int], list
     Also the values of those leaves, of the shape and of the stride.
     """
     leaves = [*leaves_of(layout.shape), *leaves_of(layout.stride)]
-    mixed = [Unknown() if flag else leaf for leaf, flag in zip(leaves, unknown, strict=True)]
+    mixed = [Variable() if flag else leaf for leaf, flag in zip(leaves, unknown, strict=True)]
     cut = len(leaves_of(layout.shape))
     shape = unflatten_like(layout.shape, iter(mixed[:cut]))
     stride = unflatten_like(layout.shape, iter(mixed[cut:]))

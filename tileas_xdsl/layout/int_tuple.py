@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tileas_xdsl.layout.axes import AxisSum, Offset
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.expr.expression import quotient, remainder
 from tileas_xdsl.layout.integers import Symbolic, whole
 
 if TYPE_CHECKING:
@@ -304,8 +305,6 @@ def _int2idx(crd: int, shape: IntTuple, stride: Stride) -> Any:
 
 def _symbolic_index(crd: Any, extents: tuple[Any, ...], steps: tuple[Any, ...]) -> Any:
     """As `_int2idx`: division that truncates maps a negative integer to minus its image."""
-    from tileas_xdsl.layout.symbols import quotient, remainder
-
     result: Any = 0
     for extent, step in zip(extents[:-1], steps, strict=False):
         result += remainder(crd, extent) * step

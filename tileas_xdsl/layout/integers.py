@@ -1,6 +1,6 @@
 """What counts as an integer of a layout: anything with `__index__`, numpy's too, but no `bool`.
 
-A number that only run time knows (`layout.symbols`) counts too.
+A number that only run time knows (`layout.expr.expression`) counts too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tileas_xdsl.layout.errors import LayoutError
 
 
 class Symbolic:
-    """A number that is known at run time only; `layout.symbols` has those that there are."""
+    """A number that is known at run time only: the base of `layout.expr.expression.Expression`."""
 
     __slots__ = ()
 

@@ -23,11 +23,11 @@ from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum, terms_of
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES, unknown_element
 from tileas_xdsl.layout.errors import LayoutError, LayoutSyntaxError
+from tileas_xdsl.layout.expr.expression import DEFAULT_WIDTH, Variable
 from tileas_xdsl.layout.int_tuple import Stride
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout, check_byte_swizzle
 from tileas_xdsl.layout.swizzle import Swizzle
-from tileas_xdsl.layout.symbols import DEFAULT_WIDTH, Unknown
 
 MAX_DEPTH = 32
 """How deep tuples may nest."""
@@ -303,7 +303,7 @@ class _TypeScanner(_Scanner):
     def integer(self, what: str, signed: bool = False) -> Any:
         return self.unknown() if self.accept("?") else super().integer(what, signed)
 
-    def unknown(self) -> Unknown:
+    def unknown(self) -> Variable:
         width, multiple = DEFAULT_WIDTH, 1
         if self.accept("{"):
             if self.accept("i64"):
@@ -313,7 +313,7 @@ class _TypeScanner(_Scanner):
                 self.expect("=", "after 'div'")
                 multiple = super().integer("a divisor")
             self.expect("}", "after '?{'")
-        return Unknown(width, max(multiple, 1))
+        return Variable(width, max(multiple, 1))
 
     def sum(self) -> Any:
         start = self.position

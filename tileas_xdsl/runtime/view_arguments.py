@@ -22,8 +22,8 @@ from tileas_xdsl.interpreters.tile import arguments as tiles
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.expr.expression import Expression, divisor_of
 from tileas_xdsl.layout.int_tuple import flat
-from tileas_xdsl.layout.symbols import Expression, divisor_of
 
 
 def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:

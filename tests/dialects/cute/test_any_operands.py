@@ -34,7 +34,7 @@ from tileas_xdsl.dialects.cute.tuple_types import (
 from tileas_xdsl.dialects.cute.types import PtrType, SwizzleType
 from tileas_xdsl.dialects.cute.view_types import CoordTensorType, DescIterType, MemRefType
 from tileas_xdsl.layout import Layout, Swizzle
-from tileas_xdsl.layout.symbols import Unknown
+from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.text import parse_layout_type, parse_tuple_type
 
 LAYOUTS = [
@@ -54,7 +54,7 @@ TYPES: list[Attribute] = [
     ),
     StrideType(parse_tuple_type("(1@0,?@1)")),
     CoordType((None, 1)),
-    CoordType((Unknown(), None)),
+    CoordType((Variable(), None)),
     TileType((Layout(2), None)),
     TileType((Layout(4), Layout((2, 2), (1, 2)))),
     SwizzleType(Swizzle(3, 4, 3)),

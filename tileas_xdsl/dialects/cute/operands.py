@@ -9,8 +9,8 @@ from tileas_xdsl.dialects.cute.values import Number, Tile, Tree, View, type_of
 from tileas_xdsl.layout import AxisSum, ComposedLayout, Layout
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
-from tileas_xdsl.layout.symbols import Expression
 
 AnyLayout: TypeAlias = Layout | ComposedLayout
 

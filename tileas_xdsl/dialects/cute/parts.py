@@ -24,8 +24,8 @@ from tileas_xdsl.dialects.cute.operands import tree_of
 from tileas_xdsl.dialects.cute.operation import AlgebraOp, FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.values import Number, Tile, Tree, numbers, symbol, type_of
+from tileas_xdsl.layout.expr.expression import DEFAULT_WIDTH, Expression, width_of
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
-from tileas_xdsl.layout.symbols import DEFAULT_WIDTH, Expression, width_of
 
 
 @irdl_op_definition

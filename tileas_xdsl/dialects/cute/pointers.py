@@ -40,7 +40,7 @@ from tileas_xdsl.dialects.cute.number_types import DivisibleType
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.types import PtrType
-from tileas_xdsl.layout.symbols import Unknown, divisor_of
+from tileas_xdsl.layout.expr.expression import Variable, divisor_of
 
 Value = SSAValue | Operation
 
@@ -106,7 +106,7 @@ class PtrAddOp(IRDLOperation):
 def _is_number(type_: Attribute) -> bool:
     """Whether an offset is a tuple of one integer, or an integer with a divisor."""
     if isinstance(type_, IntTupleType):
-        return isinstance(type_.data, (int, Unknown))
+        return isinstance(type_.data, (int, Variable))
     return isinstance(type_, DivisibleType)
 
 

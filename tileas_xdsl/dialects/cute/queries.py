@@ -50,8 +50,8 @@ from tileas_xdsl.dialects.cute.values import (
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle, int_tuple
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.expr.expression import Expression, compute
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
-from tileas_xdsl.layout.symbols import Expression, compute
 
 
 class Projection(AlgebraOp, ABC):

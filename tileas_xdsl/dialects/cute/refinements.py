@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.number_types import (
 from tileas_xdsl.dialects.cute.operation import CuteOp, FixedResults, InferredOp
 from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute.values import numbers, symbol
-from tileas_xdsl.layout.symbols import Expression, divisor_of
+from tileas_xdsl.layout.expr.expression import Expression, divisor_of
 
 
 @irdl_op_definition

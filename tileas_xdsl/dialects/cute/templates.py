@@ -15,8 +15,8 @@ from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.dialects.cute.number_types import width_and_divisor
+from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.int_tuple import is_tuple
-from tileas_xdsl.layout.symbols import Unknown
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def typed_tree(template: Template, values: Sequence[SSAValue]) -> Any:
     return leaf(template.tree)
 
 
-def unknown_for(value: SSAValue) -> Unknown:
+def unknown_for(value: SSAValue) -> Variable:
     """The leaf of a type that stands for a value."""
     width, divisor = width_and_divisor(value.type) or (32, 1)
-    return Unknown(width, divisor)
+    return Variable(width, divisor)
 
 
 def print_template(printer: Printer, tree: Any, values: Iterator[SSAValue]) -> None:
@@ -80,7 +80,7 @@ def print_template(printer: Printer, tree: Any, values: Iterator[SSAValue]) -> N
     if is_tuple(tree):
         with printer.in_parens():
             printer.print_list(tree, lambda part: print_template(printer, part, values))
-    elif isinstance(tree, Unknown):
+    elif isinstance(tree, Variable):
         printer.print_ssa_value(next(values))
     else:
         printer.print_string(str(tree))
@@ -90,4 +90,4 @@ def filled(tree: Any, numbers: Iterator[Any]) -> Any:
     """The tree with the next of `numbers` for each `?`."""
     if is_tuple(tree):
         return tuple(filled(part, numbers) for part in tree)
-    return next(numbers) if isinstance(tree, Unknown) else tree
+    return next(numbers) if isinstance(tree, Variable) else tree

@@ -28,8 +28,8 @@ from tileas_xdsl.dialects.cute.tuple_types import IntTupleType, ShapeType, show_
 from tileas_xdsl.dialects.cute.values import Tile, Tree, View, symbol
 from tileas_xdsl.layout import ComposedLayout, Layout
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.expr.expression import Expression, compute
 from tileas_xdsl.layout.int_tuple import congruent, flat, is_tuple, rank, show
-from tileas_xdsl.layout.symbols import Expression, compute
 
 
 def tiler_rank(tiler: Any) -> int:

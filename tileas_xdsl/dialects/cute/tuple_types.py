@@ -3,8 +3,9 @@
 `!cute.shape<"(4,?)">`, `!cute.stride<"(1@1,1@0)">`, `!cute.coord<"(0,_)">`,
 `!cute.int_tuple<"(1,?{div=128})">` and `!cute.tile<"[64:1;_;(2,2):(1,8)]">`.  A `?` is a number of
 32 bits that run time knows, `?{i64 div=8}` one of 64 bits that is a multiple of 8; a value of the
-type carries just these.  In Python the tree is nested tuples of `int`, `layout.symbols.Unknown`,
-`layout.AxisSum` (scaled bases) and, in coordinates, None for `_`.
+type carries just these.  In Python the tree is nested tuples of `int`, of
+`layout.expr.expression.Variable`, of `layout.AxisSum` (scaled bases) and, in coordinates, None for
+`_`.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ from tileas_xdsl.dialects.cute.types import SwizzleType
 from tileas_xdsl.dialects.cute.values import Number, Tile, Tree, leaves, symbol, type_of
 from tileas_xdsl.layout import Layout, int_tuple
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.expr.expression import Expression, compute, divisor_of
 from tileas_xdsl.layout.int_tuple import flat, is_tuple, show
-from tileas_xdsl.layout.symbols import Expression, compute, divisor_of
 
 
 def leaf_number(op: CuteOp, operand: SSAValue) -> Any:

@@ -1,5 +1,5 @@
 """What values of `cute` are in the algebra: trees, layouts and pointers, whose unknown leaves are
-`layout.symbols.Unknown`s that say which leaf of which SSA value they are.
+`layout.expr.expression.Variable`s that say which leaf of which SSA value they are.
 
 Operations compute with them.  `symbol` makes one of an SSA value, `type_of` says the type of a
 result, and `leaves` lists what a value carries at run time; so one definition of an operation gives
@@ -41,8 +41,8 @@ from tileas_xdsl.dialects.cute.view_types import (
     PointedType,
 )
 from tileas_xdsl.layout import AxisSum, ComposedLayout, Layout, Swizzle
+from tileas_xdsl.layout.expr.expression import Expression, Variable, anonymous, divisor_of
 from tileas_xdsl.layout.layout import trusted
-from tileas_xdsl.layout.symbols import Expression, Unknown, anonymous, divisor_of
 
 TreeTypes: TypeAlias = (
     type[ShapeType]
@@ -141,14 +141,14 @@ class _Leaves:
         self.count = 0
 
     def __call__(self, leaf: Any) -> Any:
-        if not isinstance(leaf, Unknown):
+        if not isinstance(leaf, Variable):
             return leaf
         key = (self.value, self.count)
         self.count += 1
-        return Unknown(leaf.bits, leaf.multiple, key, self.natural)
+        return Variable(leaf.width, leaf.divisor, key, self.natural)
 
 
-def place_of(number: Unknown) -> tuple[SSAValue, int]:
+def place_of(number: Variable) -> tuple[SSAValue, int]:
     """The SSA value that an unknown leaf belongs to, and which of its leaves it is."""
     return number.key
 
@@ -218,7 +218,7 @@ def _number(value: SSAValue) -> Number | Opaque:
     if facts is None:
         return Opaque(value.type, value)
     width, divisor = facts
-    return Number(value.type, Unknown(width, divisor, (value, 0)))
+    return Number(value.type, Variable(width, divisor, (value, 0)))
 
 
 def _layout(found: _Leaves, layout: Any) -> Any:

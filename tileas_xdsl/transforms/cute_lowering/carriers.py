@@ -35,8 +35,8 @@ from tileas_xdsl.dialects.cute.values import (
     symbol,
 )
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle
+from tileas_xdsl.layout.expr.expression import DEFAULT_WIDTH, Expression
 from tileas_xdsl.layout.int_tuple import flat
-from tileas_xdsl.layout.symbols import DEFAULT_WIDTH, Expression
 
 Path = tuple[int, ...]
 POINTER_FIRST: Path = (0,)

@@ -38,8 +38,8 @@ from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp, TupleEqOp
 from tileas_xdsl.dialects.cute.values import Tree, is_integer, leaves, place_of, symbol, type_of
 from tileas_xdsl.dialects.cute.views import MakeTensorOp, MakeViewOp, TensorOp
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.layout.symbols import Expression, Unknown
-from tileas_xdsl.transforms.cute_lowering.numbers import ARITH, NumberEmitter
+from tileas_xdsl.layout.expr.expression import Expression, Variable
+from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter
 from tileas_xdsl.transforms.cute_lowering.printing import print_view
 from tileas_xdsl.transforms.cute_lowering.shapes import Rewrite
 
@@ -55,7 +55,7 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
     """A tuple of integers with the numbers of `tree`, whose unknown leaves are SSA values'."""
     carried: dict[SSAValue, Sequence[SSAValue]] = {}
 
-    def leaf(number: Unknown) -> SSAValue:
+    def leaf(number: Variable) -> SSAValue:
         owner, place = place_of(number)
         if is_integer(owner.type):
             return owner
@@ -74,12 +74,12 @@ def _as_tuple(builder: Builder, owner: SSAValue) -> SSAValue:
     facts = width_and_divisor(owner.type)
     if facts is None:
         return owner
-    return builder.insert(MakeIntTupleOp([owner], IntTupleType(Unknown(*facts)))).result
+    return builder.insert(MakeIntTupleOp([owner], IntTupleType(Variable(*facts)))).result
 
 
 def _element(builder: Builder, emitter: NumberEmitter, number: Expression) -> SSAValue:
     """An element of a tuple, which says what it is known to be a multiple of."""
-    if isinstance(number, Unknown):
+    if isinstance(number, Variable):
         owner, _ = place_of(number)
         if width_and_divisor(owner.type) is not None:
             return owner

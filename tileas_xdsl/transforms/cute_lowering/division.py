@@ -20,8 +20,8 @@ from tileas_xdsl.dialects.cute.refinements import (
     GetDivisorOp,
     MakeDivisorOp,
 )
+from tileas_xdsl.threads.index.expression_codegen import LLVM
 from tileas_xdsl.transforms.cute_lowering.function import Lowering
-from tileas_xdsl.transforms.cute_lowering.numbers import LLVM
 
 HALF = 32
 

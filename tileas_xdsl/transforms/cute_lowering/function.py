@@ -14,14 +14,14 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute.values import Descriptor, Pointer, View, numbers, place_of, symbol
 from tileas_xdsl.layout import Swizzle
-from tileas_xdsl.layout.symbols import Expression, Unknown
+from tileas_xdsl.layout.expr.expression import Expression, Variable
+from tileas_xdsl.threads.index.expression_codegen import LLVM, NumberEmitter
 from tileas_xdsl.transforms.cute_lowering.carriers import (
     Carrier,
     Memory,
     Path,
     carrier_of,
 )
-from tileas_xdsl.transforms.cute_lowering.numbers import LLVM, NumberEmitter
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Lowering:
 
     # Values of the algebra
 
-    def leaf(self, number: Unknown) -> SSAValue:
+    def leaf(self, number: Variable) -> SSAValue:
         """The value of an unknown leaf: the part of the struct that its owner is."""
         owner, place = place_of(number)
         carrier = self.carrier(owner)

@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreVecOp,
 )
 from tileas_xdsl.layout import int_tuple
-from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.transforms.cute_lowering.division import DIVISIONS
 from tileas_xdsl.transforms.cute_lowering.function import Lowering, bits_of
 

@@ -17,8 +17,8 @@ from tileas_xdsl.dialects.cute.queries import GetShapeOp, Idx2CrdOp, SizeOp
 from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
 from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp
 from tileas_xdsl.dialects.cute.views import MemRefLoadOp
-from tileas_xdsl.layout.symbols import Unknown
-from tileas_xdsl.transforms.cute_lowering.numbers import ARITH, NumberEmitter
+from tileas_xdsl.layout.expr.expression import Variable
+from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter
 
 
 def print_view(
@@ -33,7 +33,7 @@ def print_view(
     zero, one = numbers.emit(0, 32), numbers.emit(1, 32)
     size_i32 = numbers.resized(total, 32)
     inside = Builder(InsertPoint.at_end(body))
-    index = inside.insert(MakeIntTupleOp([body.args[0]], IntTupleType(Unknown()))).result
+    index = inside.insert(MakeIntTupleOp([body.args[0]], IntTupleType(Variable()))).result
     coord = inside.insert(built(Idx2CrdOp, [index, shape])).result
     element = inside.insert(built(MemRefLoadOp, [view, coord])).result
     place: list[SSAValue] = []
@@ -45,5 +45,5 @@ def print_view(
     builder.insert(scf.ForOp(zero, size_i32, one, [], Region(body)))
 
 
-def _no_leaf(number: Unknown) -> SSAValue:
+def _no_leaf(number: Variable) -> SSAValue:
     raise AssertionError(f"{number} stands for no value")

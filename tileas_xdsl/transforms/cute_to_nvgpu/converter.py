@@ -40,9 +40,9 @@ from tileas_xdsl.dialects.cute.values import (
 from tileas_xdsl.dialects.cute.view_types import DescIterType, MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp
 from tileas_xdsl.layout import NO_SWIZZLE, Swizzle
-from tileas_xdsl.layout.symbols import Expression, Unknown, width_of
+from tileas_xdsl.layout.expr.expression import Expression, Variable, width_of
+from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter
 from tileas_xdsl.transforms.cute_lowering.function import pointer_of
-from tileas_xdsl.transforms.cute_lowering.numbers import ARITH, NumberEmitter
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import (
     RegisterFile,
     RegisterView,
@@ -134,7 +134,7 @@ class Converter:
             width = 64 if isinstance(number, Expression) and width_of(number) > 32 else 32
         return self.numbers.emit(number, width)
 
-    def _leaf(self, number: Unknown) -> SSAValue:
+    def _leaf(self, number: Variable) -> SSAValue:
         owner, place = place_of(number)
         if isinstance(owner.type, IndexType):
             return self.insert(arith.IndexCastOp(owner, IntegerType(64)))

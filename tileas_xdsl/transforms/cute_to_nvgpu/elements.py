@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.pointers import ACCESSED
 from tileas_xdsl.dialects.cute.values import Pointer, View, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import runs
 

@@ -14,8 +14,8 @@ from tileas_xdsl.dialects.cute.operation import CuteOp
 from tileas_xdsl.dialects.cute.values import leaves, symbol
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.layout import Layout
+from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.layout.int_tuple import wrap
-from tileas_xdsl.layout.symbols import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.control_flow import (
     convert_for,
     convert_if,

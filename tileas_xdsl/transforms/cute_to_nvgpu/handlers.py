@@ -53,7 +53,7 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreOp,
     MemRefStoreVecOp,
 )
-from tileas_xdsl.layout.symbols import Expression
+from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
     get_value,
     make_atom,

@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.elements import as_vector
 from tileas_xdsl.dialects.cute.view_types import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
-from tileas_xdsl.transforms.cute_lowering.numbers import Insert
+from tileas_xdsl.threads.index.expression_codegen import Insert
 
 Places = Sequence[int]
 """Elements of an allocation, by their offsets."""

@@ -22,9 +22,9 @@ from tileas_xdsl.threads.codegen.integer_ops import cast_index
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
+from tileas_xdsl.threads.index.thread_affine import of_scalar
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffers import ALLOCATIONS
 from tileas_xdsl.transforms.lower_tl.dot.instruction_choice import PRODUCTS, product_in
 from tileas_xdsl.transforms.lower_tl.loops.parallel_loops import LOOPS
@@ -48,7 +48,7 @@ def kernel(state: State, op: KernelOp) -> None:
     e = state.e
     for axis, argument, extent in zip(AXES, op.body.block.args, op.extents, strict=False):
         number = cast_index(e, e.insert(BlockIdxOp(axis)).result, IndexType())
-        state.values[argument] = Sum.scalar(number)
+        state.values[argument] = of_scalar(number)
         if isinstance(extent, int):
             state.ranges[number] = (0, extent - 1)
     state.run(op.body.block)
@@ -117,6 +117,6 @@ def _take_arguments(state: State, function: func.FuncOp) -> None:
                 state.places[argument] = found
             case Scalar():
                 is_index = isinstance(argument.type, IndexType)
-                state.values[argument] = Sum.scalar(found.value) if is_index else found.value
+                state.values[argument] = of_scalar(found.value) if is_index else found.value
             case _:
                 raise op_error(function, f"takes {argument.type}, which is not lowered to threads")

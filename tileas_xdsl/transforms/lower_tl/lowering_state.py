@@ -15,12 +15,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.index.affine_codegen import AffineWriter
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_scalar
 from tileas_xdsl.threads.registers.vector_values import element_type
-from tileas_xdsl.transforms.lower_tl.affine_codegen import SumWriter
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, Place, SharedPlace
 
 Handler: TypeAlias = "Callable[[State, Any], None]"
@@ -44,7 +45,9 @@ class State:
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     registers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """By storage, what registers of fragments and local buffers hold now."""
-    values: dict[SSAValue, Sum | SSAValue] = field(default_factory=dict[SSAValue, "Sum | SSAValue"])
+    values: dict[SSAValue, ThreadAffine | SSAValue] = field(
+        default_factory=dict[SSAValue, "ThreadAffine | SSAValue"]
+    )
     """Scalars, the same in all threads."""
     ranges: dict[SSAValue, tuple[int, int]] = field(default_factory=dict[SSAValue, tuple[int, int]])
     """The smallest and the largest number that a scalar may be."""
@@ -52,10 +55,10 @@ class State:
         default_factory=dict[tuple[Operation, str], int]
     )
     """Shared memory through which threads exchange elements, by operation and what for."""
-    writer: SumWriter = field(init=False)
+    writer: AffineWriter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.writer = SumWriter(self.e, self.threads)
+        self.writer = AffineWriter(self.e, self.threads)
 
     def lower(self, op: Operation) -> None:
         """Lower one operation of the block; an error where nothing lowers it."""
@@ -103,17 +106,17 @@ class State:
             raise op_error(op, f"takes a buffer in shared memory, not {buffer.type}")
         return place
 
-    def sum(self, value: SSAValue) -> Sum:
+    def affine(self, value: SSAValue) -> ThreadAffine:
         """An integer of the block as a sum."""
         found = self.values[value]
-        return found if isinstance(found, Sum) else Sum.scalar(found)
+        return found if isinstance(found, AffineForm) else of_scalar(found)
 
     def scalar(self, value: SSAValue) -> SSAValue:
         """A scalar of the block as code."""
         found = self.values[value]
-        if not isinstance(found, Sum):
+        if not isinstance(found, AffineForm):
             return found
-        if found.is_known and not isinstance(value.type, IndexType):
-            constant: Any = IntegerAttr(int(found.table[0, 0]), value.type)  # pyright: ignore
+        if found.is_constant and not isinstance(value.type, IndexType):
+            constant: Any = IntegerAttr(int(found.constant[0, 0]), value.type)  # pyright: ignore
             return self.e.insert(arith.ConstantOp(constant)).result
         return self.writer.number(found, np.ones(self.threads, dtype=bool), value.type)

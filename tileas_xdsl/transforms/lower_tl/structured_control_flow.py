@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.threads.index.thread_affine import of_scalar, uniform
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory_effects import written_in
 
@@ -58,7 +58,7 @@ def _written_out(state: State, op: SerialOp | PipelinedOp) -> None:
             "are written out",
         )
     for number in rounds:
-        state.values[op.variable] = Sum.of(number)
+        state.values[op.variable] = uniform(number)
         state.run(op.body.block)
 
 
@@ -95,7 +95,7 @@ def _is_index_of_registers(op: Operation, position: int) -> bool:
 
 def range_of(state: State, lower: SSAValue, upper: SSAValue) -> tuple[int, int] | None:
     """The smallest and the largest value of a variable, where limits of its bounds are known."""
-    ends = [state.sum(value).limits(state.ranges) for value in (lower, upper)]
+    ends = [state.affine(value).range(state.ranges.get) for value in (lower, upper)]
     if ends[0] is None or ends[1] is None:
         return None
     return int(ends[0][0].min()), max(int(ends[1][1].max()) - 1, int(ends[0][0].min()))
@@ -120,7 +120,7 @@ def loop(
     begin = [*carried, *(state.registers[s] for s in storages)]
     block = Block(arg_types=[INDEX, *(value.type for value in begin)])
     made = scf.ForOp(*bounds, begin, Region(block))
-    state.values[variable] = Sum.scalar(block.args[0])
+    state.values[variable] = of_scalar(block.args[0])
     e.promised[block.args[0]] = gcd(divisor_of(e, bounds[0]), divisor_of(e, bounds[2]))
     if limits is not None:
         state.ranges[block.args[0]] = limits

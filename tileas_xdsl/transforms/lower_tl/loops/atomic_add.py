@@ -31,7 +31,7 @@ def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
         raise op_error(op, f"adds elements of {place.element}, which no instruction does")
     work.touch(storage_of(op.buffer), AccessKind.UPDATE)
     value = work.operand(op.value)
-    indices = [work.sum(index) for index in op.indices]
+    indices = [work.affine(index) for index in op.indices]
     access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
     for piece in access.pieces:
         pointer, offset = access.place(piece)

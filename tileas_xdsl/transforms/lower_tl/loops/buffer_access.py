@@ -15,8 +15,8 @@ from tileas_xdsl.dialects.tl.buffers import AllocLocalOp, storage_of
 from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work, local_elements
@@ -27,13 +27,13 @@ from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import spilled
 
 
-def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[Sum]) -> Value:
+def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine]) -> Value:
     """The elements of a buffer at indices: a vector, or a scalar where all steps have one alike."""
     place = work.state.places[buffer]
     if isinstance(place, LocalPlace):
         return local_elements(work, place)[_position(op, place, indices)]
     if isinstance(place, FragmentPlace):
-        if all(index.is_known for index in indices):
+        if all(index.is_constant for index in indices):
             return fragments.read(work, op, place, indices)
         return _loaded(work, op, _spilled(work, op, place), indices, place.element)
     work.touch(storage_of(buffer), AccessKind.READ)
@@ -51,7 +51,7 @@ def _loaded(
     work: Work,
     op: Operation,
     place: GlobalView | SharedPlace,
-    indices: Sequence[Sum],
+    indices: Sequence[ThreadAffine],
     element: Attribute,
 ) -> SSAValue:
     value = aligned.load(memory.Access.of(work, op, place, indices, work.active))
@@ -60,7 +60,7 @@ def _loaded(
 
 
 def write(
-    work: Work, op: Operation, buffer: SSAValue, indices: Sequence[Sum], value: SSAValue
+    work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine], value: SSAValue
 ) -> None:
     """Elements put into a buffer; of the copies of an iteration one acts on shared memory."""
     place = work.state.places[buffer]
@@ -79,7 +79,7 @@ def write(
     aligned.store(memory.Access.of(work, op, place, indices, flags), value)
 
 
-def _position(op: Operation, place: LocalPlace, indices: Sequence[Sum]) -> int:
+def _position(op: Operation, place: LocalPlace, indices: Sequence[ThreadAffine]) -> int:
     """The row-major number of an element of a local buffer."""
     position = 0
     for index, extent in zip(indices, place.shape, strict=True):
@@ -93,7 +93,7 @@ def _position(op: Operation, place: LocalPlace, indices: Sequence[Sum]) -> int:
 
 
 def _write_local(
-    work: Work, op: Operation, place: LocalPlace, indices: Sequence[Sum], value: SSAValue
+    work: Work, op: Operation, place: LocalPlace, indices: Sequence[ThreadAffine], value: SSAValue
 ) -> None:
     elements, position = local_elements(work, place), _position(op, place, indices)
     mine: Value = value
@@ -103,20 +103,20 @@ def _write_local(
         mine = bodies.chosen(work, condition, *sides, place.element)
     known = work.known_path
     if not known.all():
-        flags = Sum(known.astype(np.int64))
+        flags = of_table(known.astype(np.int64))
         mine = bodies.chosen(work, flags, mine, elements[position], place.element)
     elements[position] = mine
 
 
 def load(work: Work, op: memref.LoadOp) -> Sequence[Value]:
     """An element of a buffer."""
-    return [read(work, op, op.memref, [work.sum(index) for index in op.indices])]
+    return [read(work, op, op.memref, [work.affine(index) for index in op.indices])]
 
 
 def store(work: Work, op: memref.StoreOp) -> Sequence[Value]:
     """An element put into a buffer."""
     value = work.operand(op.value)
-    write(work, op, op.memref, [work.sum(index) for index in op.indices], value)
+    write(work, op, op.memref, [work.affine(index) for index in op.indices], value)
     return ()
 
 
@@ -126,7 +126,7 @@ def alloc_local(work: Work, op: AllocLocalOp) -> Sequence[Value]:
     count = int(np.prod(shape, dtype=np.int64))
     work.state.places[op.buffer] = LocalPlace(op.buffer, shape, type_, count)
     work.locals[op.buffer] = [zero(work.e, type_) for _ in range(count)]
-    return [Sum.of(0)]
+    return [uniform(0)]
 
 
 _TABLE: Any = {AllocLocalOp: alloc_local, memref.LoadOp: load, memref.StoreOp: store}

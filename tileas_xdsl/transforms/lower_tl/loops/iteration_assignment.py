@@ -13,8 +13,8 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.fragment import THREAD, VALUE
 from tileas_xdsl.layout.inverse import invert
 from tileas_xdsl.layout.recovery import recover
+from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, ThreadDigit
-from tileas_xdsl.transforms.lower_tl.affine_codegen import Hints
 
 WORD_BITS = 32
 

@@ -19,13 +19,21 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.affine_expressions import number_of_affine
 from tileas_xdsl.dialects.cute import SelectFragmentOp
 from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.layout.expr.expression import BinaryExpression, Number, Position, Variable
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import divide, index_constant, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.index.constant_tables import constant_table, folded
 from tileas_xdsl.threads.index.generate import ONE_BY_ONE
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.threads.index.thread_affine import (
+    ThreadAffine,
+    is_uniform,
+    of_iterations,
+    of_scalar,
+    of_table,
+    uniform,
+)
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
 
 BodyHandler: TypeAlias = Callable[[Work, Any], Sequence[Value]]
@@ -63,14 +71,16 @@ def lower(work: Work, op: Operation, handlers: Bodies) -> None:
 def apply(work: Work, op: affine.ApplyOp) -> Sequence[Value]:
     """An affine expression."""
     map_ = op.map.data
-    operands = [work.sum(value) for value in op.mapOperands]
+    operands = [work.affine(value) for value in op.mapOperands]
     dims, symbols = operands[: map_.num_dims], operands[map_.num_dims :]
     return [_expression(work, number_of_affine(map_.results[0]), dims, symbols)]
 
 
-def _expression(work: Work, number: Number, dims: Sequence[Sum], symbols: Sequence[Sum]) -> Sum:
+def _expression(
+    work: Work, number: Number, dims: Sequence[ThreadAffine], symbols: Sequence[ThreadAffine]
+) -> ThreadAffine:
     if isinstance(number, int):
-        return Sum.of(number)
+        return uniform(number)
     if isinstance(number, Variable):
         key: Position = number.key
         return dims[key.number] if key.letter == "d" else symbols[key.number]
@@ -80,33 +90,33 @@ def _expression(work: Work, number: Number, dims: Sequence[Sum], symbols: Sequen
     return _combined(work, number.kind, left, right)
 
 
-def _combined(work: Work, kind: str, left: Sum, right: Sum) -> Sum:
+def _combined(work: Work, kind: str, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
     if kind == "add":
         return left.plus(right)
     if kind == "mul":
         return product(work, left, right)
-    assert right.is_known
-    number = int(right.table[0, 0])
+    assert right.is_constant
+    number = int(right.constant[0, 0])
     if kind == "floormod":
         return remainder(work, left, number)
     if kind == "floordiv":
         return quotient(work, left, number)
-    return quotient(work, left.plus(Sum.of(number - 1)), number)
+    return quotient(work, left.plus(uniform(number - 1)), number)
 
 
-def product(work: Work, left: Sum, right: Sum) -> Sum:
+def product(work: Work, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
     """A product; of two that are not known it is computed."""
-    if right.is_known:
-        return left.times(right.table)
-    if left.is_known:
-        return right.times(left.table)
-    if left.is_alike and right.is_alike:
-        return Sum.scalar(multiply(work.e, work.at(left, 0), work.at(right, 0)))
+    if right.is_constant:
+        return left.times(right.constant)
+    if left.is_constant:
+        return right.times(left.constant)
+    if is_uniform(left) and is_uniform(right):
+        return of_scalar(multiply(work.e, work.at(left, 0), work.at(right, 0)))
     pairs = [(work.at(left, k), work.at(right, k)) for k in range(work.count)]
-    return Sum.each([multiply(work.e, *pair) for pair in pairs])
+    return of_iterations([multiply(work.e, *pair) for pair in pairs])
 
 
-def quotient(work: Work, left: Sum, number: int) -> Sum:
+def quotient(work: Work, left: ThreadAffine, number: int) -> ThreadAffine:
     """A quotient rounded down, by a positive number."""
     found = left.divided(number)
     if found is not None:
@@ -117,52 +127,56 @@ def quotient(work: Work, left: Sum, number: int) -> Sum:
     return _of_each(work, left, lambda a: divide(work.e, a, number))
 
 
-def remainder(work: Work, left: Sum, number: int) -> Sum:
+def remainder(work: Work, left: ThreadAffine, number: int) -> ThreadAffine:
     """A remainder that is not negative, by a positive number."""
-    found = left.rest(number)
+    found = left.remainder(number)
     if found is not None:
-        return found
+        return of_table(found)
     if _may_be_negative(work, left):
         return left.plus(quotient(work, left, number).times(-number))
     return _of_each(work, left, lambda a: modulo(work.e, a, number))
 
 
-def _may_be_negative(work: Work, sum_: Sum) -> bool:
-    limits = sum_.limits(work.state.ranges)
+def _may_be_negative(work: Work, form: ThreadAffine) -> bool:
+    limits = form.range(work.state.ranges.get)
     return limits is None or bool((limits[0] < 0).any())
 
 
-def _of_each(work: Work, operand: Sum, make: Callable[[SSAValue], SSAValue]) -> Sum:
+def _of_each(
+    work: Work, operand: ThreadAffine, make: Callable[[SSAValue], SSAValue]
+) -> ThreadAffine:
     """An integer of another one, computed once or in each step."""
-    if operand.is_alike:
-        return Sum.scalar(make(work.at(operand, 0)))
-    return Sum.each([make(work.at(operand, k)) for k in range(work.count)])
+    if is_uniform(operand):
+        return of_scalar(make(work.at(operand, 0)))
+    return of_iterations([make(work.at(operand, k)) for k in range(work.count)])
 
 
-def _integer(make: Callable[[Work, Sum, Sum], Sum]) -> BodyHandler:
+def _integer(make: Callable[[Work, ThreadAffine, ThreadAffine], ThreadAffine]) -> BodyHandler:
     """Arithmetic of indices, which stays a sum where it can."""
 
     def handle(work: Work, op: Operation) -> Sequence[Value]:
         known = [work.value(value) for value in op.operands]
         is_index = isinstance(op.results[0].type, IndexType)
-        if not is_index or not any(isinstance(value, Sum) for value in known):
+        if not is_index or not any(isinstance(value, AffineForm) for value in known):
             return computed(work, op)
-        return [make(work, *(work.sum(value) for value in op.operands))]
+        return [make(work, *(work.affine(value) for value in op.operands))]
 
     return handle
 
 
-def _minus(work: Work, left: Sum, right: Sum) -> Sum:
+def _minus(work: Work, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
     return left.plus(right.times(-1))
 
 
-def _division(make: Callable[[Work, Sum, int], Sum], *, floor: bool) -> BodyHandler:
+def _division(
+    make: Callable[[Work, ThreadAffine, int], ThreadAffine], *, floor: bool
+) -> BodyHandler:
     """Division of indices by a constant; that which rounds to 0 is of numbers from 0 on."""
 
     def handle(work: Work, op: Operation) -> Sequence[Value]:
         left, right = (work.value(value) for value in op.operands)
         number = known_number(right)
-        if not isinstance(op.results[0].type, IndexType) or not isinstance(left, Sum):
+        if not isinstance(op.results[0].type, IndexType) or not isinstance(left, AffineForm):
             return computed(work, op)
         if number is None or number < 1:
             return computed(work, op)
@@ -175,16 +189,16 @@ def _division(make: Callable[[Work, Sum, int], Sum], *, floor: bool) -> BodyHand
 
 def known_number(value: Value) -> int | None:
     """The number that a value is everywhere; None for any other."""
-    if not isinstance(value, Sum) or not value.is_known:
+    if not isinstance(value, AffineForm) or not value.is_constant:
         return None
-    first = value.table[0, 0]
-    return int(first) if (value.table == first).all() else None
+    first = value.constant[0, 0]
+    return int(first) if (value.constant == first).all() else None
 
 
 def index_cast(work: Work, op: arith.IndexCastOp) -> Sequence[Value]:
     """Another type of integer; indices have 32 bits."""
     found = work.value(op.input)
-    if isinstance(found, Sum) and not found.is_known and op.result.type in WIDE:
+    if isinstance(found, AffineForm) and not found.is_constant and op.result.type in WIDE:
         return [found]
     return computed(work, op)
 
@@ -192,18 +206,18 @@ def index_cast(work: Work, op: arith.IndexCastOp) -> Sequence[Value]:
 def compare(work: Work, op: arith.CmpiOp) -> Sequence[Value]:
     """A comparison; one that limits decide is known."""
     sides = [work.value(value) for value in op.operands]
-    if all(isinstance(side, Sum) for side in sides):
+    if all(isinstance(side, AffineForm) for side in sides):
         known = _decided(work, op)
         if known is not None:
-            return [Sum.of(int(known))]
+            return [uniform(int(known))]
     return computed(work, op)
 
 
 def _decided(work: Work, op: arith.CmpiOp) -> bool | None:
     """What a signed order is for all steps that run; None where they differ."""
     predicate = op.predicate.value.data
-    difference = _minus(work, work.sum(op.lhs), work.sum(op.rhs))
-    limits = difference.limits(work.state.ranges)
+    difference = _minus(work, work.affine(op.lhs), work.affine(op.rhs))
+    limits = difference.range(work.state.ranges.get)
     if limits is None or predicate not in _ORDERS:
         return None
     active = work.active
@@ -233,17 +247,17 @@ def constant(work: Work, op: arith.ConstantOp) -> Sequence[Value]:
     if isinstance(op.value, IntegerAttr):
         table = constant_table(op)
         assert table is not None
-        return [Sum(table.reshape(1, 1))]
+        return [of_table(table.reshape(1, 1))]
     return [work.e.insert(arith.ConstantOp(op.value)).result]
 
 
 def computed(work: Work, op: Operation) -> Sequence[Value]:
     """An operation of `arith` or `math`: known, once, or on vectors."""
     values = [work.value(value) for value in op.operands]
-    if values and all(isinstance(value, Sum) and value.is_known for value in values):
-        known = folded(op, [value.table for value in values if isinstance(value, Sum)])
+    if values and all(isinstance(value, AffineForm) and value.is_constant for value in values):
+        known = folded(op, [value.constant for value in values if isinstance(value, AffineForm)])
         if known is not None:
-            return [Sum(known)]
+            return [of_table(known)]
     operands = [work.operand(value) for value in op.operands]
     if not any(isinstance(value.type, VectorType) for value in operands):
         return on_scalars(work.e, op, operands)
@@ -290,23 +304,23 @@ def dimension(work: Work, op: memref.DimOp) -> Sequence[Value]:
     if not isinstance(place, GlobalView) or axis is None:
         raise op_error(op, "asks for a constant dimension of an array")
     extent = place.extents[axis]
-    return [Sum.of(extent) if isinstance(extent, int) else Sum.scalar(extent)]
+    return [uniform(extent) if isinstance(extent, int) else of_scalar(extent)]
 
 
-def _is_known(value: Value) -> TypeGuard[Sum]:
-    return isinstance(value, Sum) and value.is_known
+def _is_known(value: Value) -> TypeGuard[ThreadAffine]:
+    return isinstance(value, AffineForm) and value.is_constant
 
 
 def chosen(work: Work, condition: Value, first: Value, second: Value, type_: Attribute) -> Value:
     """The first value where a condition holds, else the second."""
-    if isinstance(condition, Sum):
-        if condition.is_known and _is_known(first) and _is_known(second):
-            return Sum(np.where(condition.table != 0, first.table, second.table))
+    if isinstance(condition, AffineForm):
+        if condition.is_constant and _is_known(first) and _is_known(second):
+            return of_table(np.where(condition.constant != 0, first.constant, second.constant))
         decided = known_number(condition)
         if decided is not None:
             return first if decided else second
-    sides = [work.written(v, type_) if isinstance(v, Sum) else v for v in (first, second)]
-    mask = work.written(condition, i1) if isinstance(condition, Sum) else condition
+    sides = [work.written(v, type_) if isinstance(v, AffineForm) else v for v in (first, second)]
+    mask = work.written(condition, i1) if isinstance(condition, AffineForm) else condition
     vectors = [v for v in (mask, *sides) if isinstance(v.type, VectorType)]
     if vectors:
         sides = [work.spread(value) for value in sides]

@@ -14,17 +14,26 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.inference.program import AccessKind
+from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, index_constant, logical_and, xor
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds
+from tileas_xdsl.threads.index.thread_affine import (
+    INDEX,
+    ThreadAffine,
+    at_iteration,
+    column,
+    is_uniform,
+    of_iterations,
+    of_scalar,
+)
 from tileas_xdsl.threads.registers.vector_values import element, joined, repeated
-from tileas_xdsl.transforms.lower_tl.affine_expr import INDEX, Sum, column
 from tileas_xdsl.transforms.lower_tl.buffer_locations import LocalPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
-Value: TypeAlias = Sum | SSAValue
+Value: TypeAlias = ThreadAffine | SSAValue
 """An integer that is known up to scalars; else a scalar, the same in all steps, or a vector."""
 
 Path: TypeAlias = tuple[tuple[SSAValue, bool], ...]
@@ -88,19 +97,19 @@ class Work:
         found = self.values.get(value)
         return self.state.values[value] if found is None else found
 
-    def sum(self, value: SSAValue) -> Sum:
+    def affine(self, value: SSAValue) -> ThreadAffine:
         """An integer as a sum."""
         found = self.value(value)
-        if isinstance(found, Sum):
+        if isinstance(found, AffineForm):
             return found
         if isinstance(found.type, VectorType):
-            return Sum.each([element(self.e, found, k) for k in range(self.count)])
-        return Sum.scalar(found)
+            return of_iterations([element(self.e, found, k) for k in range(self.count)])
+        return of_scalar(found)
 
     def operand(self, value: SSAValue) -> SSAValue:
         """A scalar, or a vector of all steps."""
         found = self.value(value)
-        return self.written(found, value.type) if isinstance(found, Sum) else found
+        return self.written(found, value.type) if isinstance(found, AffineForm) else found
 
     def vector_of(self, value: SSAValue) -> SSAValue:
         """A value of each step; a scalar where there is one step only."""
@@ -112,30 +121,30 @@ class Work:
             return found
         return repeated(self.e, found, self.count)
 
-    def written(self, sum_: Sum, type_: Attribute) -> SSAValue:
+    def written(self, form: ThreadAffine, type_: Attribute) -> SSAValue:
         """An integer as code."""
         active = self.active
-        if sum_.is_alike:
-            return self._number(sum_.step(0), np.any(active, axis=1), type_, 0)
+        if is_uniform(form):
+            return self._number(at_iteration(form, 0), np.any(active, axis=1), type_, 0)
         return joined(
             self.e,
             [
-                self._number(sum_.step(k), column(active, k)[:, 0], type_, k)
+                self._number(at_iteration(form, k), column(active, k)[:, 0], type_, k)
                 for k in range(self.count)
             ],
         )
 
-    def at(self, sum_: Sum, k: int, type_: Attribute = INDEX) -> SSAValue:
+    def at(self, form: ThreadAffine, k: int, type_: Attribute = INDEX) -> SSAValue:
         """An integer in one step; one that all steps have alike is right for all of them."""
         active = self.active
-        runs = np.any(active, axis=1) if sum_.is_alike else column(active, k)[:, 0]
-        return self._number(sum_.step(k), runs, type_, k)
+        runs = np.any(active, axis=1) if is_uniform(form) else column(active, k)[:, 0]
+        return self._number(at_iteration(form, k), runs, type_, k)
 
-    def _number(self, step: Sum, valid: Flags, type_: Attribute, k: int) -> SSAValue:
-        if step.is_known and (constant := _only(step.table[:, 0], valid)) is not None:
+    def _number(self, step: ThreadAffine, valid: Flags, type_: Attribute, k: int) -> SSAValue:
+        if step.is_constant and (constant := _only(step.constant[:, 0], valid)) is not None:
             return self._constant(constant, type_)
         if type_ == i1:
-            flags = np.broadcast_to(step.table[:, 0] != 0, (self.steps.threads,)) & valid
+            flags = np.broadcast_to(step.constant[:, 0] != 0, (self.steps.threads,)) & valid
             found = holds(self.e, flags, self.steps.digits)
             return i1_constant(self.e, True) if found is None else found
         return self.state.writer.number(step, valid, type_, self.steps.hints(k))
@@ -152,8 +161,8 @@ class Work:
     def under(self, condition: SSAValue, wanted: bool) -> Generator[None]:
         """Only the steps where a condition is what it has to be."""
         found, outer = self.value(condition), (self.path, self.known_path)
-        if isinstance(found, Sum):
-            flags = (found.table != 0) == wanted
+        if isinstance(found, AffineForm):
+            flags = (found.constant != 0) == wanted
             self.known_path = self.known_path & flags
         else:
             self.path = (*self.path, (found, wanted))

@@ -14,8 +14,8 @@ from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine, uniform
 from tileas_xdsl.threads.registers.vector_values import joined
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.atomic_add import ATOMICS
@@ -33,7 +33,7 @@ def parallel(state: State, op: ParallelOp) -> None:
     owners = owners_of(state, op, op.layout, op.extents)
     types = [v.type for inner in op.body.walk() for v in (*inner.operands, *inner.results)]
 
-    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+    def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
         work.values.update(zip(op.variables, coordinates, strict=True))
         bodies.run(work, op.body.block, BODIES)
 
@@ -48,7 +48,7 @@ def copy(state: State, op: CopyOp) -> None:
         raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
     types = [element_of(op.source.type), element_of(op.target.type)]
 
-    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+    def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
         value = read(work, op, op.source, indices_of(work, op.source_side, coordinates))
         assert isinstance(value, SSAValue)
         value = converted(state.e, value, types[1])
@@ -57,11 +57,13 @@ def copy(state: State, op: CopyOp) -> None:
     iterate(state, op, owners, types, body)
 
 
-def indices_of(work: Work, side: Side, coordinates: Sequence[Sum]) -> Sequence[Sum]:
+def indices_of(
+    work: Work, side: Side, coordinates: Sequence[ThreadAffine]
+) -> Sequence[ThreadAffine]:
     """The indices of a side of a copy."""
-    found: list[Sum] = []
+    found: list[ThreadAffine] = []
     for axis, variable in enumerate(side.variables):
-        index = work.sum(side.offsets[axis]) if side.offsets else Sum.of(0)
+        index = work.affine(side.offsets[axis]) if side.offsets else uniform(0)
         if variable is not None:
             index = index.plus(coordinates[variable])
         found.append(index)
@@ -129,7 +131,7 @@ def branch(work: Work, op: scf.IfOp) -> Sequence[Value]:
 def serial(work: Work, op: SerialOp) -> Sequence[Value]:
     """Rounds of constant bounds, written out."""
     for number in op.static_bounds or ():
-        work.values[op.variable] = Sum.of(number)
+        work.values[op.variable] = uniform(number)
         bodies.run(work, op.body.block, BODIES)
     return ()
 
@@ -141,7 +143,7 @@ def counted(work: Work, op: scf.ForOp) -> Sequence[Value]:
         raise op_error(op, "has constant bounds where it stands in a tl.parallel")
     values = [work.value(value) for value in op.iter_args]
     for number in range(*(bound or 0 for bound in bounds)):
-        work.values[op.body.block.args[0]] = Sum.of(number)
+        work.values[op.body.block.args[0]] = uniform(number)
         work.values.update(zip(op.body.block.args[1:], values, strict=True))
         values = list(bodies.run(work, op.body.block, BODIES))
     return values

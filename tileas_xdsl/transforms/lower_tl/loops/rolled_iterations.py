@@ -14,7 +14,7 @@ from xdsl.ir import Block, Region
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_scalar, of_table
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
 from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
@@ -57,7 +57,9 @@ class Rounds:
             return None
         return Rounds(owners.shape, count, step, vector, begin, first)
 
-    def run(self, state: State, vector: int, body: Callable[[Work, Sequence[Sum]], None]) -> None:
+    def run(
+        self, state: State, vector: int, body: Callable[[Work, Sequence[ThreadAffine]], None]
+    ) -> None:
         """The loop, whose body is written once."""
         e, block = state.e, Block(arg_types=[IndexType()])
         number = block.args[0]
@@ -68,7 +70,7 @@ class Rounds:
         first = self.first[:, None] & np.ones_like(iterations, dtype=bool)
         work = Work(state, Steps(self.shape, iterations, first), vector)
         start = np.maximum(self.begin, 0)[:, None]
-        linear = Sum(start, ((number, np.full((1, 1), self.step, dtype=np.int64)),))
+        linear = of_table(start).plus(of_scalar(number).times(self.step))
         with e.within(block):
             if self._may_end_early:
                 end = index_constant(e, prod(self.shape))
@@ -91,18 +93,20 @@ class Rounds:
         last = self.begin[self.begin >= 0] + (self.count - 1) * self.step
         return bool((last >= prod(self.shape)).any())
 
-    def _coordinates(self, work: Work, linear: Sum, neighbours: Table) -> Sequence[Sum]:
+    def _coordinates(
+        self, work: Work, linear: ThreadAffine, neighbours: Table
+    ) -> Sequence[ThreadAffine]:
         """Quotients and remainders of the number of the first iteration of a round."""
-        found: list[Sum] = []
+        found: list[ThreadAffine] = []
         for axis, extent in enumerate(self.shape):
             index = quotient(work, linear, prod(self.shape[axis + 1 :]))
             if axis > 0:
                 index = remainder(work, index, extent)
-            for value, _ in index.terms:
+            for value in index.terms:
                 work.state.ranges.setdefault(value, (0, extent - 1))
             found.append(index)
-        for value, _ in found[-1].terms:
-            if value not in {scalar for scalar, _ in linear.terms}:
+        for value in found[-1].terms:
+            if value not in linear.terms:
                 work.e.promised[value] = self.vector
-        found[-1] = found[-1].plus(Sum(neighbours))
+        found[-1] = found[-1].plus(of_table(neighbours))
         return found

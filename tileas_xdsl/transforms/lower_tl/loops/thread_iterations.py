@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
     MOST_REGISTERS,
     Steps,
@@ -56,7 +56,7 @@ MOST_STEPS = 1024
 WIDTHS = (16, 8, 4, 2, 1)
 """Neighbours that a round may run, the most first."""
 
-Body: TypeAlias = Callable[[Work, Sequence[Sum]], None]
+Body: TypeAlias = Callable[[Work, Sequence[ThreadAffine]], None]
 """What an iteration does, given its coordinates."""
 
 
@@ -85,7 +85,7 @@ def iterate(
     writes: dict[tuple[Operation, int], Table] = {}
     for chunk in steps.chunks(MOST_REGISTERS):
         work = Work(state, chunk, vector, writes=writes)
-        body(work, [Sum(table) for table in chunk.coordinates])
+        body(work, [of_table(table) for table in chunk.coordinates])
 
 
 def _touches_registers(op: Operation) -> bool:

@@ -17,15 +17,17 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import element, joined, strip
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 
 NONE = -1
 
 
-def read(work: Work, op: Operation, place: FragmentPlace, indices: Sequence[Sum]) -> SSAValue:
+def read(
+    work: Work, op: Operation, place: FragmentPlace, indices: Sequence[ThreadAffine]
+) -> SSAValue:
     """The elements of all steps: a vector, or a scalar where all steps read one register."""
     elements, mine = elements_of(work, op, place, indices)
     slots = slots_of(work, op, place, elements, mine)
@@ -72,7 +74,11 @@ def _select(work: Work, condition: SSAValue, first: SSAValue, second: SSAValue) 
 
 
 def write(
-    work: Work, op: Operation, place: FragmentPlace, indices: Sequence[Sum], value: SSAValue
+    work: Work,
+    op: Operation,
+    place: FragmentPlace,
+    indices: Sequence[ThreadAffine],
+    value: SSAValue,
 ) -> None:
     """Elements of all steps put into registers; those that nobody writes stay as they are."""
     elements, mine = elements_of(work, op, place, indices)
@@ -142,20 +148,20 @@ def _assembled(work: Work, old: SSAValue, parts: Sequence[SSAValue | None]) -> S
 
 
 def elements_of(
-    work: Work, op: Operation, place: FragmentPlace, indices: Sequence[Sum]
+    work: Work, op: Operation, place: FragmentPlace, indices: Sequence[ThreadAffine]
 ) -> tuple[Table, Flags]:
     """`(threads, steps)`: the row-major elements that are touched, and by which steps."""
     shape = (work.steps.threads, work.count)
     mine = np.broadcast_to(work.active, shape)
     total = np.zeros((1, 1), dtype=np.int64)
     for axis, (index, extent) in enumerate(zip(indices, place.layout.shape, strict=True)):
-        if not index.is_known:
+        if not index.is_constant:
             raise op_error(
                 op,
                 f"index {axis} of a fragment depends on a value that only run time knows: "
                 "registers have no address",
             )
-        table = np.broadcast_to(index.table, shape)
+        table = np.broadcast_to(index.constant, shape)
         outside = mine & ((table < 0) | (table >= extent))
         if outside.any() and not work.path:
             text = f"touches element {int(table[outside][0])} along dimension {axis} of {extent}"

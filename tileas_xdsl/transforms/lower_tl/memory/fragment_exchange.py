@@ -22,9 +22,9 @@ from tileas_xdsl.layout.recovery import recover
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
+from tileas_xdsl.threads.index.thread_affine import of_table
 from tileas_xdsl.threads.registers.vector_values import joined, length, strip, zero
 from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps, packed_in_word
@@ -58,7 +58,7 @@ def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
     work = Work(state, _steps(place.layout, place.element))
     if kept != place.element:
         part = each(e, part, CARRIERS[place.element].there, kept)
-    indices = [Sum(table) for table in work.steps.coordinates]
+    indices = [of_table(table) for table in work.steps.coordinates]
     flags = work.active & work.steps.first
     memory.store(memory.Access.of(work, op, made, indices, flags), part)
     synchronize_agent(e)
@@ -74,7 +74,7 @@ def stored(element: Attribute) -> tuple[Attribute, int]:
 def taken(state: State, op: Operation, source: SharedPlace, place: FragmentPlace) -> SSAValue:
     """The registers of a fragment that lies in shared memory."""
     work = Work(state, _steps(place.layout, place.element))
-    indices = [Sum(table) for table in work.steps.coordinates]
+    indices = [of_table(table) for table in work.steps.coordinates]
     value = memory.load(memory.Access.of(work, op, source, indices, work.active))
     if source.element != place.element:
         value = each(state.e, value, CARRIERS[place.element].back, place.element)

@@ -10,12 +10,20 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import evaluate
 from tileas_xdsl.threads.codegen.integer_ops import divide, index_constant, xor
 from tileas_xdsl.threads.index.per_thread_tables import Flags
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum, column
+from tileas_xdsl.threads.index.thread_affine import (
+    ThreadAffine,
+    column,
+    of_scalar,
+    of_table,
+    tables_of,
+    uniform,
+)
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
@@ -24,12 +32,14 @@ CHUNK = 16
 """Bytes that every swizzle leaves together."""
 
 
-def shared_offset(work: Work, place: SharedPlace, indices: Sequence[Sum], size: int) -> Sum:
+def shared_offset(
+    work: Work, place: SharedPlace, indices: Sequence[ThreadAffine], size: int
+) -> ThreadAffine:
     """Elements of `size` bytes from where a buffer begins."""
-    if all(index.is_known for index in indices):
-        return Sum(_known(place, indices) // size)
+    if all(index.is_constant for index in indices):
+        return of_table(_known(place, indices) // size)
     swizzle, offset, plain = _parts(place.layout)
-    linear = Sum.of(offset)
+    linear = uniform(offset)
     modes = [plain[k] for k in range(plain.rank)] if len(indices) > 1 else [plain]
     for index, mode in zip(indices, modes, strict=True):
         linear = linear.plus(_through(work, index, mode))
@@ -38,10 +48,10 @@ def shared_offset(work: Work, place: SharedPlace, indices: Sequence[Sum], size: 
     return found if swizzle is None else _swizzled(work, found, swizzle, size)
 
 
-def _known(place: SharedPlace, indices: Sequence[Sum]) -> np.ndarray:
+def _known(place: SharedPlace, indices: Sequence[ThreadAffine]) -> np.ndarray:
     """Bytes by table; what is outside of the buffer is taken at its end."""
     coordinates = [
-        np.clip(index.table, 0, extent - 1)
+        np.clip(index.constant, 0, extent - 1)
         for index, extent in zip(indices, place.shape, strict=True)
     ]
     linear = np.zeros((1, 1), dtype=np.int64)
@@ -62,9 +72,9 @@ def _parts(layout: AnyLayout) -> tuple[Swizzle | None, int, Layout]:
     return layout.outer if layout.outer.bits else None, layout.offset, inner
 
 
-def _through(work: Work, index: Sum, mode: Layout) -> Sum:
+def _through(work: Work, index: ThreadAffine, mode: Layout) -> ThreadAffine:
     """The bytes that one coordinate counts, digit by digit."""
-    total, weight = Sum.of(0), 1
+    total, weight = uniform(0), 1
     leaves = mode.leaves()
     for k, (extent, stride) in enumerate(leaves):
         bytes_ = coefficient_of(stride, ANONYMOUS)
@@ -77,14 +87,14 @@ def _through(work: Work, index: Sum, mode: Layout) -> Sum:
     return total
 
 
-def _swizzled(work: Work, linear: Sum, swizzle: Swizzle, size: int) -> Sum:
+def _swizzled(work: Work, linear: ThreadAffine, swizzle: Swizzle, size: int) -> ThreadAffine:
     """Elements under a byte swizzle, which moves no bits below an element.
 
     Scalars that count whole periods of the swizzle stay outside of it.
     """
     period = (1 << (swizzle.base + swizzle.bits + abs(swizzle.shift))) // size
-    if not any((table % period).any() for _, table in linear.terms):
-        return Sum(swizzle(linear.table * size) // size, linear.terms)
+    if linear.remainder(period) is not None:
+        return AffineForm(swizzle(linear.constant * size) // size, linear.terms)
     chunk = max(CHUNK // size, 1)
     values: list[SSAValue] = []
     starts: list[int] = []
@@ -99,8 +109,10 @@ def _swizzled(work: Work, linear: Sum, swizzle: Swizzle, size: int) -> Sum:
         starts.append(k - first)
         rows.append(len(values) - 1)
     each = np.array(rows)[None, :]
-    terms = tuple((v, (each == row).astype(np.int64)) for row, v in enumerate(values))
-    return Sum(np.array(starts, dtype=np.int64)[None, :], terms)
+    found = of_table(np.array(starts, dtype=np.int64)[None, :])
+    for row, value in enumerate(values):
+        found = found.plus(of_scalar(value).times((each == row).astype(np.int64)))
+    return found
 
 
 def _flipped(work: Work, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
@@ -109,15 +121,15 @@ def _flipped(work: Work, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
     return xor(e, at, divide(e, bits, 1 << swizzle.shift))
 
 
-def _begins(linear: Sum, k: int, chunk: int) -> bool:
+def _begins(linear: ThreadAffine, k: int, chunk: int) -> bool:
     """Whether all threads are where a chunk begins."""
-    return not any((column(table, k) % chunk).any() for table in linear.tables())
+    return not any((column(table, k) % chunk).any() for table in tables_of(linear))
 
 
-def _follows(linear: Sum, first: int, k: int, chunk: int, active: Flags) -> bool:
+def _follows(linear: ThreadAffine, first: int, k: int, chunk: int, active: Flags) -> bool:
     """Whether a step is in the chunk that another one begins, as far behind it as it is later."""
     runs, ran = (column(active, step)[:, 0] for step in (k, first))
-    moved = [column(t, k)[:, 0] - column(t, first)[:, 0] for t in linear.tables()]
+    moved = [column(t, k)[:, 0] - column(t, first)[:, 0] for t in tables_of(linear)]
     return (
         _begins(linear, first, chunk)
         and k - first < chunk

@@ -31,13 +31,21 @@ from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.index.per_thread_tables import Flags
+from tileas_xdsl.threads.index.thread_affine import (
+    ThreadAffine,
+    at_iteration,
+    column,
+    is_uniform,
+    of_scalar,
+    tables_of,
+    uniform,
+)
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     joined,
     strip,
     zero,
 )
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum, column
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.memory.smem_offsets import shared_offset
@@ -49,7 +57,7 @@ ACCESS_BYTES = 16
 class Bound:
     """An index that has to be less than an extent, and not negative."""
 
-    index: Sum
+    index: ThreadAffine
     extent: SSAValue | int
 
 
@@ -71,7 +79,7 @@ class Access:
     """To elements where the buffer begins."""
     element: Attribute
     """As memory holds it."""
-    offset: Sum
+    offset: ThreadAffine
     """In elements."""
     flags: Flags
     """Which steps may do it: `(threads, steps)`."""
@@ -89,7 +97,7 @@ class Access:
         work: Work,
         op: Operation,
         place: GlobalView | SharedPlace,
-        indices: Sequence[Sum],
+        indices: Sequence[ThreadAffine],
         flags: Flags,
         most: int = ACCESS_BYTES,
     ) -> Access:
@@ -159,15 +167,18 @@ class Access:
     def _is_run(self, mine: Flags, first: int, width: int) -> bool:
         """Whether elements follow one another, and the first one is aligned."""
         e, steps = self.work.e, np.arange(width)
-        for table, step in ((self.offset.table, 1), *((t, 0) for _, t in self.offset.terms)):
+        for table, step in (
+            (self.offset.constant, 1),
+            *((t, 0) for t in self.offset.terms.values()),
+        ):
             window = _window(table, first, width, mine)
             if (window - window[:, :1] != step * steps).any():
                 return False
-        if (_window(self.offset.table, first, 1, mine) % width).any():
+        if (_window(self.offset.constant, first, 1, mine) % width).any():
             return False
         return all(
             not (_window(table, first, 1, mine) * divisor_of(e, value) % width).any()
-            for value, table in self.offset.terms
+            for value, table in self.offset.terms.items()
         )
 
     def _is_inside_alike(self, mine: Flags, first: int, width: int) -> bool:
@@ -176,11 +187,11 @@ class Access:
 
     def _is_bound_alike(self, bound: Bound, mine: Flags, first: int, width: int) -> bool:
         e, extent = self.work.e, bound.extent
-        windows = [_window(t, first, width, mine) for t in bound.index.tables()]
+        windows = [_window(t, first, width, mine) for t in tables_of(bound.index)]
         if all((window == window[:, :1]).all() for window in windows):
             return True
         factor = extent if isinstance(extent, int) else divisor_of(e, extent)
-        scalars = [1, *(divisor_of(e, value) for value, _ in bound.index.terms)]
+        scalars = [1, *(divisor_of(e, value) for value in bound.index.terms)]
         aligned = all(
             not (window[:, :1] * scalar % width).any()
             for window, scalar in zip(windows, scalars, strict=True)
@@ -193,7 +204,7 @@ class Access:
     @property
     def is_one(self) -> bool:
         """Whether all steps of a thread that run touch one element under the same conditions."""
-        alike = self.offset.is_alike and all(bound.index.is_alike for bound in self.bounds)
+        alike = is_uniform(self.offset) and all(is_uniform(bound.index) for bound in self.bounds)
         return self.work.count > 1 and alike and self.work.path_is_alike
 
     # code
@@ -233,7 +244,7 @@ class Access:
         """A pointer, and how many elements further on the piece begins."""
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
-        step = self.offset.step(piece.first)
+        step = at_iteration(self.offset, piece.first)
         value, constant = work.state.writer.split(step, mine, work.steps.hints(piece.first))
         if value is None:
             return self._constant_place(constant, piece)
@@ -257,28 +268,28 @@ def _window(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarra
 
 
 def _bounded(
-    work: Work, indices: Sequence[Sum], view: GlobalView
+    work: Work, indices: Sequence[ThreadAffine], view: GlobalView
 ) -> tuple[Flags, tuple[Bound, ...]]:
     """Which steps are known to be out of bounds, and what is to be asked at run time."""
     flags = np.ones((1, 1), dtype=bool)
     bounds: list[Bound] = []
     for index, extent in zip(indices, view.extents, strict=True):
-        if index.is_known and (index.table < 0).any():
-            flags = flags & (index.table >= 0)
+        if index.is_constant and (index.constant < 0).any():
+            flags = flags & (index.constant >= 0)
         if not isinstance(extent, int):
             bounds.append(Bound(index, extent))
             continue
-        limits = index.limits(work.state.ranges)
-        if index.is_known:
-            flags = flags & (index.table < extent)
+        limits = index.range(work.state.ranges.get)
+        if index.is_constant:
+            flags = flags & (index.constant < extent)
         elif limits is None or (limits[0] < 0).any() or (limits[1] >= extent).any():
             bounds.append(Bound(index, extent))
     return flags, tuple(bounds)
 
 
-def _linear(work: Work, indices: Sequence[Sum], view: GlobalView) -> Sum:
+def _linear(work: Work, indices: Sequence[ThreadAffine], view: GlobalView) -> ThreadAffine:
     """Elements from where an array begins."""
-    total = Sum.of(0)
+    total = uniform(0)
     for index, stride in zip(indices, view.strides, strict=True):
         total = total.plus(
             index.times(stride) if isinstance(stride, int) else _scaled(work, index, stride)
@@ -286,14 +297,15 @@ def _linear(work: Work, indices: Sequence[Sum], view: GlobalView) -> Sum:
     return total
 
 
-def _scaled(work: Work, index: Sum, stride: SSAValue) -> Sum:
+def _scaled(work: Work, index: ThreadAffine, stride: SSAValue) -> ThreadAffine:
     """An index times a scalar: its table counts the scalar, its terms are multiplied."""
     e = work.e
     scalar = cast_index(e, stride, index_constant(e, 0).type)
-    terms = [(scalar, index.table)] if index.table.any() else []
-    for value, table in index.terms:
-        terms.append((multiply(e, cast_index(e, value, scalar.type), scalar), table))
-    return Sum(np.zeros((1, 1), dtype=np.int64), tuple(terms))
+    found = of_scalar(scalar).times(index.constant)
+    for value, table in index.terms.items():
+        term = of_scalar(multiply(e, cast_index(e, value, scalar.type), scalar))
+        found = found.plus(term.times(table))
+    return found
 
 
 def load(access: Access) -> SSAValue:

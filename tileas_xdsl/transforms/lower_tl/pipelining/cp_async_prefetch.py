@@ -20,8 +20,8 @@ from tileas_xdsl.threads.codegen.integer_ops import i1_constant, logical_and, xo
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import joined, zero
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops import parallel_loops as loops
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
@@ -81,7 +81,7 @@ def start(state: State, op: CopyOp) -> None:
         loops.copy(state, op)
         return
 
-    def body(work: Work, coordinates: Sequence[Sum]) -> None:
+    def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
         flags = work.active & work.steps.first
         read = Access.of(
             work, op, source, loops.indices_of(work, op.source_side, coordinates), flags

@@ -30,7 +30,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     xor,
 )
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
+from tileas_xdsl.threads.index.thread_affine import of_scalar
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.pipelining.cp_async_prefetch import AsyncCopies
@@ -119,7 +119,7 @@ class _Ahead:
         if self.limits is not None:
             state.ranges[number] = self.limits
         with predicated(e, logical_and(e, is_less(e, number, self.upper), self.way.starter())):
-            state.values[self.op.variable] = Sum.scalar(number)
+            state.values[self.op.variable] = of_scalar(number)
             for each in self.staged.indices:
                 state.lower(each)
             self.take(stage)

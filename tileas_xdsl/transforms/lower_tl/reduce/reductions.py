@@ -22,10 +22,10 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.warp_shuffle import across
+from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds
+from tileas_xdsl.threads.index.thread_affine import of_table
 from tileas_xdsl.threads.registers.vector_values import element, joined, length, zero
-from tileas_xdsl.transforms.lower_tl.affine_codegen import Hints
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import thread_digits
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
@@ -232,7 +232,7 @@ def _joined_row(
 
 def _at(state: State, pointer: SSAValue, places: Table, mine: Any, digits: Any = ()) -> SSAValue:
     """A pointer to the element that each thread names."""
-    number = state.writer.number(Sum(places[:, None]), mine, hints=Hints(digits))
+    number = state.writer.number(of_table(places[:, None]), mine, hints=Hints(digits))
     return advance(state.e, pointer, number)
 
 

@@ -14,8 +14,8 @@ from tileas_xdsl.dialects.tl.base import bits_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
+from tileas_xdsl.threads.index.thread_affine import of_scalar, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
-from tileas_xdsl.transforms.lower_tl.affine_expr import Sum
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
@@ -71,10 +71,10 @@ def _line(work: Work, op: CumSumOp, source: SharedPlace, into: SharedPlace) -> N
     block = Block(arg_types=[IndexType(), wide])
     number, before = block.args
     state.ranges[number] = (0, extent - 1)
-    along = Sum.scalar(number)
+    along = of_scalar(number)
     if op.reverse is not None:
-        along = Sum.of(extent - 1).plus(along.times(-1))
-    indices = [Sum(table) for table in work.steps.coordinates]
+        along = uniform(extent - 1).plus(along.times(-1))
+    indices = [of_table(table) for table in work.steps.coordinates]
     indices.insert(axis, along)
     with e.within(block):
         value = memory.load(memory.Access.of(work, op, source, indices, work.active))

@@ -25,7 +25,7 @@ from tileas_xdsl.threads.index.per_thread_tables import (
     is_simple,
     tabulated,
 )
-from tileas_xdsl.transforms.lower_tl.affine_expr import INDEX, Sum
+from tileas_xdsl.threads.index.thread_affine import INDEX, ThreadAffine
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ NO_HINTS = Hints()
 
 
 @dataclass
-class SumWriter:
+class AffineWriter:
     """Sums as code, each part of them written once in a block."""
 
     e: ThreadBuilder
@@ -74,25 +74,25 @@ class SumWriter:
     """By block and table, the value and the constant that it is the sum of."""
 
     def split(
-        self, sum_: Sum, valid: Flags, hints: Hints = NO_HINTS
+        self, form: ThreadAffine, valid: Flags, hints: Hints = NO_HINTS
     ) -> tuple[SSAValue | None, int]:
         """One step as an `index`, None for nothing, and a constant to add to it.
 
         `valid` says which threads count: `(threads,)`.
         """
         total: SSAValue | None = None
-        for value, factors in sum_.terms:
+        for value, factors in form.terms.items():
             total = self._plus(total, self._product(value, factors[:, 0], valid, hints))
-        mine, constant = self._thread_part(sum_.table[:, 0], valid, hints)
+        mine, constant = self._thread_part(form.constant[:, 0], valid, hints)
         if mine is not None:
             total = mine if total is None else self._plus(mine, total)
         return total, constant
 
     def number(
-        self, sum_: Sum, valid: Flags, type_: Attribute = INDEX, hints: Hints = NO_HINTS
+        self, form: ThreadAffine, valid: Flags, type_: Attribute = INDEX, hints: Hints = NO_HINTS
     ) -> SSAValue:
         """One step as a value."""
-        value, constant = self.split(sum_, valid, hints)
+        value, constant = self.split(form, valid, hints)
         e = self.e
         if value is None:
             return (

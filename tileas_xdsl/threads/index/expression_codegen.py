@@ -1,4 +1,4 @@
-"""Code for numbers that run time knows: the expressions of `layout.symbols` as operations.
+"""Code for numbers that run time knows: the expressions of `layout.expr.expression` as operations.
 
 The same code is made of `arith` and of `llvm`: a `Language` says what the operations are called.
 """
@@ -14,7 +14,13 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute.elements import integer_bits
-from tileas_xdsl.layout.symbols import TRUTHS, Computed, Expression, Unknown, width_of
+from tileas_xdsl.layout.expr.expression import (
+    COMPARISONS,
+    BinaryExpression,
+    Expression,
+    Variable,
+    width_of,
+)
 
 Insert = Callable[[Operation], Any]
 
@@ -24,7 +30,7 @@ class Language:
     """The operations on integers of a dialect."""
 
     binary: Mapping[str, Callable[[SSAValue, SSAValue], Operation]]
-    """By the names of `layout.symbols`, of those that round towards zero."""
+    """By the names of `layout.expr.expression`, of those that round towards zero."""
     compare: Callable[[SSAValue, SSAValue, str], Operation]
     select: Callable[[SSAValue, SSAValue, SSAValue], Operation]
     extend: Callable[[SSAValue, IntegerType], Operation]
@@ -82,7 +88,7 @@ class NumberEmitter:
 
     language: Language
     insert: Insert
-    leaf: Callable[[Unknown], SSAValue]
+    leaf: Callable[[Variable], SSAValue]
     done: dict[Any, SSAValue] = field(default_factory=dict[Any, SSAValue])
 
     def emit(self, number: Any, width: int) -> SSAValue:
@@ -107,18 +113,18 @@ class NumberEmitter:
         return op.results[0]
 
     def _expression(self, number: Expression) -> SSAValue:
-        if isinstance(number, Unknown):
+        if isinstance(number, Variable):
             return self.leaf(number)
         if number not in self.done:
-            assert isinstance(number, Computed)
+            assert isinstance(number, BinaryExpression)
             self.done[number] = self._computed(number)
         return self.done[number]
 
-    def _computed(self, number: Computed) -> SSAValue:
-        operation = number.operation
+    def _computed(self, number: BinaryExpression) -> SSAValue:
+        operation = number.kind
         width = self._operand_width(number)
         lhs, rhs = self.emit(number.lhs, width), self.emit(number.rhs, width)
-        if operation in TRUTHS:
+        if operation in COMPARISONS:
             predicate = "eq" if operation == "eq" else "slt"
             return self._put(self.language.compare(lhs, rhs, predicate))
         natural = _is_natural(number.lhs) and _is_natural(number.rhs)
@@ -132,8 +138,8 @@ class NumberEmitter:
             case _:
                 return self._binary(operation, lhs, rhs)
 
-    def _operand_width(self, number: Computed) -> int:
-        if number.operation not in TRUTHS:
+    def _operand_width(self, number: BinaryExpression) -> int:
+        if number.kind not in COMPARISONS:
             return number.width
         return max(width_of(number.lhs), width_of(number.rhs))
 

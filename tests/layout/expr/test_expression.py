@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileas_xdsl.layout import Layout, LayoutError, coalesce, composition, logical_divide
-from tileas_xdsl.layout.symbols import (
+from tileas_xdsl.layout.expr.expression import (
     EVALUATE,
-    Computed,
-    Unknown,
+    BinaryExpression,
+    Variable,
     compute,
     evaluate,
     quotient,
@@ -20,14 +20,14 @@ from tileas_xdsl.layout.symbols import (
 )
 from tileas_xdsl.layout.text import parse_layout_type, parse_tile_type, parse_tuple_type
 
-M = Unknown(key="M", natural=True)
-N = Unknown(multiple=8, key="N", natural=True)
-WIDE = Unknown(64, key="wide")
+M = Variable(key="M", is_natural=True)
+N = Variable(divisor=8, key="N", is_natural=True)
+WIDE = Variable(64, key="wide")
 numbers = st.one_of(st.integers(-9, 9), st.sampled_from([M, N, WIDE]))
 VALUES = {"M": 13, "N": 24, "wide": -7}
 
 
-def value_of(unknown: Unknown) -> int:
+def value_of(unknown: Variable) -> int:
     return VALUES[unknown.key]
 
 
@@ -43,7 +43,7 @@ def test_simplified_expressions_have_the_value_of_the_operation(
     result = compute(operation, x, b)
     found = evaluate(result, value_of)
     assert found == EVALUATE[operation](*values)
-    if isinstance(result, Computed):
+    if isinstance(result, BinaryExpression):
         assert found % result.divisor == 0
         assert found >= 0 or not result.is_natural
 
@@ -82,7 +82,7 @@ def test_layouts_with_unknown_numbers() -> None:
 @given(st.integers(-40, 40))
 def test_negative_indices_mirror(index: int) -> None:
     layout = Layout((3, 5), (2, 7))
-    unknown = layout(Unknown(key="i"))
+    unknown = layout(Variable(key="i"))
     assert evaluate(unknown, lambda _: index) == layout(index)
 
 
@@ -95,9 +95,9 @@ def test_types_of_layouts_round_trip(text: str) -> None:
 
 
 def test_types_of_tuples_and_tiles() -> None:
-    assert parse_tuple_type("(1,(_,?))", underscores=True) == (1, (None, Unknown()))
+    assert parse_tuple_type("(1,(_,?))", underscores=True) == (1, (None, Variable()))
     assert parse_tile_type("[4:1;_;(2,?):(1,2)]") == (
-        Layout(4, 1), None, Layout((2, Unknown()), (1, 2)),
+        Layout(4, 1), None, Layout((2, Variable()), (1, 2)),
     )  # fmt: skip
     for text in ("(1,_)", "(1", "1/2"):
         with pytest.raises(LayoutError):
