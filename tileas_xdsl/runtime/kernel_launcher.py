@@ -11,15 +11,17 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
+from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
-from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap
+from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.frontend.signature import ArrayParameter
+from tileas_xdsl.frontend.signature import ArrayParameter, Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
@@ -37,9 +39,6 @@ from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 
-if TYPE_CHECKING:
-    from tileas_xdsl.compiler import CompiledKernel
-
 POINTER_ALIGNMENT = 16
 """Bytes of which the address of an array is a multiple unless a signature says otherwise."""
 
@@ -48,6 +47,53 @@ PROMOTION = "256B"
 
 MOST_PREPARED = 64
 """Launches with the same arguments that are kept."""
+
+
+class CompiledKernel(Protocol):
+    """What a launch needs of a compiled kernel (`compiler.CompiledKernel`)."""
+
+    @property
+    def target(self) -> str:
+        """The GPU that the code is for."""
+        ...
+
+    @property
+    def host_code(self) -> bytes | None:
+        """The object whose functions encode the tensor maps of the kernel."""
+        ...
+
+    @property
+    def parameters(self) -> Sequence[Parameter] | None:
+        """The parameters of a cuTile kernel; None for other kernels."""
+        ...
+
+    @property
+    def function(self) -> func.FuncOp:
+        """The kernel as tiles."""
+        ...
+
+    @property
+    def abi(self) -> KernelAbi:
+        """The parameters of the kernel in PTX."""
+        ...
+
+    @cached_property
+    def ptx(self) -> str:
+        """The PTX text."""
+        ...
+
+    @property
+    def is_for_threads(self) -> bool:
+        """Whether the kernel is written for the threads of a block."""
+        ...
+
+    def cubin(self) -> bytes:
+        """Return the machine code."""
+        ...
+
+    def flattened(self, args: Sequence[Any]) -> Sequence[Any]:
+        """Return arguments as the function takes them: one of cuTile may become several."""
+        ...
 
 
 class CopiedArrayWarning(UserWarning):

@@ -5,17 +5,34 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from mmap import mmap
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.findings import Finding
+from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings
+from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
-
-if TYPE_CHECKING:
-    from tileas_xdsl.interpreters.ptx.launch import Launch
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
 
 Progress = Callable[[int, int], None]
+
+
+class Launch(Protocol):
+    """What is run: `ptx.launch.Launch`."""
+
+    kernel: Kernel
+    memory: GlobalMemory
+    findings: Findings
+
+    @property
+    def clusters(self) -> int:
+        """The number of clusters of the grid."""
+        ...
+
+    def execute(self, numbers: Sequence[int], progress: Progress | None = None) -> tuple[int, bool]:
+        """Run clusters by linear index; return executed instructions, and whether all finished."""
+        ...
+
 
 SHARED_BY_BLOCKS = ("atom", "red", "multimem", "call")
 """Instructions by which blocks may update one address, or print: such kernels run in one

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import prod
 from typing import Any
@@ -41,13 +41,11 @@ from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
 from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.memory.module_globals import global_memories
 from tileas_xdsl.interpreters.tile.memory.pointers import give_addresses
+from tileas_xdsl.interpreters.tile.parallel_launch import run_in_processes
+from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 from tileas_xdsl.target.arch import TARGETS, get_target
 from tileas_xdsl.target.latencies import latencies
-
-Grid = tuple[int, int, int]
-Progress = Callable[[int, int], None]
-"""Told of how many blocks of how many have ended."""
 
 POLICIES: Mapping[str, Callable[[int], Policy]] = {
     "round-robin": lambda _: RoundRobin(),
@@ -71,21 +69,6 @@ class Schedule:
     def policy_of(self, cluster: int) -> Policy:
         """The policy of a cluster, the same wherever and whenever it runs."""
         return POLICIES[self.policy](self.seed * 1_000_003 + cluster)
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """What a run gave."""
-
-    arrays: Sequence[Any]
-    """The arguments after the run."""
-    cycles: int
-    """Virtual cycles, from the launch to the end of the last block."""
-    operations: int
-    blocks: int
-    trace: Trace = field(default_factory=Trace)
-    printed: str = ""
-    """The text that blocks printed, in the order in which they ran."""
 
 
 def grid_of(grid: int | Sequence[int]) -> Grid:
@@ -136,8 +119,6 @@ def simulate(
         trace,
     )
     if jobs > 1 and not run.is_shared:
-        from tileas_xdsl.interpreters.tile.parallel_launch import run_in_processes
-
         return run_in_processes(run, jobs, progress)
     return run.run(run.clusters, progress)
 

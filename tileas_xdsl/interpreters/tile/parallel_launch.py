@@ -13,17 +13,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from mmap import mmap
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from xdsl.dialects import func
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import note
+from tileas_xdsl.interpreters.tile.arguments import Arguments
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
-from tileas_xdsl.interpreters.tile.launch import Grid, Launch, Progress, Simulation
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory, Record
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
+
+
+class Launch(Protocol):
+    """What is run: `launch.Launch`."""
+
+    kernel: func.FuncOp
+    arguments: Arguments
+    cluster: Grid
+    clusters: Sequence[tuple[int, Grid]]
+
+    def run(self, clusters: Sequence[tuple[int, Grid]], progress: Progress | None) -> Simulation:
+        """Run some of the clusters in this process."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ accessing agent's limit for the agent that made it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import (
-    conflict_finding,
+from tileas_xdsl.interpreters.ptx.checking.conflicts import (
+    CheckedCta,
+    CheckedWarps,
+    report_conflict,
     shared_location,
     tensor_location,
 )
@@ -34,9 +34,6 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import (
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_COLUMNS
 
-if TYPE_CHECKING:
-    from tileas_xdsl.interpreters.ptx.execution.state import Cta, Warpgroup
-
 TENSOR_GRANULES = 8 * TENSOR_COLUMNS
 """Tensor memory is tracked by column, in groups of 16 lanes."""
 
@@ -55,8 +52,8 @@ class Checker:
 
     def lanes(
         self,
-        cta: Cta,
-        warpgroup: Warpgroup,
+        cta: CheckedCta,
+        warpgroup: CheckedWarps,
         active: Array,
         offsets: Array,
         size: int,
@@ -74,7 +71,7 @@ class Checker:
                 self._warp_access(cta, warpgroup.agents[warp], mine, size, at, write=write)
 
     def _warp_access(
-        self, cta: Cta, agent: int, offsets: Array, size: int, at: int, *, write: bool
+        self, cta: CheckedCta, agent: int, offsets: Array, size: int, at: int, *, write: bool
     ) -> None:
         clocks = self.clocks
         access = Access(agent, clocks.stamp(agent, at), clocks.ordered[agent])
@@ -91,7 +88,13 @@ class Checker:
             self._report(cta, found, at)
 
     def atomics(
-        self, cta: Cta, warpgroup: Warpgroup, active: Array, offsets: Array, size: int, at: int
+        self,
+        cta: CheckedCta,
+        warpgroup: CheckedWarps,
+        active: Array,
+        offsets: Array,
+        size: int,
+        at: int,
     ) -> None:
         """Check atomics: they never race with one another, only with ordinary accesses."""
         clocks = self.clocks
@@ -105,7 +108,7 @@ class Checker:
             if found is not None:
                 self._report(cta, found, at)
 
-    def _keep_barriers(self, cta: Cta, offsets: Array, size: int, at: int) -> None:
+    def _keep_barriers(self, cta: CheckedCta, offsets: Array, size: int, at: int) -> None:
         low, high = int(offsets.min()), int(offsets.max()) + size
         for location, barrier in cta.mbarriers.items():
             if location + 8 <= low or location >= high:
@@ -120,7 +123,7 @@ class Checker:
                 return
 
     def copy(
-        self, cta: Cta, locations: Locations, started: AsyncEvent, at: int, *, write: bool
+        self, cta: CheckedCta, locations: Locations, started: AsyncEvent, at: int, *, write: bool
     ) -> None:
         """Check 16-byte granules that the asynchronous proxy reads or writes."""
         access = Access(started.agent, started.stamp, started.limits, started.visible)
@@ -130,7 +133,7 @@ class Checker:
             self._report(cta, found, at)
 
     def copy_generic(
-        self, cta: Cta, offsets: Array, size: int, started: AsyncEvent, at: int
+        self, cta: CheckedCta, offsets: Array, size: int, started: AsyncEvent, at: int
     ) -> None:
         """Check writes of a non-bulk copy (`cp.async`), which uses the generic proxy."""
         access = Access(started.agent, started.stamp, started.limits)
@@ -144,19 +147,15 @@ class Checker:
         if found is not None:
             self._report(cta, found, at)
 
-    def _report(self, cta: Cta, conflict: Conflict, at: int) -> None:
-        what = f"'{self._opcode(cta, at)}'"
+    def _report(self, cta: CheckedCta, conflict: Conflict, at: int) -> None:
         where = shared_location(cta, conflict)
-        kind, message, notes = conflict_finding(cta, conflict, what, where)
-        self.findings.add(kind, at, message, notes)
-
-    def _opcode(self, cta: Cta, at: int) -> str:
-        parts = cta.cluster.program.code[at].parts
-        return ".".join(parts[:4]) + ("..." if len(parts) > 4 else "")
+        report_conflict(cta, conflict, at, where, self.clocks, self.findings)
 
     # Tensor memory
 
-    def tensor_lanes(self, cta: Cta, agent: int, locations: Array, at: int, *, write: bool) -> None:
+    def tensor_lanes(
+        self, cta: CheckedCta, agent: int, locations: Array, at: int, *, write: bool
+    ) -> None:
         """Check tensor memory that a warp loads or stores."""
         clocks = self.clocks
         limits = clocks.tensor[agent].copy()
@@ -166,14 +165,21 @@ class Checker:
         access = Access(agent, clocks.stamp(agent, at), limits)
         self._tensor(cta, locations, access, agent, at, write=write)
 
-    def tensor_free(self, cta: Cta, agent: int, locations: Array, at: int) -> None:
+    def tensor_free(self, cta: CheckedCta, agent: int, locations: Array, at: int) -> None:
         """Check columns that a warp deallocates: all accesses have to be ordered before it."""
         clocks = self.clocks
         access = Access(agent, clocks.stamp(agent, at), clocks.ordered[agent])
         self._tensor(cta, locations, access, agent, at, write=True)
 
     def tensor_operation(
-        self, cta: Cta, locations: Array, started: AsyncEvent, agent: int, at: int, *, write: bool
+        self,
+        cta: CheckedCta,
+        locations: Array,
+        started: AsyncEvent,
+        agent: int,
+        at: int,
+        *,
+        write: bool,
     ) -> None:
         """Check tensor memory that an asynchronous tcgen05 instruction reads or writes.
 
@@ -186,7 +192,7 @@ class Checker:
         self._tensor(cta, locations, access, agent, at, write=write)
 
     def _tensor(
-        self, cta: Cta, locations: Array, access: Access, agent: int, at: int, *, write: bool
+        self, cta: CheckedCta, locations: Array, access: Access, agent: int, at: int, *, write: bool
     ) -> None:
         shadow = self.tensor[cta.rank]
         found = (shadow.write if write else shadow.read)(locations, access)
@@ -195,8 +201,7 @@ class Checker:
         if found.kind in ("RAW", "WAR", "WAW"):
             found.kind = self._tensor_kind(found, agent)
         where = tensor_location(cta, found)
-        shown = conflict_finding(cta, found, f"'{self._opcode(cta, at)}'", where)
-        self.findings.add(shown[0], at, shown[1], shown[2])
+        report_conflict(cta, found, at, where, self.clocks, self.findings)
 
     def _tensor_kind(self, conflict: Conflict, agent: int) -> str:
         """Classify a conflict: a race, or a tcgen05.fence missing on one of the two sides."""
@@ -209,7 +214,7 @@ class Checker:
 
     # Knowledge
 
-    def release(self, warpgroup: Warpgroup, warps: tuple[int, ...]) -> ClockSnapshot:
+    def release(self, warpgroup: CheckedWarps, warps: tuple[int, ...]) -> ClockSnapshot:
         """Return the joined release snapshot of some warps of a warpgroup."""
         agents = warpgroup.agents
         snapshot = self.clocks.release(agents[warps[0]])
@@ -218,7 +223,7 @@ class Checker:
         return snapshot
 
     def acquire(
-        self, warpgroup: Warpgroup, warps: tuple[int, ...], snapshot: ClockSnapshot | None
+        self, warpgroup: CheckedWarps, warps: tuple[int, ...], snapshot: ClockSnapshot | None
     ) -> None:
         """Join a snapshot into the clocks of some warps of a warpgroup (acquire)."""
         if snapshot is None:
@@ -227,7 +232,7 @@ class Checker:
         for warp in warps:
             self.clocks.acquire(agents[warp], snapshot)
 
-    def start_warpgroup(self, warpgroup: Warpgroup, at: int) -> AsyncEvent:
+    def start_warpgroup(self, warpgroup: CheckedWarps, at: int) -> AsyncEvent:
         """Start a wgmma of a whole warpgroup; its agent is that of the first warp."""
         clocks, agents = self.clocks, warpgroup.agents
         started = clocks.start_tensor(agents[0], at)
@@ -240,7 +245,7 @@ class Checker:
         started.done[started.agent] = own
         return started
 
-    def leave(self, cta: Cta) -> None:
+    def leave(self, cta: CheckedCta) -> None:
         """Check that no access to the shared memory of a CTA may come after it has exited."""
         clocks = self.clocks
         first = cta.rank * cta.warp_count
@@ -257,7 +262,7 @@ class Checker:
                 return
         self._check_arrived(cta, ordered)
 
-    def _check_arrived(self, cta: Cta, ordered: Array) -> None:
+    def _check_arrived(self, cta: CheckedCta, ordered: Array) -> None:
         """Report copies into the shared memory of an exiting CTA that none of its threads waited
         for."""
         clocks, shadow_plane = self.clocks, self.shared[cta.rank].granules

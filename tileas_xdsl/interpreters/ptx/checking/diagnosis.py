@@ -1,95 +1,14 @@
-"""Diagnoses of findings: the conflicting accesses, event traces of barriers, and hints."""
+"""Diagnoses of barriers and deadlocks: event traces of mbarriers, and who waits for what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Conflict
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import (
     NamedBarrierWait,
     PhaseWait,
     ReconvergenceWait,
 )
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import Event, MBarrier
-
-CONFLICTS: Mapping[str, tuple[str, str, str]] = {
-    "RAW": (
-        "race-RAW",
-        "{what} reads {where} while the write by {other} may still be under way",
-        "nothing orders the write before the read: wait for the barrier that the writer signals",
-    ),
-    "WAW": (
-        "race-WAW",
-        "{what} writes {where} while the write by {other} may still be under way",
-        "nothing orders the two writes",
-    ),
-    "WAR": (
-        "race-WAR",
-        "{what} overwrites {where} while {other} may still read it",
-        "the reader has to signal that it is done, and the writer to wait for that",
-    ),
-    "uninitialised": (
-        "uninitialised",
-        "{what} reads {where}, which nothing has written",
-        "the copy that should fill it was not waited for, or goes elsewhere",
-    ),
-    "unfenced": (
-        "missing-proxy-fence",
-        "{what} accesses {where}, written through the generic proxy by {other}, with no "
-        "fence.proxy.async in between",
-        "the writers need fence.proxy.async before the barrier, or the issuing thread after it",
-    ),
-    "unreleased": (
-        "missing-tcgen05-fence",
-        "{what} reaches {where} without tcgen05.fence::before_thread_sync after {other}",
-        "the thread that used tensor memory last has to fence before it synchronises",
-    ),
-    "unacquired": (
-        "missing-tcgen05-fence",
-        "{what} reaches {where} without tcgen05.fence::after_thread_sync since {other}",
-        "a thread that takes over tensor memory has to fence after it synchronises",
-    ),
-}
-"""By kind of conflict: the kind of finding, its message and its hint."""
-
-
-def agent_name(cluster: Cluster, agent: int) -> str:
-    """Return the name of an agent in diagnostics."""
-    checker = cluster.checker
-    assert checker is not None
-    warp, prefix = checker.clocks.describe(agent)
-    return f"{prefix}{cluster.warp_name(warp)}"
-
-
-def shared_location(cta: Cta, conflict: Conflict) -> str:
-    """Return a granule or byte of shared memory as a variable and an offset in it."""
-    offset = conflict.location if conflict.is_byte else conflict.location * 16
-    return f"{cta.cluster.program.shared_name(offset)} of {cta.name}"
-
-
-def tensor_location(cta: Cta, conflict: Conflict) -> str:
-    """Return the lanes and the column of tensor memory of a conflict."""
-    group, column = divmod(conflict.location, 512)
-    return f"tensor memory of {cta.name}, lanes {16 * group}..{16 * group + 15}, column {column}"
-
-
-def conflict_finding(
-    cta: Cta, conflict: Conflict, what: str, where: str
-) -> tuple[str, str, list[str]]:
-    """Return kind, message and notes of a conflict."""
-    kind, message, hint = CONFLICTS[conflict.kind]
-    checker = cta.cluster.checker
-    assert checker is not None
-    notes: list[str] = []
-    other = "nobody"
-    if conflict.other != checker.clocks.no_agent:
-        other = agent_name(cta.cluster, conflict.other)
-        line = checker.findings.line_of(conflict.stamp % TICK)
-        notes.append(f"{other} was there at {line}")
-    notes.append(f"hint: {hint}")
-    return kind, message.format(what=what, where=where, other=other), notes
 
 
 def barrier_trace(cluster: Cluster, barrier: MBarrier) -> list[str]:

@@ -55,6 +55,11 @@ class Program:
     def _end(f: ConvergenceGroup) -> int | None:
         return end(f)
 
+    @property
+    def widths(self) -> Sequence[int]:
+        """The width of each register slot in bits."""
+        return self.slots.widths
+
     def shared_name(self, offset: int) -> str:
         """Return an offset of shared memory as a variable and an offset in it."""
         return self.variables.shared_name(offset)

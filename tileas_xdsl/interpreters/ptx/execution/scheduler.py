@@ -138,7 +138,7 @@ class ClusterScheduler:
             cluster.live_warpgroups.remove(warpgroup)
             _retire_if_finished(warpgroup.cta, self.findings)
         elif len(warpgroup.convergence_groups) > 1:
-            merge(warpgroup, cluster.program.slots.widths)
+            merge(warpgroup, cluster.program.widths)
 
     def _execute(self, cluster: Cluster, f: ConvergenceGroup) -> None:
         """Run a group until it blocks, reaches another one to merge with, or has had its turn."""

@@ -14,10 +14,12 @@ In functions of instructions `f` is the convergence group that executes.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
+from tileas_xdsl.interpreters.ptx.checking.checker import Checker
+from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
@@ -33,13 +35,18 @@ from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
 )
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MBarrier
 
-if TYPE_CHECKING:
-    from tileas_xdsl.interpreters.ptx.checking.checker import Checker
-    from tileas_xdsl.interpreters.ptx.execution.program import Program
-
 Order: TypeAlias = Literal["eager", "lazy", "random"]
 
 WARPGROUP = 4
+
+
+class RunningProgram(CheckedProgram, Protocol):
+    """The kernel that a cluster runs (`program.Program`)."""
+
+    @property
+    def widths(self) -> Sequence[int]:
+        """The width of each register slot in bits."""
+        ...
 
 
 class WaitCondition(Protocol):
@@ -235,7 +242,7 @@ class Cluster:
 
     def __init__(
         self,
-        program: Program,
+        program: RunningProgram,
         memory: GlobalMemory,
         order: Order,
         rng: random.Random,

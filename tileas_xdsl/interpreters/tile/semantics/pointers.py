@@ -63,7 +63,7 @@ def _count(agent: TileAgent, number: SSAValue | int) -> int:
     return value if is_index or width is None else unsigned_of(value, width)
 
 
-def assume(agent: TileAgent, op: AssumeOp, inputs: Sequence[Any]) -> tuple[Any]:
+def assume(op: AssumeOp, inputs: Sequence[Any]) -> tuple[Any]:
     """The value; a fault where what is assumed does not hold."""
     value, fact = inputs[0], op.fact
     if isinstance(fact, BoundedAttr):
@@ -143,7 +143,7 @@ def _same(agent: TileAgent, op: Operation, inputs: Sequence[Any]) -> tuple[Any]:
 
 POINTERS = Language(
     effects={
-        AssumeOp: assume,
+        AssumeOp: lambda _, op, inputs: assume(op, inputs),
         BitcastOp: _same,
         GetGlobalOp: get_global,
         IntToPtrOp: _same,

@@ -1,0 +1,1 @@
+"""Pure operations of our dialects for xDSL's own `Interpreter` (`InterpreterFunctions`)."""
