@@ -1,7 +1,12 @@
 """Settings of the whole suite."""
 
+import os
+
 from hypothesis import settings
 
 # How long an example takes says nothing on a machine that others use too.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
+
+# Every pass leaves valid IR: whatever a test compiles is verified after each of its passes.
+os.environ.setdefault("TILEAS_VERIFY_EACH", "1")

@@ -26,6 +26,7 @@ from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.inputs import read_input
 from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import locate_lost
@@ -355,6 +356,7 @@ def compile_module(
     kernel: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
     after_pass: AfterPass = lambda stage, module: None,
+    verify_each: bool = False,
 ) -> CompiledKernel:
     """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
     arch = get_target(target).name
@@ -362,7 +364,7 @@ def compile_module(
 
     def run(spec: ArgSpec, working: ModuleOp) -> None:
         start = time.perf_counter()
-        apply_pass(spec, ctx, working)
+        apply_pass(spec, ctx, working, verify_each=verify_each)
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
 
@@ -439,11 +441,17 @@ def _abi(module: ModuleOp) -> KernelAbi:
     return KernelAbi.of(_kernel(module, None))
 
 
-def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp) -> None:
-    """Run a pass; raises `DiagnosticError` located in the module."""
+def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bool = False) -> None:
+    """Run a pass; raises `DiagnosticError` located in the module.
+
+    With `verify_each`, or if `TILEAS_VERIFY_EACH` is set, that is also raised for a pass that
+    leaves IR which does not verify.
+    """
     with located_failures(f"pass '{spec.name}'", module):
         _make(spec).apply(ctx, module)
     locate_lost(module)
+    if verify_each or is_set(VERIFY_EACH):
+        verify_module(module, after=spec.name)
 
 
 def for_target(spec: ArgSpec, target: str) -> ArgSpec:

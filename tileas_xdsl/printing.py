@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.printer import Printer
 
 
@@ -23,6 +23,24 @@ class AliasPrinter(Printer):
         super().__init__(**options)
         self._names = {aliases[name]: name for name in reversed(list(aliases))}
         self.used = {}
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        """Print a value under a name that no other value has.
+
+        xDSL numbers values of one hint, so that the second `%size` is `%size_1`, also where a hint
+        is `size_1`.
+        """
+        hint = value.name_hint
+        if hint is None or value in self._ssa_values:
+            return super().print_ssa_value(value)
+        count = self.ssa_names.get(hint, 0)
+        while (name := f"{hint}_{count}" if count else hint) in self.ssa_names and count:
+            count += 1
+        self._ssa_values[value] = name
+        self.ssa_names[hint] = count + 1
+        self.ssa_names.setdefault(name, 1)
+        self.print_string(f"%{name}")
+        return name
 
     def print_attribute(self, attribute: Attribute) -> None:
         name = self._names.get(attribute)

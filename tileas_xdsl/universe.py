@@ -5,14 +5,21 @@ start quickly.  Names say where things are: the pass `tileas-slicing` is the cla
 of `transforms/tileas_slicing.py`, the dialect `cute_nvgpu` is `CuteNvgpu` of `dialects/cute_nvgpu`.
 """
 
+from __future__ import annotations
+
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
 
 DIALECTS = (
     "cuda_tile",
@@ -106,7 +113,15 @@ def _dialect(name: str) -> LazyImport:
 def _deprecated(old: str, current: LazyImport) -> type[ModulePass]:
     """Return the pass under its old name, with which xDSL finds it again in a pass pipeline."""
     found: type[ModulePass] = current()
-    return type(found.__name__, (found,), {"name": old, "__doc__": found.__doc__})
+
+    def apply(self: ModulePass, ctx: Context, op: ModuleOp) -> None:
+        """Warn that the name is deprecated, and run the pass."""
+        advice = f"is now called '{found.name}'; the old name goes with the next release"
+        sys.stderr.write(f"warning: pass '{old}' {advice}\n")
+        found.apply(self, ctx, op)
+
+    members = {"name": old, "__doc__": found.__doc__, "apply": apply}
+    return type(found.__name__, (found,), members)
 
 
 def _passes() -> dict[str, Callable[[], type[ModulePass]]]:

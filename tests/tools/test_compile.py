@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 from support.assembling import needs_ptxas
 from typer.testing import CliRunner, Result
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 import kernels
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
+from tileas_xdsl.transforms.extension import added_patterns
 
 THREADS = "convert-tileas-to-cute-nvgpu"
 PASSES = [spec.name for spec in PIPELINES["tileas-to-ptx"].passes]
@@ -78,6 +82,28 @@ def test_the_ir_after_one_pass() -> None:
     result = run("gemm.mlir", "--print-ir-after", THREADS)
     assert re.findall(r"^// IR after (\S+)$", result.stderr, re.MULTILINE) == [THREADS]
     assert "cute_nvgpu." in result.stderr
+
+
+class MisplaceMemory(RewritePattern):
+    """A faulty pattern: it leaves an operation that does not verify."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CreatePipelineOp, rewriter: PatternRewriter) -> None:
+        if not isinstance(op.prev_op, GetDynSmemOp):
+            rewriter.insert(GetDynSmemOp(-1))
+
+
+@pytest.mark.parametrize("asks", ["option", "variable", "nobody"])
+def test_a_pass_that_leaves_invalid_ir_is_named_where_somebody_asks(
+    asks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEAS_VERIFY_EACH", "1" if asks == "variable" else "0")
+    options = ("--verify-each",) if asks == "option" else ()
+    passes = ("--emit", "ir", "-p", "tileas-choose-tma,cse")
+    with added_patterns("tileas-choose-tma", MisplaceMemory):
+        result = run("gemm.mlir", *passes, *options, code=int(asks != "nobody"))
+    found = "the IR is no longer valid after pass 'tileas-choose-tma'" in result.stderr
+    assert found == (asks != "nobody")
 
 
 WRONG: Sequence[tuple[Sequence[str], int, str]] = [

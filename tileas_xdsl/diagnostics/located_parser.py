@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
+    AnyFloat,
+    ComplexType,
     FileLineColLoc,
     FusedLoc,
+    IndexType,
     IntAttr,
+    IntegerType,
     LocationAttr,
     ModuleOp,
     NoneAttr,
@@ -31,7 +35,7 @@ from xdsl.ir import (
     SSAValue,
     TypeAttribute,
 )
-from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
@@ -219,6 +223,13 @@ class LocatedParser(Parser):
                 raise
             raise placed from error
 
+    def _parse_tensor_literal_element(self) -> Parser._TensorLiteralElement:
+        is_hexadecimal = self._current_token.text[:2] in ("0x", "0X")
+        element = super()._parse_tensor_literal_element()
+        if is_hexadecimal and isinstance(element.value, int):
+            return _HexadecimalElement(element.is_negative, element.value, element.span)
+        return element
+
     def parse_optional_region(
         self, arguments: Iterable[Parser.Argument] | None = None
     ) -> Region | None:
@@ -254,6 +265,22 @@ class LocatedParser(Parser):
         if (number := self._numbers.get(value)) is None:
             number = self._numbers[value] = IntAttr(value)
         return number
+
+
+class _HexadecimalElement(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element such as `0xff800000`: of floats it has the bits, where xDSL reads a number.
+
+    Infinities and NaN are printed so, since they have no decimal form.
+    """
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> Any:
+        if not isinstance(type, AnyFloat):
+            return super().to_type(parser, type)
+        assert isinstance(self.value, int)
+        bits = self.value.to_bytes(type.compile_time_size, "little")
+        return next(iter(type.iter_unpack(bits)))
 
 
 class _PlacedError(ParseError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Generator
@@ -17,6 +16,7 @@ from xdsl.utils.exceptions import (
 )
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
+from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.diagnostics.locations import location_of
 
 TRACEBACK_VARIABLE = "TILEAS_TRACEBACK"
@@ -54,7 +54,7 @@ def internal_error(where: str, op: Operation, error: BaseException) -> OpError:
 def internal_error_text(where: str, error: BaseException) -> str:
     """The sentence for a bug in `where`; prints the traceback if `TILEAS_TRACEBACK` asks for it."""
     text = f"internal error in {where}: {type(error).__name__}: {error}"
-    if os.environ.get(TRACEBACK_VARIABLE, "0") in ("", "0"):
+    if not is_set(TRACEBACK_VARIABLE):
         return f"{text} (set {TRACEBACK_VARIABLE}=1 for the traceback)"
     traceback.print_exception(error, file=sys.stderr)
     return text

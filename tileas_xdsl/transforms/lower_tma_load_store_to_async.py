@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.tma_to_async.barriers import Arena, barrier_problem, tx_count_problem
 from tileas_xdsl.transforms.tma_to_async.checks import check_transfer
@@ -54,13 +54,13 @@ class LowerTmaLoadStoreToAsync(ModulePass):
         functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
         decided = [transfer for f in functions for transfer in self._transfers(f)]
         waits = [transfer.rewrite() for transfer in decided]
-        if self.delay_store_wait or _is_set(DELAY_STORE_WAIT):
+        if self.delay_store_wait or is_set(DELAY_STORE_WAIT):
             for wait in filter(None, reversed(waits)):
                 delay(wait)
 
     def _transfers(self, function: func.FuncOp) -> Sequence[Transfer]:
         """What becomes of a function, phase after phase; nothing is written yet."""
-        prefer = self.prefer_tma or _is_set(PREFER_TMA)
+        prefer = self.prefer_tma or is_set(PREFER_TMA)
         requests = requests_of(function, prefer_tma=prefer)
         if not requests:
             return ()
@@ -76,7 +76,3 @@ class LowerTmaLoadStoreToAsync(ModulePass):
         for problem in filter(None, problems):
             raise problem
         return [Transfer(*parts) for parts in zip(requests, bindings, rows, strict=True)]
-
-
-def _is_set(variable: str) -> bool:
-    return os.environ.get(variable, "0") not in ("", "0")

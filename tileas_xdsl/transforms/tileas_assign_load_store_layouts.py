@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.assign_layouts.candidates import Weights
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
@@ -53,8 +53,8 @@ class TileasAssignLoadStoreLayouts(ModulePass):
         target = get_target(self.target)
         preferences = Preferences(
             Weights(self.smem_weight, self.tmem_weight, self.register_weight),
-            self.prefer_tma or _is_set(PREFER_TMA),
-            self.always_swizzle or _is_set(ALWAYS_SWIZZLE),
+            self.prefer_tma or is_set(PREFER_TMA),
+            self.always_swizzle or is_set(ALWAYS_SWIZZLE),
         )
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if function.is_declaration:
@@ -62,7 +62,3 @@ class TileasAssignLoadStoreLayouts(ModulePass):
             decisions = assign_layouts(function, target, preferences)
             if self.explain:
                 sys.stderr.write(explanation(function, decisions, preferences.weights) + "\n")
-
-
-def _is_set(variable: str) -> bool:
-    return os.environ.get(variable, "0") not in ("", "0")

@@ -63,7 +63,7 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
   func.return
 }
 
-// CHECK-LABEL:   func.func @ragged(%ptr: !cute.ptr<f16, gmem, align<16>>, %size_0: index, %size_0_1: index, %ptr_1: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @ragged(%ptr: !cute.ptr<f16, gmem, align<16>>, %size: index, %size_1: index, %ptr_1: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = cute_nvgpu.arch.block_idx "x"
@@ -71,11 +71,11 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
 // CHECK-NEXT:      %4 = arith.constant 2 : index
 // CHECK-NEXT:      %5 = arith.muli %3, %4 : index
 // CHECK-NEXT:      %6 = arith.constant 0 : index
-// CHECK-NEXT:      %7 = arith.index_cast %size_0_1 : index to i32
+// CHECK-NEXT:      %7 = arith.index_cast %size_1 : index to i32
 // CHECK-NEXT:      %8 = arith.extsi %7 : i32 to i64
 // CHECK-NEXT:      %9 = arith.index_cast %5 : index to i32
 // CHECK-NEXT:      %10 = arith.index_cast %6 : index to i32
-// CHECK-NEXT:      %11 = arith.index_cast %size_0 : index to i32
+// CHECK-NEXT:      %11 = arith.index_cast %size : index to i32
 // CHECK-NEXT:      %12 = arith.constant 2 : i32
 // CHECK-NEXT:      %13 = arith.muli %0, %12 : i32
 // CHECK-NEXT:      %14 = arith.addi %10, %13 : i32

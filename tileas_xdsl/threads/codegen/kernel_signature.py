@@ -85,7 +85,7 @@ def _descriptor(
 def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValue:
     names.append(name)
     argument = block.insert_arg(type_, len(block.args))
-    argument.name_hint = name.replace(" ", "_")
+    argument.name_hint = name.rstrip(" 0123456789").replace(" ", "_")
     return argument
 
 

@@ -89,6 +89,9 @@ def compile(
         list[str],
         typer.Option(metavar="PASS", help="Print the IR after this pass to stderr."),
     ] = [],  # noqa: B006
+    verify_each: Annotated[
+        bool, typer.Option("--verify-each", help="Verify the IR after each pass.")
+    ] = False,
 ) -> None:
     """Compile a kernel of tiles for a GPU.
 
@@ -111,6 +114,7 @@ def compile(
                 "--time-passes": time_passes,
                 "--print-ir-after-all": print_ir_after_all,
                 "--print-ir-after": bool(print_ir_after),
+                "--verify-each": verify_each,
             },
         )
         with reported_errors():
@@ -123,7 +127,9 @@ def compile(
         program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
         specs = named or default_passes(program.module, kernel)
         _check_shown(specs, print_ir_after)
-        compiled = with_deep_stack(lambda: _compile(program, target, kernel, specs, shown))
+        compiled = with_deep_stack(
+            lambda: _compile(program, target, kernel, specs, shown, verify_each=verify_each)
+        )
         if time_passes:
             _print_times(compiled)
         try:
@@ -187,6 +193,8 @@ def _compile(
     kernel: str | None,
     specs: Sequence[ArgSpec],
     shown: frozenset[str] | None,
+    *,
+    verify_each: bool,
 ) -> CompiledKernel:
     """Compile, and print the IR after the passes of these names, or after all of them."""
     from tileas_xdsl.compiler import compile_module
@@ -198,7 +206,13 @@ def _compile(
             typer.echo(f"// IR after {stage.name}\n{text}", err=True)
 
     return compile_module(
-        program.module, program.ctx, target, kernel=kernel, passes=specs, after_pass=after
+        program.module,
+        program.ctx,
+        target,
+        kernel=kernel,
+        passes=specs,
+        after_pass=after,
+        verify_each=verify_each,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import i8
@@ -34,10 +35,11 @@ class SharedPlace:
 
     def pointer(self, e: ThreadBuilder) -> SSAValue:
         """To its first byte."""
-        start = e.insert(GetDynSmemOp(self.offset, i8, ALIGNMENT)).result
+        alignment = gcd(self.offset, ALIGNMENT)
+        start = e.insert(GetDynSmemOp(self.offset, i8, alignment)).result
         if self.stage is None:
             return start
-        return advance(e, start, multiply(e, self.stage, self.stage_bytes), ALIGNMENT)
+        return advance(e, start, multiply(e, self.stage, self.stage_bytes), alignment)
 
     def at(self, stage: SSAValue) -> SharedPlace:
         """A stage of the buffer."""

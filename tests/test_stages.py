@@ -1,0 +1,72 @@
+"""Every stage of a compilation is a text that parses back, and the passes go on from it.
+
+One walk a kernel: before each pass its input is printed, parsed and printed again, and the pass
+runs on what was parsed.  The PTX in the end is that of the compilation without texts.
+"""
+
+import re
+
+import pytest
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.ir import Block, Region
+
+from benchmarks.freeze import SOURCE_LINES, subjects
+from tileas_xdsl.backend.ptx.printer import ptx_text
+from tileas_xdsl.compiler import CompiledKernel, apply_pass
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.printing import module_text
+
+REPRESENTATIVE = (
+    "combine-combine element=f16 mode=min.sm_90a",
+    "cute_gemm-cute_gemm bn=128.sm_90a",
+    "cutile-attention 1x1x130x130x64 bf16 causal 128x64.sm_90a",
+    "cutile-embedding 37 of 50x100 f16.sm_90a",
+    "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_100a",
+    "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_90a",
+    "cutile-softmax_online 5x333 bf16.sm_90a",
+    "gemm-gemm b=nk bm=128 bn=128 bk=64.sm_90a",
+    "permute-permute.sm_100a",
+    "scaled_gemm-gemm_nvf4.sm_100a",
+    "softmax-softmax.sm_90a",
+    "streamk_gemm-streamk_gemm.sm_90a",
+    "tl-attention.sm_90a",
+    "tl-gemm.sm_90a",
+    "windows-windows born=host.sm_90a",
+)
+"""Kernels of every input level, with every kind of operation that passes leave."""
+
+
+def ptx_by_way_of_texts(kernel: CompiledKernel) -> str:
+    """Run the passes again, each on the reparsed text of its input; the PTX."""
+    dialects = kernel.ctx.loaded_dialects
+    module = kernel.source.clone()
+    before = "the source"
+    for spec in (*kernel.passes, None):
+        text = module_text(module, {}, dialects)
+        module = parse_module(kernel.ctx, text, f"after {before}")
+        assert module_text(module, {}, dialects) == text, before
+        if spec is not None:
+            apply_pass(spec, kernel.ctx, module)
+            before = spec.name
+    return ptx_text(module, kernel.target)
+
+
+@pytest.mark.parametrize("name", REPRESENTATIVE)
+def test_every_stage_parses_back_and_gives_the_same_ptx(name):
+    compile_it = subjects().get(name)
+    if compile_it is None:
+        pytest.skip("the package cuda-tile is not installed")
+    kernel = compile_it()
+    assert SOURCE_LINES.sub("", ptx_by_way_of_texts(kernel)) == SOURCE_LINES.sub("", kernel.ptx)
+
+
+def test_values_print_under_names_of_their_own():
+    """xDSL alone calls two of them `%size_1`: one by its hint, one as the second `%size`."""
+    block = Block(arg_types=[i32] * 4)
+    for argument, name in zip(block.args, ("size", "size_0_1", "size_1_1", "size"), strict=True):
+        argument.name_hint = name
+    block.add_op(func.ReturnOp())
+    module = ModuleOp([func.FuncOp("f", ([i32] * 4, []), Region(block))])
+    names = re.findall(r"%(\w+): i32", module_text(module, {}))
+    assert names == ["size", "size_0", "size_1", "size_2"]
