@@ -21,7 +21,6 @@ from tileas_xdsl.layout import (
     coalesce,
     complement,
     composition,
-    fragment_from_tv,
     invert,
     is_injective,
     left_inverse,
@@ -29,6 +28,7 @@ from tileas_xdsl.layout import (
     logical_product,
     parse_layout,
     recover,
+    register_layout_from_tv,
     right_inverse,
     scatter_inverse,
     table,
@@ -72,8 +72,8 @@ def cases() -> list[Case]:
     sparse = Layout((2, 2), (E("thread", 16), E("thread", 32)))
     tv = parse_layout("((4,8,4),(2,2,32)):((128,1,16),(64,8,512))")
     assert isinstance(tv, Layout)
-    fragment = fragment_from_tv(tv, (64, 256))
-    blocked = fragment_from_tv(Layout(((32, 4), (8, 16)), ((512, 16), (64, 1))), (64, 256))
+    fragment = register_layout_from_tv(tv, (64, 256))
+    blocked = register_layout_from_tv(Layout(((32, 4), (8, 16)), ((512, 16), (64, 1))), (64, 256))
     thread, value = table(fragment.layout, "thread"), table(fragment.layout, "value")
     shape = fragment.tile
     addresses = MemoryLayout(Layout((64, 64), (64, 1)), Swizzle(3, 4, 3)).addresses(16)

@@ -23,10 +23,10 @@ def _():
         Swizzle,
         complement,
         composition,
-        fragment_from_tv,
         invert,
         logical_divide,
         parse_layout,
+        register_layout_from_tv,
         right_inverse,
         table,
     )
@@ -45,7 +45,7 @@ def _():
         Swizzle,
         complement,
         composition,
-        fragment_from_tv,
+        register_layout_from_tv,
         invert,
         logical_divide,
         mo,
@@ -168,8 +168,8 @@ def _(mo):
 
 
 @app.cell
-def _(fragment_from_tv, parse_layout, picture):
-    accumulator = fragment_from_tv(
+def _(register_layout_from_tv, parse_layout, picture):
+    accumulator = register_layout_from_tv(
         parse_layout("((4,8,4),(2,2,2)):((128,1,16),(64,8,512))"), (64, 16)
     )
     print(accumulator)

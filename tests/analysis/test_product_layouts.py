@@ -31,9 +31,9 @@ def test_fragments_are_those_of_the_instruction(bits: int) -> None:
     name, m, k = INSTRUCTIONS[bits]
     tiling = warp_tiling(Extents(1, m, 8, k, bits), 1)
     held = {part: REGISTER_LAYOUTS[f"mma.{name}.{part}"].fragment.held for part in "abc"}
-    np.testing.assert_array_equal(tiling.left(k).fragment.held, held["a"])
-    np.testing.assert_array_equal(tiling.sums.fragment.held, held["c"])
-    mine = tiling.right(k).fragment.held
+    np.testing.assert_array_equal(tiling.left(k).held, held["a"])
+    np.testing.assert_array_equal(tiling.sums.held, held["c"])
+    mine = tiling.right(k).held
     # B of the table is an (N, K) tile.
     np.testing.assert_array_equal(mine % k * 8 + mine // k, held["b"])
 
@@ -53,17 +53,15 @@ def test_every_element_is_held_by_whoever_multiplies_it(seed: int) -> None:
 def _check(tiling: Tiling) -> None:
     """A warp that has sums of rows and columns has those rows of A and those columns of B."""
     x, layouts = tiling.extents, (tiling.sums, tiling.left(tiling.step), tiling.right(tiling.step))
-    sums, left, right = (
-        layout.fragment.held.reshape(tiling.threads // 32, -1) for layout in layouts
-    )
+    sums, left, right = (layout.held.reshape(tiling.threads // 32, -1) for layout in layouts)
     for warp in range(len(sums)):
         assert _rows(sums[warp], x.batch, x.m) <= _rows(left[warp], x.batch, x.m)
         assert _columns(sums[warp], x.batch, x.m) <= _columns(right[warp], x.batch, tiling.step)
     for layout in layouts:
-        held = layout.fragment.held
+        held = layout.held
         np.testing.assert_array_equal(np.unique(held[held >= 0]), np.arange(np.prod(layout.shape)))
-    every = tiling.left(x.k).fragment.values
-    assert every == tiling.steps * tiling.left(tiling.step).fragment.values
+    every = tiling.left(x.k).values
+    assert every == tiling.steps * tiling.left(tiling.step).values
 
 
 def _rows(held: Ints, batch: int, m: int) -> set[int]:

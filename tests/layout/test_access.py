@@ -18,20 +18,24 @@ from tileas_xdsl.layout.access import (
 )
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import (
+    RegisterLayout,
+    register_layout_from_table,
+    register_layout_from_tv,
+)
 from tileas_xdsl.layout.tables import table
 
 relaxed = settings(deadline=None, max_examples=60)
 
 
-def blocked(rows: int, columns: int, width: int) -> Fragment:
+def blocked(rows: int, columns: int, width: int) -> RegisterLayout:
     """Row-major over 32 threads: each holds runs of `width` columns."""
     flat = np.arange(rows * columns).reshape(-1, 32, width).transpose(1, 0, 2).reshape(32, -1)
-    return fragment_from_held(flat // columns + rows * (flat % columns), (rows, columns))
+    return register_layout_from_table(flat // columns + rows * (flat % columns), (rows, columns))
 
 
-def brute_width(fragment: Fragment, bits: list[int], elem_bits: int, max_bits: int) -> int:
+def brute_width(fragment: RegisterLayout, bits: list[int], elem_bits: int, max_bits: int) -> int:
     best = 0
     for k in range(8):
         n = 1 << k
@@ -72,7 +76,7 @@ def test_vector_width_is_the_largest(
 
 def test_known_widths() -> None:
     tv = Layout(((4, 8, 4), (2, 2, 8)), ((128, 1, 16), (64, 8, 512)))
-    accumulator = fragment_from_tv(tv, (64, 64))
+    accumulator = register_layout_from_tv(tv, (64, 64))
     row_major = table(Layout((64, 64), (64, 1)))
     assert vector_width(accumulator, row_major * 2, 16) == 2
     assert vector_width(accumulator, row_major * 4, 32) == 2
@@ -82,7 +86,7 @@ def test_known_widths() -> None:
 
 
 def test_registers_may_be_taken_in_another_order() -> None:
-    fragment = fragment_from_tv(Layout((32, (2, 4)), (8, (4, 1))), (256,))
+    fragment = register_layout_from_tv(Layout((32, (2, 4)), (8, (4, 1))), (256,))
     addresses = np.arange(256) * 4
     assert vector_width(fragment, addresses, 32) == 1
     order = register_order(fragment.held, addresses)
@@ -106,7 +110,7 @@ def test_sub_byte_elements_need_their_place_in_the_byte() -> None:
 
 
 def test_lane_addresses_and_idle_lanes() -> None:
-    fragment = Fragment(Layout((8, 2), (E("thread", 5), E("value"))), (8, 2), 40)
+    fragment = RegisterLayout(Layout((8, 2), (E("thread", 5), E("value"))), (8, 2), 40)
     lanes = vector_addresses(fragment, table(Layout((8, 2), (2, 1))) * 4, 32, 2)
     assert lanes.shape == (2, 1, 32)
     expected = {5 * row: 8 * row for row in range(8)}
@@ -124,7 +128,7 @@ def test_misfits_are_named() -> None:
         vector_addresses(fragment, swapped, 32, 4)
     with pytest.raises(LayoutError, match="3 x 32 bits"):
         vector_addresses(fragment, addresses, 32, 3)
-    ragged = Fragment(Layout((32, 3), (E("thread"), E("value"))), (32, 3), 32)
+    ragged = RegisterLayout(Layout((32, 3), (E("thread"), E("value"))), (32, 3), 32)
     assert vector_width(ragged, table(Layout((32, 3), (4, 1))) * 4, 32) == 1
 
 

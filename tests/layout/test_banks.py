@@ -14,8 +14,8 @@ from tileas_xdsl.layout.banks import (
     wavefronts,
 )
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import RegisterLayout, register_layout_from_tv
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
 
@@ -90,10 +90,10 @@ def test_wrong_accesses_say_why() -> None:
         wavefronts(np.arange(16), 4)
 
 
-def wgmma_accumulator(columns: int) -> Fragment:
+def wgmma_accumulator(columns: int) -> RegisterLayout:
     """The accumulator of wgmma, 64 rows on 128 threads."""
     tv = Layout(((4, 8, 4), (2, 2, columns // 8)), ((128, 1, 16), (64, 8, 512)))
-    return fragment_from_tv(tv, (64, columns))
+    return register_layout_from_tv(tv, (64, columns))
 
 
 def test_wgmma_accumulator_of_halves_in_a_row_major_tile() -> None:

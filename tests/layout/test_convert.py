@@ -25,18 +25,22 @@ from tileas_xdsl.layout.convert.plan import Cost
 from tileas_xdsl.layout.convert.rounds import Delivery, edge_colouring, first_fit, schedules
 from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import (
+    RegisterLayout,
+    register_layout_from_table,
+    register_layout_from_tv,
+)
 
 relaxed = settings(deadline=None, max_examples=40)
 
 
-def wgmma_accumulator(columns: int) -> Fragment:
+def wgmma_accumulator(columns: int) -> RegisterLayout:
     tv = Layout(((4, 8, 4), (2, 2, columns // 8)), ((128, 1, 16), (64, 8, 512)))
-    return fragment_from_tv(tv, (64, columns))
+    return register_layout_from_tv(tv, (64, columns))
 
 
-def blocked(tile: tuple[int, int], run: int, lanes: int, threads: int) -> Fragment:
+def blocked(tile: tuple[int, int], run: int, lanes: int, threads: int) -> RegisterLayout:
     """Row-major: runs of `run` columns, `lanes` threads beside each other, the rest below."""
     rows, columns = tile
     below = threads // lanes
@@ -44,13 +48,13 @@ def blocked(tile: tuple[int, int], run: int, lanes: int, threads: int) -> Fragme
     assert rows % below == 0
     held = np.arange(rows * columns).reshape(rows // below, below, -1, lanes, run)
     held = held.transpose(1, 3, 0, 2, 4).reshape(threads, -1)
-    return fragment_from_held(held // columns + rows * (held % columns), tile)
+    return register_layout_from_table(held // columns + rows * (held % columns), tile)
 
 
-def transposed(fragment: Fragment) -> Fragment:
+def transposed(fragment: RegisterLayout) -> RegisterLayout:
     """The same registers for the transpose of a square tile."""
-    rows, columns = fragment.tile
-    return fragment_from_held(
+    rows, columns = fragment.shape
+    return register_layout_from_table(
         fragment.held // rows + columns * (fragment.held % rows), (columns, rows)
     )
 
@@ -64,7 +68,7 @@ def check(plan: Plan, seed: int = 0) -> None:
     assert np.array_equal(plan.apply(registers), expected), plan.explain()
 
 
-def every_way(source: Fragment, target: Fragment, bits: int) -> dict[Kind, Plan]:
+def every_way(source: RegisterLayout, target: RegisterLayout, bits: int) -> dict[Kind, Plan]:
     """The default plan and every kind that can serve at all, all executed."""
     default = plan_conversion(source, target, bits)
     check(default)
@@ -95,10 +99,16 @@ def test_identity_costs_nothing() -> None:
 def test_accumulator_to_operand_of_the_next_mma() -> None:
     """Attention: the m16n8 accumulators of two steps are the A operand of m16n8k16."""
     values = ((2, 2, 2), (16, 8, 128))
-    accumulators = fragment_from_tv(Layout(((4, 8), (2, 2, 2)), ((32, 1), values[1])), (16, 16))
-    operand = fragment_from_tv(Layout(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128))), (16, 16))
+    accumulators = register_layout_from_tv(
+        Layout(((4, 8), (2, 2, 2)), ((32, 1), values[1])), (16, 16)
+    )
+    operand = register_layout_from_tv(
+        Layout(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128))), (16, 16)
+    )
     assert plan_conversion(accumulators, operand, 16).kind == "identity"
-    step_by_step = fragment_from_tv(Layout(((4, 8), (2, 2, 2)), ((32, 1), (16, 128, 8))), (16, 16))
+    step_by_step = register_layout_from_tv(
+        Layout(((4, 8), (2, 2, 2)), ((32, 1), (16, 128, 8))), (16, 16)
+    )
     plan = plan_conversion(step_by_step, operand, 16)
     check(plan)
     assert isinstance(plan, RegisterPlan)
@@ -109,8 +119,8 @@ def test_accumulator_to_operand_of_the_next_mma() -> None:
 
 def test_permutation_inside_words_packs() -> None:
     """Halves that change partners: each word is packed from two others."""
-    pairs = fragment_from_tv(Layout((32, (2, 2)), (4, (1, 2))), (128,))
-    across = fragment_from_tv(Layout((32, (2, 2)), (4, (2, 1))), (128,))
+    pairs = register_layout_from_tv(Layout((32, (2, 2)), (4, (1, 2))), (128,))
+    across = register_layout_from_tv(Layout((32, (2, 2)), (4, (2, 1))), (128,))
     plan = plan_conversion(pairs, across, 16)
     check(plan)
     assert plan.kind == "permutation"
@@ -150,8 +160,8 @@ def test_cycles_are_the_sum_of_what_is_counted() -> None:
 
 def test_exchange_with_a_neighbour_is_shuffled() -> None:
     """A lane bit and a register bit change places: one round, one select before, two after."""
-    source = fragment_from_tv(Layout((32, 2), (2, 1)), (64,))
-    target = fragment_from_tv(Layout(((2, 16), 2), ((1, 4), 2)), (64,))
+    source = register_layout_from_tv(Layout((32, 2), (2, 1)), (64,))
+    target = register_layout_from_tv(Layout(((2, 16), 2), ((1, 4), 2)), (64,))
     plan = plan_conversion(source, target, 32)
     check(plan)
     assert isinstance(plan, ShufflePlan)
@@ -172,8 +182,8 @@ def test_exchange_with_a_neighbour_is_shuffled() -> None:
 
 
 def test_double_words_take_two_shuffles() -> None:
-    source = fragment_from_tv(Layout((32, 2), (2, 1)), (64,))
-    target = fragment_from_tv(Layout(((2, 16), 2), ((1, 4), 2)), (64,))
+    source = register_layout_from_tv(Layout((32, 2), (2, 1)), (64,))
+    target = register_layout_from_tv(Layout(((2, 16), 2), ((1, 4), 2)), (64,))
     plan = plan_conversion(source, target, 64, force="shuffle")
     check(plan)
     assert plan.cost.shuffles == 2
@@ -263,15 +273,15 @@ def test_widening_below_a_byte_is_paid_for() -> None:
 # Replicas
 
 
-def replicated(columns: int) -> Fragment:
+def replicated(columns: int) -> RegisterLayout:
     """Every row in one quad of lanes, all four lanes holding the same."""
     layout = Layout((8, columns, 4), (E("thread", 4), E("value"), E("thread")))
-    return Fragment(layout, (8, columns), 32)
+    return RegisterLayout(layout, (8, columns), 32)
 
 
 def test_nearest_replica_needs_no_shuffle() -> None:
     source = replicated(4)
-    target = fragment_from_tv(Layout(((4, 8), 1), ((8, 1), 0)), (8, 4))
+    target = register_layout_from_tv(Layout(((4, 8), 1), ((8, 1), 0)), (8, 4))
     plan = plan_conversion(source, target, 32)
     check(plan)
     assert plan.kind == "permutation"
@@ -280,7 +290,7 @@ def test_nearest_replica_needs_no_shuffle() -> None:
 
 def test_replicas_are_written() -> None:
     target = replicated(4)
-    source = fragment_from_tv(Layout(((4, 8), 1), ((8, 1), 0)), (8, 4))
+    source = register_layout_from_tv(Layout(((4, 8), 1), ((8, 1), 0)), (8, 4))
     found = every_way(source, target, 32)
     assert set(found) == {"shuffle", "shared"}
     shuffle = found["shuffle"]
@@ -290,15 +300,19 @@ def test_replicas_are_written() -> None:
 
 
 def test_replicas_in_registers_and_across_warps() -> None:
-    twice = Fragment(Layout((64, 2, 2), (E("thread"), E("value"), E("value", 2))), (64, 2), 64)
-    once = fragment_from_tv(Layout((64, 2), (2, 1)), (128,))
-    once = Fragment(Layout((64, 2), (E("thread"), E("value"))), (64, 2), 64)
+    twice = RegisterLayout(
+        Layout((64, 2, 2), (E("thread"), E("value"), E("value", 2))), (64, 2), 64
+    )
+    once = register_layout_from_tv(Layout((64, 2), (2, 1)), (128,))
+    once = RegisterLayout(Layout((64, 2), (E("thread"), E("value"))), (64, 2), 64)
     found = every_way(twice, once, 32)
     assert "identity" in found
     found = every_way(once, twice, 16)
     assert set(found) == {"permutation", "shuffle", "shared"}
-    both = Fragment(Layout((32, 4, 2), (E("thread"), E("value"), E("thread", 32))), (32, 4), 64)
-    halves = Fragment(
+    both = RegisterLayout(
+        Layout((32, 4, 2), (E("thread"), E("value"), E("thread", 32))), (32, 4), 64
+    )
+    halves = RegisterLayout(
         Layout((32, (2, 2)), (E("thread"), (E("value"), E("thread", 32)))), (32, 4), 64
     )
     found = every_way(both, halves, 32)
@@ -309,7 +323,9 @@ def test_replicas_in_registers_and_across_warps() -> None:
 
 
 def test_only_one_replica_is_stored() -> None:
-    both = Fragment(Layout((32, 4, 2), (E("thread"), E("value"), E("thread", 32))), (32, 4), 64)
+    both = RegisterLayout(
+        Layout((32, 4, 2), (E("thread"), E("value"), E("thread", 32))), (32, 4), 64
+    )
     plan = plan_conversion(both, blocked((32, 4), 1, 4, 64), 32, force="shared")
     check(plan)
     assert isinstance(plan, SharedPlan)
@@ -318,8 +334,8 @@ def test_only_one_replica_is_stored() -> None:
 
 def test_empty_registers_and_idle_threads() -> None:
     """Every other register is empty, every other thread idle, and all of warp 1."""
-    sparse = Fragment(Layout((8, 3), (E("thread", 2), E("value", 2))), (8, 3), 64)
-    dense = Fragment(Layout((8, 3), (E("thread"), E("thread", 8))), (8, 3), 64)
+    sparse = RegisterLayout(Layout((8, 3), (E("thread", 2), E("value", 2))), (8, 3), 64)
+    dense = RegisterLayout(Layout((8, 3), (E("thread"), E("thread", 8))), (8, 3), 64)
     every_way(sparse, dense, 32)
     every_way(dense, sparse, 16)
 
@@ -351,7 +367,7 @@ def test_a_kind_that_cannot_serve_names_a_register() -> None:
 
 
 @st.composite
-def digit_fragments(draw: st.DrawFn, tile: tuple[int, ...], threads: int) -> Fragment:
+def digit_fragments(draw: st.DrawFn, tile: tuple[int, ...], threads: int) -> RegisterLayout:
     """The prime digits of the tile's index dealt out to threads and registers in any order."""
     digits: list[tuple[int, int]] = []
     weight = 1
@@ -376,8 +392,8 @@ def digit_fragments(draw: st.DrawFn, tile: tuple[int, ...], threads: int) -> Fra
         for part in (of_threads, rest)
     ]
     tv = Layout((modes[0][0], modes[1][0]), (modes[0][1], modes[1][1]))
-    fragment = fragment_from_tv(tv, tile)
-    return Fragment(fragment.layout, tile, threads)
+    fragment = register_layout_from_tv(tv, tile)
+    return RegisterLayout(fragment.layout, tile, threads)
 
 
 SIZES = st.sampled_from(

@@ -10,21 +10,21 @@ from tileas_xdsl.layout import (
     BYTE_SWIZZLES,
     ComposedLayout,
     E,
-    Fragment,
     Layout,
     LayoutError,
     MemoryLayout,
+    RegisterLayout,
     Swizzle,
     composition,
     element_type,
-    fragment_from_held,
-    fragment_from_tv,
     get_nonswizzle_portion,
     get_swizzle_portion,
     make_composed_layout,
     make_layout_tv,
     make_ordered_layout,
     parse_layout,
+    register_layout_from_table,
+    register_layout_from_tv,
     shiftl,
     shiftr,
     size,
@@ -172,28 +172,30 @@ def test_element_types_are_found_by_any_of_their_names() -> None:
 def test_a_tv_layout_and_its_fragment_say_the_same(n: int) -> None:
     tv = parse_layout(WGMMA_TV.format(n=n // 8))
     assert isinstance(tv, Layout)
-    fragment = fragment_from_tv(tv, (64, n))
+    fragment = register_layout_from_tv(tv, (64, n))
     assert (fragment.threads, fragment.values, fragment.replicas) == (128, n // 2, 1)
     assert np.array_equal(fragment.held.T.ravel(), table(tv))
-    again = fragment_from_held(fragment.held, (64, n))
+    again = register_layout_from_table(fragment.held, (64, n))
     assert np.array_equal(again.held, fragment.held)
     assert table(fragment.tv()).tolist() == table(tv).tolist()
 
 
 def test_stride_zero_threads_are_replicas() -> None:
-    fragment = fragment_from_tv(Layout(((8, 4), 8), ((8, 0), 1)), (8, 8))
+    fragment = register_layout_from_tv(Layout(((8, 4), 8), ((8, 0), 1)), (8, 8))
     assert (fragment.replicas, fragment.threads, fragment.values) == (4, 32, 8)
     assert fragment.thread_table.shape == (4, 64)
     assert sorted(fragment.thread_table[:, 0]) == [0, 8, 16, 24]
     assert np.array_equal(fragment.held[3], fragment.held[11])
     assert fragment.tv() == Layout(((8, 4), 8), ((8, 0), 1))
-    assert fragment_from_held(fragment.held, (8, 8)) == fragment
+    assert register_layout_from_table(fragment.held, (8, 8)) == fragment
 
 
 @given(digit_fragments())
 def test_fragments_are_recovered_from_what_threads_hold(layout: Layout) -> None:
-    fragment = Fragment(layout, tuple(size(m) for m in layout), layout.extents().get("thread", 1))
-    again = fragment_from_held(fragment.held, fragment.tile)
+    fragment = RegisterLayout(
+        layout, tuple(size(m) for m in layout), layout.extents().get("thread", 1)
+    )
+    again = register_layout_from_table(fragment.held, fragment.shape)
     assert np.array_equal(again.thread_table, fragment.thread_table)
     assert np.array_equal(again.value_table, fragment.value_table)
     if (fragment.held < 0).any():
@@ -205,27 +207,27 @@ def test_fragments_are_recovered_from_what_threads_hold(layout: Layout) -> None:
 
 def test_fragments_that_cannot_be_are_refused() -> None:
     with pytest.raises(LayoutError, match="other axes"):
-        Fragment(Layout(4, E("lane")), (4,), 4)
+        RegisterLayout(Layout(4, E("lane")), (4,), 4)
     with pytest.raises(LayoutError, match=r"does not map a \(8\) tile"):
-        Fragment(Layout((4,), (E("thread"),)), (8,), 4)
+        RegisterLayout(Layout((4,), (E("thread"),)), (8,), 4)
     with pytest.raises(LayoutError, match=r"stride -1@thread of .* is negative"):
-        Fragment(Layout((4,), (E("thread", -1),)), (4,), 4)
+        RegisterLayout(Layout((4,), (E("thread", -1),)), (4,), 4)
     with pytest.raises(LayoutError, match="is negative"):
-        Fragment(Layout((4,), (E("thread") - E("value"),)), (4,), 4)
-    assert Fragment(Layout((1, 2), (E("thread", -1), E("value"))), (1, 2), 1).values == 2
+        RegisterLayout(Layout((4,), (E("thread") - E("value"),)), (4,), 4)
+    assert RegisterLayout(Layout((1, 2), (E("thread", -1), E("value"))), (1, 2), 1).values == 2
     with pytest.raises(LayoutError, match="uses 4 threads of 2"):
-        Fragment(Layout((4,), (E("thread"),)), (4,), 2)
+        RegisterLayout(Layout((4,), (E("thread"),)), (4,), 2)
     with pytest.raises(LayoutError, match="no TV layout: it needs two modes"):
-        fragment_from_tv(Layout(4), (4,))
+        register_layout_from_tv(Layout(4), (4,))
     with pytest.raises(LayoutError, match="does not hold every element"):
-        fragment_from_tv(Layout((4, 2), (2, 16)), (8,))
+        register_layout_from_tv(Layout((4, 2), (2, 16)), (8,))
     with pytest.raises(LayoutError, match=r"holds 8 elements; a \(16\) tile has 16"):
-        fragment_from_tv(Layout((4, 2)), (16,))
+        register_layout_from_tv(Layout((4, 2)), (16,))
     with pytest.raises(LayoutError, match="alike"):
-        fragment_from_held(np.array([[0, 1], [1, 2]]), (3,))
+        register_layout_from_table(np.array([[0, 1], [1, 2]]), (3,))
     shuffled = np.random.default_rng(3).permutation(32).reshape(8, 4)
     with pytest.raises(LayoutError, match="no layout describes"):
-        fragment_from_held(shuffled, (32,))
+        register_layout_from_table(shuffled, (32,))
 
 
 @given(st.permutations([0, 1]), st.permutations([0, 1]), st.data())

@@ -18,10 +18,10 @@ from tileas_xdsl.layout import (
     BYTE_SWIZZLES,
     ComposedLayout,
     E,
-    Fragment,
     Layout,
     LayoutError,
     MemoryLayout,
+    RegisterLayout,
     Swizzle,
     coalesce,
     collision,
@@ -124,7 +124,7 @@ def test_places_of_registers_are_counted_before_they_are_laid_out() -> None:
         spans = layout.extents()
         with pytest.raises(LayoutError, match=rf"places: a table holds {MAX_POINTS}"):
             holds(layout, "thread", "value", spans["thread"], spans["value"])
-        fragment = Fragment(layout, product_each(layout.shape), spans["thread"])
+        fragment = RegisterLayout(layout, product_each(layout.shape), spans["thread"])
         with pytest.raises(LayoutError, match="places: a table holds"):
             _ = fragment.held
         with pytest.raises(LayoutError, match="leaves registers empty"):

@@ -8,19 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import (
+    RegisterLayout,
+    register_layout_from_table,
+    register_layout_from_tv,
+)
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.layout.warp_matrix import MatrixAccess, Refusal, ldmatrix_fits, stmatrix_fits
 
 relaxed = settings(deadline=None, max_examples=40)
 
-MMA_A = fragment_from_tv(Layout(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128))), (16, 16))
-MMA_B = fragment_from_tv(Layout(((4, 8), (2, 2)), ((16, 1), (8, 64))), (8, 16))
-WGMMA_C = fragment_from_tv(Layout(((4, 8, 4), (2, 2, 8)), ((128, 1, 16), (64, 8, 512))), (64, 64))
-TF32_A = fragment_from_tv(Layout(((4, 8), (2, 2)), ((16, 1), (8, 64))), (16, 8))
-FP8_A = fragment_from_tv(Layout(((4, 8), (4, 2, 2)), ((64, 1), (16, 8, 256))), (16, 32))
+MMA_A = register_layout_from_tv(Layout(((4, 8), (2, 2, 2)), ((32, 1), (16, 8, 128))), (16, 16))
+MMA_B = register_layout_from_tv(Layout(((4, 8), (2, 2)), ((16, 1), (8, 64))), (8, 16))
+WGMMA_C = register_layout_from_tv(
+    Layout(((4, 8, 4), (2, 2, 8)), ((128, 1, 16), (64, 8, 512))), (64, 64)
+)
+TF32_A = register_layout_from_tv(Layout(((4, 8), (2, 2)), ((16, 1), (8, 64))), (16, 8))
+FP8_A = register_layout_from_tv(Layout(((4, 8), (4, 2, 2)), ((64, 1), (16, 8, 256))), (16, 32))
 
 
 def tile_addresses(tile: tuple[int, int], bits: int, major: str, swizzle: Swizzle) -> np.ndarray:
@@ -47,7 +53,7 @@ def ldmatrix(access: MatrixAccess, memory: np.ndarray, bits: int) -> np.ndarray:
     return words.view(kind)
 
 
-def check_load(fragment: Fragment, addresses: np.ndarray, bits: int, access: object) -> None:
+def check_load(fragment: RegisterLayout, addresses: np.ndarray, bits: int, access: object) -> None:
     assert isinstance(access, MatrixAccess), access
     kind = {8: np.uint8, 16: np.uint16, 32: np.uint32}[bits]
     rng = np.random.default_rng(7)
@@ -75,9 +81,9 @@ def check_load(fragment: Fragment, addresses: np.ndarray, bits: int, access: obj
     ],
 )
 def test_instruction_operands_fit(
-    fragment: Fragment, bits: int, major: str, transposed: bool, swizzle: str
+    fragment: RegisterLayout, bits: int, major: str, transposed: bool, swizzle: str
 ) -> None:
-    addresses = tile_addresses(fragment.tile, bits, major, BYTE_SWIZZLES[swizzle])
+    addresses = tile_addresses(fragment.shape, bits, major, BYTE_SWIZZLES[swizzle])
     for count in (1, 2, 4):
         words = fragment.values * bits // 32
         found = ldmatrix_fits(fragment, addresses, bits, transposed, count)
@@ -137,11 +143,11 @@ def test_counterexamples_are_concrete() -> None:
 
 
 def test_partial_warps_and_empty_registers_are_refused() -> None:
-    half = fragment_from_tv(Layout((16, 2), (2, 1)), (32,))
+    half = register_layout_from_tv(Layout((16, 2), (2, 1)), (32,))
     refused = ldmatrix_fits(half, np.arange(32) * 2, 16, count=1)
     assert isinstance(refused, Refusal)
     assert "16 threads" in refused.reason
-    idle = Fragment(half.layout, (32,), 32)
+    idle = RegisterLayout(half.layout, (32,), 32)
     refused = ldmatrix_fits(idle, np.arange(32) * 2, 16, count=1)
     assert isinstance(refused, Refusal)
     assert "register 0 of thread 16 is empty" in refused.reason
@@ -165,7 +171,7 @@ def test_any_placement_of_rows_fits(seed: int, transposed: bool) -> None:
 
 def test_four_bit_elements() -> None:
     flat = np.arange(8 * 32).reshape(32, 8)
-    fragment = fragment_from_held(flat, (256,))
+    fragment = register_layout_from_table(flat, (256,))
     bits = np.arange(256) * 4
     access = ldmatrix_fits(fragment, bits // 8, 4, count=1, bit_in_byte=bits % 8)
     assert isinstance(access, MatrixAccess)

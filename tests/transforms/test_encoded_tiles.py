@@ -22,15 +22,11 @@ from tests.support.encodings import (
     tensor,
 )
 from tests.support.plain_kernels import LAUNCHES, Launch, kernel
-from tileas_xdsl.analysis.register_tiles import (
-    AccumulatorLayout,
-    column_layout,
-    encoding_layout,
-    rows_layout,
-)
 from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.layout.blocked import row_values_layout, rows_layout
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.target.warp_tiles import accumulator_layout
 
 PLAIN = [name for name in LAUNCHES if not name.startswith("piped")]
 STAGED = [f"staged {tile}" for tile in ("16x64 f16", "1x512 f16", "8x256 i8", "64x16 i8")]
@@ -135,8 +131,8 @@ def test_layouts_of_the_lowering_give_the_same_code() -> None:
     rows = rows_layout((8, 512), 4, 4)
 
     def encode(shape: tuple[int, ...], threads: int) -> Layout:
-        plain = rows if shape == (8, 512) else column_layout(rows)
-        return encoding_layout(plain, threads)
+        plain = rows if shape == (8, 512) else row_values_layout(rows)
+        return plain.layout
 
     text = launch.text.replace("tensor<512xf32>", "TENSOR")
     assert "TENSOR" in text
@@ -217,7 +213,7 @@ def staged(rows: int, columns: int, size: int, *, swizzled: bool) -> str:
 def test_a_product_of_encoded_operands_is_the_same_code() -> None:
     """Panels of operands and registers of accumulators, as the lowering has them by itself."""
     text = Gemm(bm=128, bn=128, bk=64).text()
-    half = encoding_layout(AccumulatorLayout(64, 128, 1), 128)
+    half = accumulator_layout(64, 128, 1).layout
     a = "#nv_tileas.shared<(128,64),(64,1),swizzle<3,4,3>>"
     b = "#nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>"
     laid_out = text

@@ -11,8 +11,8 @@ from xdsl.utils.arg_spec import ArgSpec
 from tests.support.combined_kernels import Combined
 from tests.support.plain_kernels import NUMPY, kernel, load
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, encoding_layout
 from tileas_xdsl.compiler import compile
+from tileas_xdsl.target.warp_tiles import accumulator_layout
 
 LOWERING = [ArgSpec("convert-tileas-to-cute-nvgpu", {}), ArgSpec("convert-cute-nvgpu-to-ptx", {})]
 """Without the passes that choose layouts."""
@@ -71,7 +71,7 @@ def test_splits_hold_every_element_where_they_say() -> None:
         shape = tuple((1 << rng.integers(0, 5, int(rng.integers(1, 5)))).tolist())
         axis, warps = int(rng.integers(0, len(shape))), int(rng.integers(1, 9))
         split = AxisSplit.of(shape, axis, warps)
-        held = split.layout.fragment.held
+        held = split.layout.held
         used = 32 << (warps.bit_length() - 1)
         places = np.unravel_index(np.maximum(held[:used], 0), shape, order="F")
         assert (held[:used] >= 0).all()
@@ -90,8 +90,8 @@ def test_rows_of_accumulators_stay_where_they_are(
     rows: int, columns: int, element: str, warps: int
 ) -> None:
     """Four lanes have a row: what is left of it needs no shared memory, nor does its way back."""
-    layout = AccumulatorLayout(rows, columns, warps // 4)
-    encoding = f'#nv_tileas.linear<"{encoding_layout(layout, 32 * warps)}">'
+    layout = accumulator_layout(rows, columns, warps // 4)
+    encoding = f'#nv_tileas.linear<"{layout.layout}">'
     tile, line = f"{rows}x{columns}x{element}", f"{rows}x{element}"
     combiner = "arith.maximumf" if element[0] == "f" else "arith.addi"
     text = kernel(

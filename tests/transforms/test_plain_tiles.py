@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.plain_kernels import LAUNCHES, Array, Launch
-from tileas_xdsl.analysis.register_tiles import (
-    ACCESS_BYTES,
-    LANES,
-    column_layout,
-    flat_layout,
-    rows_layout,
-)
 from tileas_xdsl.compiler import compile
+from tileas_xdsl.layout.blocked import ACCESS_BYTES, line_layout, row_values_layout, rows_layout
+from tileas_xdsl.layout.register_layout import LANES
 
 
 def _check(launch: Launch, found: Array) -> None:
@@ -47,9 +42,9 @@ def test_layouts_spread_every_tile_evenly() -> None:
     for _ in range(300):
         rows, columns = (1 << rng.integers(0, 9, 2)).tolist()
         warps, widest = int(rng.integers(1, 17)), int(1 << rng.integers(0, 4))
-        flat = flat_layout((columns,), warps, widest)
+        flat = line_layout((columns,), warps, widest)
         matrix = rows_layout((rows, columns), warps, widest)
-        for layout, lines in ((flat, 1), (matrix, rows), (column_layout(matrix), 1)):
+        for layout, lines in ((flat, 1), (matrix, rows), (row_values_layout(matrix), 1)):
             assert layout.warps <= warps
             assert layout.lanes <= LANES
             assert layout.vector * widest <= max(ACCESS_BYTES, widest)
@@ -58,4 +53,4 @@ def test_layouts_spread_every_tile_evenly() -> None:
         assert matrix.groups * matrix.blocks == rows
         assert flat.warps * flat.lanes * flat.registers == columns
         assert matrix.warps * matrix.lanes * matrix.blocks * matrix.registers == rows * columns
-        assert column_layout(matrix).registers == matrix.blocks
+        assert row_values_layout(matrix).registers == matrix.blocks

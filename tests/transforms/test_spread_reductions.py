@@ -8,8 +8,8 @@ from support.encodings import ELEMENTS, lowered, random_array, random_encoding
 from support.plain_kernels import kernel, store
 from support.seeds import seeds
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.text import parse_cute_layout
 from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread
 
@@ -100,4 +100,4 @@ def test_rows_of_which_threads_have_different_parts_go_the_usual_way() -> None:
     text = "(8,(2,6)):(1@thread,(1@value,8@thread))"
     layout = parse_cute_layout(text)
     assert isinstance(layout, Layout)
-    assert Spread.of(EncodedLayout((8, 12), layout, 64)) is None
+    assert Spread.of(RegisterLayout(layout, (8, 12), 64)) is None

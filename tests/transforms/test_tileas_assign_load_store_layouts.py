@@ -16,7 +16,6 @@ import kernels
 from kernels import Copy, Gemm, Kernel, Sizes, Softmax, VectorAdd
 from kernels.kernel import Deviation
 from kernels.simulating import parse
-from tileas_xdsl.analysis.register_tiles import operand_layout
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verify import verify_module
@@ -24,14 +23,15 @@ from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
-from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.warp_matrix import MatrixAccess, ldmatrix_fits
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.warp_tiles import operand_layout
 from tileas_xdsl.transforms.assign_layouts.candidates import (
     Candidate,
     Cost,
@@ -121,7 +121,7 @@ def test_wavefronts_of_the_example_are_those_of_the_tables() -> None:
     """128 matrices take a wavefront each with the swizzle, eight each without."""
     layout = operand_layout(128, 64, 16, 4)
     assert layout is not None
-    fragment = Fragment(layout, (128, 64), 128)
+    fragment = RegisterLayout(layout, (128, 64), 128)
     for swizzle, expected in (("128B", 128), ("none", 1024)):
         memory = MemoryLayout(Layout((128, 64), (64, 1)), BYTE_SWIZZLES[swizzle])
         access = ldmatrix_fits(fragment, memory.addresses(16), 16)
@@ -317,7 +317,7 @@ def test_global_accesses_are_as_wide_as_alignment_permits(kernel: Kernel, most: 
         assert tile is not None
         assert isinstance(tile.encoding, RegisterEncoding)
         shape = tuple(tile.get_shape())
-        fragment = Fragment(tile.encoding.data, shape, 128)
+        fragment = RegisterLayout(tile.encoding.data, shape, 128)
         steps = np.diff(fragment.held[:, :most], axis=1)
         assert (steps == (1 if len(shape) == 1 else shape[0])).all()
 

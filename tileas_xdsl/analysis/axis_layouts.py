@@ -10,17 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from tileas_xdsl.analysis.register_tiles import (
-    LANES,
-    Digit,
-    EncodedLayout,
-    layout_by_digits,
-    power_below,
-)
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.layout.fragment import THREAD, VALUE
-from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.simplify import from_modes, merged
+from tileas_xdsl.layout.digits import Digit, layout_of_line, with_replicas
+from tileas_xdsl.layout.integers import power_of_two_below
+from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
 
 
 @dataclass(frozen=True)
@@ -48,7 +41,7 @@ class AxisSplit:
     def of(shape: tuple[int, ...], axis: int, agent_warps: int) -> AxisSplit:
         """The split for an agent."""
         extent, lines = shape[axis], prod(shape) // shape[axis]
-        warps = power_below(agent_warps)
+        warps = power_of_two_below(agent_warps)
         line_lanes = min(LANES, lines)
         line_warps = min(warps, lines // line_lanes)
         lanes = min(LANES // line_lanes, extent)
@@ -71,7 +64,7 @@ class AxisSplit:
         return self.line_lanes * self.line_warps * self.lines
 
     @cached_property
-    def layout(self) -> EncodedLayout:
+    def layout(self) -> RegisterLayout:
         """The registers of the tile: element `c` of a thread's line `k` is `c + run * k`."""
         along: list[Digit] = [(self.run, E(VALUE)), (self.lanes, E(THREAD, self.line_lanes))]
         along += [(self.warps, E(THREAD, LANES * self.line_warps))]
@@ -82,7 +75,7 @@ class AxisSplit:
         return self._layout([*after, *along, *before], self.shape, replicas)
 
     @cached_property
-    def reduced(self) -> EncodedLayout:
+    def reduced(self) -> RegisterLayout:
         """The registers of one value for each line: that of a thread's line `k` is `k`."""
         left_lanes, left_warps = LANES // self.line_lanes, self._all_warps // self.line_warps
         replicas: list[Digit] = [(left_lanes, E(THREAD, self.line_lanes))]
@@ -92,7 +85,7 @@ class AxisSplit:
 
     @property
     def _all_warps(self) -> int:
-        return power_below(self.threads // LANES)
+        return power_of_two_below(self.threads // LANES)
 
     def _lines(self, step: int) -> list[Digit]:
         """The digits of the number of a line."""
@@ -112,8 +105,6 @@ class AxisSplit:
 
     def _layout(
         self, digits: list[Digit], shape: tuple[int, ...], replicas: list[Digit]
-    ) -> EncodedLayout:
-        spread = layout_by_digits(digits, shape)
-        again = from_modes(merged(replicas))
-        whole: Layout = spread if again.size() == 1 else make_layout(*spread, again)
-        return EncodedLayout(shape, whole, self.threads)
+    ) -> RegisterLayout:
+        layout = with_replicas(layout_of_line(digits, shape), replicas)
+        return RegisterLayout(layout, shape, self.threads)

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tileas_xdsl.analysis.register_tiles import Digit, EncodedLayout
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.layout.fragment import THREAD, VALUE
-from tileas_xdsl.layout.layout import make_layout
-from tileas_xdsl.layout.simplify import from_modes, merged
+from tileas_xdsl.layout.digits import Digit, layout_of_modes, with_replicas
+from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Part:
 
 def layout_of_parts(
     shape: tuple[int, ...], parts: Sequence[Sequence[Part]], used: int, threads: int
-) -> EncodedLayout:
+) -> RegisterLayout:
     """The layout of a tile whose coordinates have these digits each, the lowest first.
 
     Of `threads` the first `used` are counted, a power of two; extents are powers of two.
@@ -47,10 +45,8 @@ def layout_of_parts(
     ]
     counted = [part for mine in kept for part in mine if part.step]
     replicas: list[Digit] = [(count, E(THREAD, step)) for step, count in _gaps(counted, used)]
-    spread = make_layout(*(from_modes(merged(mode)) for mode in modes))
-    again = from_modes(merged(replicas))
-    layout = spread if again.size() == 1 else make_layout(*spread, again)
-    return EncodedLayout(shape, layout, threads)
+    layout = with_replicas(layout_of_modes(*modes), replicas)
+    return RegisterLayout(layout, shape, threads)
 
 
 def _kept(extent: int, parts: Sequence[Part]) -> Iterator[Part]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tileas_xdsl.analysis.digit_layouts import Part, layout_of_parts
-from tileas_xdsl.analysis.register_tiles import LANES, EncodedLayout, power_below
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.integers import power_of_two_below
+from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
 
 BY_THREADS = ("mma", "fma")
 """The families of atoms whose operands and sums are in registers of all threads."""
@@ -88,16 +89,16 @@ class Tiling:
         return max(self.extents.batch // self.warps[0], 1)
 
     @property
-    def sums(self) -> EncodedLayout:
+    def sums(self) -> RegisterLayout:
         """The layout of C."""
         x = self.extents
         return self._layout(x.tile(x.m, x.n), self.rows, self.columns_of_sums)
 
-    def left(self, depth: int) -> EncodedLayout:
+    def left(self, depth: int) -> RegisterLayout:
         """The layout of so many columns of A, a step behind another."""
         return self._layout(self.extents.tile(self.extents.m, depth), self.rows, self._deep)
 
-    def right(self, depth: int) -> EncodedLayout:
+    def right(self, depth: int) -> RegisterLayout:
         """The layout of so many rows of B, a step behind another."""
         return self._layout(self.extents.tile(depth, self.extents.n), self._deep, self.columns)
 
@@ -107,7 +108,7 @@ class Tiling:
 
     def _layout(
         self, shape: tuple[int, ...], first: Sequence[Part], last: Sequence[Part]
-    ) -> EncodedLayout:
+    ) -> RegisterLayout:
         batch, rows, columns = self.warps
         parts = [first, last]
         if self.extents.is_batched:
@@ -177,7 +178,7 @@ def _warps(x: Extents, warps: int, tile: tuple[int, int]) -> tuple[int, int, int
         b, r, c = -(-x.batch // over[0]), -(-tall // over[1]), -(-wide // over[2])
         return b * r * c, b * (r * tile[0] + c * tile[1]), over[2]
 
-    return min(_over(power_below(warps)), key=cost)
+    return min(_over(power_of_two_below(warps)), key=cost)
 
 
 def _over(count: int) -> Iterator[tuple[int, int, int]]:
@@ -196,7 +197,7 @@ def _over(count: int) -> Iterator[tuple[int, int, int]]:
 def thread_tiling(x: Extents, warps: int) -> Tiling:
     """Threads that multiply some rows by some columns, one element of K after another."""
     step = min(x.k, max(SLICE_BITS // x.bits, 1), WIDEST)
-    batch, rows, columns = _threads(x, LANES * power_below(warps))
+    batch, rows, columns = _threads(x, LANES * power_of_two_below(warps))
     beside = min(max(LANES_ALONG_ROWS, LANES // rows), columns)
     above = LANES // beside
     over = (batch, rows // above, columns // beside)

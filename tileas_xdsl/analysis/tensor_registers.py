@@ -8,26 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
-from tileas_xdsl.analysis.register_tiles import (
-    LANES,
-    AccumulatorLayout,
-    EncodedLayout,
-    RegisterLayout,
-    encoding_layout,
-)
-from tileas_xdsl.layout.axes import E, Offset
-from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
-from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.simplify import from_modes, merged
+from tileas_xdsl.layout.axes import E
+from tileas_xdsl.layout.digits import Digit, layout_of_modes
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, accumulator, counted
+from tileas_xdsl.target.warp_tiles import accumulator_layout
 
 GROUP_THREADS = 4 * LANES
 """Four warps reach all lanes."""
@@ -37,10 +29,6 @@ STEP = 8
 
 CELL_BITS = 32
 """Elements of tensor memory that registers are moved from and to have as many bits."""
-
-
-_Digit: TypeAlias = tuple[int, Offset]
-"""Extent and stride of a digit."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +61,7 @@ class TensorMove:
         if groups < 1 or columns % (STEP * groups):
             return None
         if self.shape == "16x256b" and self.parts == 1 and groups == 1:
-            return AccumulatorLayout(self.rows, columns, 1)
+            return accumulator_layout(self.rows, columns, 1)
         share, shape = columns // groups, MOVE_SHAPES[self.shape]
         count = share // shape.columns * TMEM_REGISTERS[self.shape]
         down, across = _DIGITS[self.shape]
@@ -81,11 +69,8 @@ class TensorMove:
         rows = [*down, (self.parts, E(VALUE, count)), (4, E(THREAD, LANES))]
         last = (share // shape.columns, E(VALUE, inner))
         beside = (groups, E(THREAD, GROUP_THREADS))
-        return EncodedLayout(
-            (self.rows, columns),
-            make_layout(from_modes(merged(rows)), from_modes(merged([*across, last, beside]))),
-            GROUP_THREADS * groups,
-        )
+        layout = layout_of_modes(rows, [*across, last, beside])
+        return RegisterLayout(layout, (self.rows, columns), GROUP_THREADS * groups)
 
     def instructions(self, columns: int) -> Sequence[tuple[int, int, int]]:
         """Lane, column and repetitions of each instruction that moves so many columns."""
@@ -101,7 +86,7 @@ class TensorMove:
         return found
 
 
-_DIGITS: Mapping[str, tuple[list[_Digit], list[_Digit]]] = {
+_DIGITS: Mapping[str, tuple[list[Digit], list[Digit]]] = {
     "32x32b": ([(32, E(THREAD))], []),
     "16x128b": ([(8, E(THREAD, 4)), (2, E(VALUE))], [(4, E(THREAD))]),
     "16x256b": ([(8, E(THREAD, 4)), (2, E(VALUE, 2))], [(2, E(VALUE)), (4, E(THREAD))]),
@@ -140,23 +125,9 @@ def move_to(
     """The way that leaves a tile in the registers of a layout, else the usual one."""
     known = list(moves_of(rows, columns, groups))
     for move, layout in known:
-        if wanted is not None and same_registers(layout, wanted, GROUP_THREADS * groups):
+        if wanted is not None and layout.has_same_map(wanted):
             return move, layout
     return known[0] if known else None
-
-
-def same_registers(one: RegisterLayout, other: RegisterLayout, threads: int) -> bool:
-    """Whether two layouts keep every element in the same register."""
-    if one == other:
-        return True
-    try:
-        first, second = (
-            Fragment(encoding_layout(layout, threads), layout.shape, threads).held
-            for layout in (one, other)
-        )
-    except LayoutError:
-        return False
-    return np.array_equal(first, second)
 
 
 def lies_as_accumulators(layout: Layout, shape: Sequence[int]) -> bool:

@@ -11,10 +11,14 @@ from tileas_xdsl.layout import cute as _cute
 from tileas_xdsl.layout.cute import *  # noqa: F403
 from tileas_xdsl.layout.elements import ELEMENT_TYPES, ElementType, element_type
 from tileas_xdsl.layout.errors import CompositionError, LayoutError, LayoutSyntaxError
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_held, fragment_from_tv
 from tileas_xdsl.layout.inverse import Digit, Section, invert
 from tileas_xdsl.layout.memory import MemoryLayout, memory_from_addresses
 from tileas_xdsl.layout.recovery import recover, recover_swizzled
+from tileas_xdsl.layout.register_layout import (
+    RegisterLayout,
+    register_layout_from_table,
+    register_layout_from_tv,
+)
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE
 from tileas_xdsl.layout.tables import (
     collision,
@@ -28,10 +32,33 @@ from tileas_xdsl.layout.tables import (
 from tileas_xdsl.layout.text import parse_cute_layout, parse_layout, parse_memory_layout
 
 __all__ = [
-    "BYTE_SWIZZLES", "ELEMENT_TYPES", "NO_SWIZZLE", "CompositionError", "Digit", "ElementType",
-    "Fragment", "LayoutError", "LayoutSyntaxError", "MemoryLayout", "Section", "collision",
-    "element_type", "fragment_from_held", "fragment_from_tv", "holds", "image", "invert",
-    "is_bijective", "is_injective", "memory_from_addresses", "parse_cute_layout", "parse_layout",
-    "parse_memory_layout", "recover", "recover_swizzled", "scatter_inverse", "table",
+    "BYTE_SWIZZLES",
+    "ELEMENT_TYPES",
+    "NO_SWIZZLE",
+    "CompositionError",
+    "Digit",
+    "ElementType",
+    "LayoutError",
+    "LayoutSyntaxError",
+    "MemoryLayout",
+    "RegisterLayout",
+    "Section",
+    "collision",
+    "element_type",
+    "holds",
+    "image",
+    "invert",
+    "is_bijective",
+    "is_injective",
+    "memory_from_addresses",
+    "parse_cute_layout",
+    "parse_layout",
+    "parse_memory_layout",
+    "recover",
+    "recover_swizzled",
+    "register_layout_from_table",
+    "register_layout_from_tv",
+    "scatter_inverse",
+    "table",
 ]  # fmt: skip
 __all__ += _cute.__all__

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.register_layout import RegisterLayout
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -52,7 +52,7 @@ def register_order(held: Ints, addresses: Ints) -> Ints:
 
 
 def vector_width(
-    fragment: Fragment,
+    fragment: RegisterLayout,
     addresses: Ints,
     elem_bits: int,
     max_bits: int = 128,
@@ -114,7 +114,7 @@ def _misfit(held: Ints, bits: Ints, elem_bits: int, vector: int) -> tuple[int, i
 
 
 def vector_addresses(
-    fragment: Fragment,
+    fragment: RegisterLayout,
     addresses: Ints,
     elem_bits: int,
     vector: int,

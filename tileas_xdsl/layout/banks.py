@@ -25,7 +25,7 @@ from tileas_xdsl.layout.access import (
     vector_addresses,
 )
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.register_layout import RegisterLayout
 
 BANKS = 32
 BANK_BYTES = 4
@@ -80,7 +80,7 @@ def _units_by_phase(addresses: Ints, width: int, active: Bools | None) -> tuple[
 
 
 def fragment_wavefronts(
-    fragment: Fragment,
+    fragment: RegisterLayout,
     addresses: Ints,
     elem_bits: int,
     vector: int,

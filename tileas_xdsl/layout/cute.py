@@ -21,7 +21,6 @@ from tileas_xdsl.layout.composed import (
     get_swizzle_portion,
     make_composed_layout,
 )
-from tileas_xdsl.layout.fragment import make_layout_tv
 from tileas_xdsl.layout.int_tuple import (
     Integer,
     ceil_div,
@@ -96,6 +95,7 @@ from tileas_xdsl.layout.modes import (
     zip_modes,
 )
 from tileas_xdsl.layout.recast import downcast, recast_layout, upcast
+from tileas_xdsl.layout.register_layout import make_layout_tv
 from tileas_xdsl.layout.simplify import coalesce, filter, filter_zeros
 from tileas_xdsl.layout.swizzle import Swizzle, shiftl, shiftr
 from tileas_xdsl.layout.tiling import (

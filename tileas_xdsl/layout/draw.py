@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
 from tileas_xdsl.layout.int_tuple import product_each, rank
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import Table, table
 
 MAX_ROWS, MAX_COLUMNS = 128, 256
@@ -64,7 +64,7 @@ def grid_by_bank(memory: MemoryLayout, bits: int) -> Grid:
     )
 
 
-def grid_by_thread(fragment: Fragment) -> Grid:
+def grid_by_thread(fragment: RegisterLayout) -> Grid:
     """Cells coloured by warp and lane, labelled `T3 V0` (register 0 of thread 3) or just `3`."""
     threads, cut = _cells(fragment.layout, fragment.thread_table[0])
     values, _ = _cells(fragment.layout, fragment.value_table[0])
@@ -115,7 +115,7 @@ def grid_of(layout: AnyLayout | MemoryLayout, bits: int | None) -> Grid:
     axes = set(layout.axes())
     if isinstance(layout, Layout) and axes and axes <= {THREAD, VALUE}:
         threads = layout.extents().get(THREAD, 1)
-        return grid_by_thread(Fragment(layout, product_each(layout.shape), threads))
+        return grid_by_thread(RegisterLayout(layout, product_each(layout.shape), threads))
     if axes <= {""}:
         return grid_by_offset(layout)
     raise LayoutError(

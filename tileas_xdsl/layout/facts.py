@@ -15,11 +15,11 @@ from tileas_xdsl.layout.axes import ANONYMOUS
 from tileas_xdsl.layout.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import THREAD, VALUE, Fragment
 from tileas_xdsl.layout.int_tuple import product_each, rank, show
 from tileas_xdsl.layout.inverse import invert
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.simplify import coalesce
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import Table, collision, image, is_injective
@@ -104,7 +104,9 @@ def _reach_on(layout: ComposedLayout, axis: str) -> str:
 
 def _fragment_facts(layout: Layout) -> Facts:
     try:
-        fragment = Fragment(layout, product_each(layout.shape), layout.extents().get(THREAD, 1))
+        fragment = RegisterLayout(
+            layout, product_each(layout.shape), layout.extents().get(THREAD, 1)
+        )
     except LayoutError as error:
         return [("fragment", f"none: {error}")]
     threads, registers = _count(fragment.threads, "thread"), _count(fragment.values, "register")

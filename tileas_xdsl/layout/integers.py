@@ -28,3 +28,8 @@ def whole(x: Any, what: str) -> int:
         return index(x)
     except TypeError:
         raise LayoutError(f"{x!r} is not {what}") from None
+
+
+def power_of_two_below(number: int) -> int:
+    """The largest power of two that is not above a positive number."""
+    return 1 << (number.bit_length() - 1)

@@ -19,7 +19,7 @@ import numpy as np
 from tileas_xdsl.layout.access import WARP, Ints, bit_addresses
 from tileas_xdsl.layout.banks import wavefronts
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Holding
+from tileas_xdsl.layout.register_layout import RegisterContents
 
 ROWS = 8
 """Rows of a matrix."""
@@ -75,7 +75,7 @@ class MatrixAccess:
 
 
 def ldmatrix_fits(
-    fragment: Holding,
+    fragment: RegisterContents,
     addresses: Ints,
     elem_bits: int,
     transposed: bool = False,
@@ -92,7 +92,7 @@ def ldmatrix_fits(
 
 
 def stmatrix_fits(
-    fragment: Holding,
+    fragment: RegisterContents,
     addresses: Ints,
     elem_bits: int,
     transposed: bool = False,
@@ -106,7 +106,7 @@ def stmatrix_fits(
 
 def _fits(
     operation: str,
-    fragment: Holding,
+    fragment: RegisterContents,
     addresses: Ints,
     elem_bits: int,
     transposed: bool,
@@ -133,7 +133,7 @@ def _fits(
 
 
 def _refused_shape(
-    operation: str, fragment: Holding, elem_bits: int, transposed: bool, count: int
+    operation: str, fragment: RegisterContents, elem_bits: int, transposed: bool, count: int
 ) -> Refusal | None:
     if elem_bits not in (4, 8, 16, 32):
         return Refusal(f"{operation} moves elements of 4, 8, 16 or 32 bits, not of {elem_bits}")

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tileas_xdsl.layout.fragment import Fragment, fragment_from_tv
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import RegisterLayout, register_layout_from_tv
 from tileas_xdsl.layout.text import parse_cute_layout
 from tileas_xdsl.target.errors import TargetError
 
 
 @dataclass(frozen=True)
-class RegisterLayout:
+class InstructionOperand:
     """A TV layout `tv` (CuTe text) of a `tile`, and where the fact is written."""
 
     name: str
@@ -34,9 +34,9 @@ class RegisterLayout:
         return parsed
 
     @cached_property
-    def fragment(self) -> Fragment:
+    def fragment(self) -> RegisterLayout:
         """The other direction: a coordinate of the tile (and a replica) to thread and value."""
-        return fragment_from_tv(self.layout, self.tile)
+        return register_layout_from_tv(self.layout, self.tile)
 
     @property
     def threads(self) -> int:
@@ -124,21 +124,21 @@ _REGISTERS_STORE_B8 = {
 }
 
 
-def wgmma_accumulator(n: int) -> RegisterLayout:
+def wgmma_accumulator(n: int) -> InstructionOperand:
     """The accumulator of wgmma.m64nNkK: a (64, n) tile over the 128 threads of a warpgroup."""
     if n not in WGMMA_N:
         raise TargetError(f"wgmma has N 8 to 256 in steps of 8, not {n}")
     tv = f"((4,8,4),(2,2,{n // 8})):((128,1,16),(64,8,512))"
-    return RegisterLayout(f"wgmma.m64n{n}.d", tv, (64, n), _GMMA)
+    return InstructionOperand(f"wgmma.m64n{n}.d", tv, (64, n), _GMMA)
 
 
-def _matrices() -> list[RegisterLayout]:
+def _matrices() -> list[InstructionOperand]:
     """Both sides of ldmatrix and stmatrix; `src` is memory for a load, registers for a store."""
-    found: list[RegisterLayout] = []
+    found: list[InstructionOperand] = []
 
     def add(name: str, src: str, dst: str, tile: tuple[int, ...], source: str) -> None:
-        found.append(RegisterLayout(f"{name}.src", src, tile, source))
-        found.append(RegisterLayout(f"{name}.dst", dst, tile, source))
+        found.append(InstructionOperand(f"{name}.src", src, tile, source))
+        found.append(InstructionOperand(f"{name}.dst", dst, tile, source))
 
     for count, rows in _ROWS_B16.items():
         tile = (8, 8, count)
@@ -154,19 +154,19 @@ def _matrices() -> list[RegisterLayout]:
     return found
 
 
-REGISTER_LAYOUTS: Mapping[str, RegisterLayout] = {
+REGISTER_LAYOUTS: Mapping[str, InstructionOperand] = {
     entry.name: entry
     for entry in (
         *(wgmma_accumulator(n) for n in WGMMA_N),
-        *(RegisterLayout(*row, _GMMA) for row in _WGMMA_A),
-        *(RegisterLayout(*row, _MMA) for row in _MMA_SYNC),
+        *(InstructionOperand(*row, _GMMA) for row in _WGMMA_A),
+        *(InstructionOperand(*row, _MMA) for row in _MMA_SYNC),
         *_matrices(),
     )
 }
 """Every register layout by its name, `instruction.shape.type.operand`."""
 
 
-def register_layout(name: str) -> RegisterLayout:
+def register_layout(name: str) -> InstructionOperand:
     """The register layout called `name`; `TargetError` lists those of the same instruction."""
     if name in REGISTER_LAYOUTS:
         return REGISTER_LAYOUTS[name]

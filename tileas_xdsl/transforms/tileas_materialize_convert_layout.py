@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, i1
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tileas_xdsl.analysis.register_tiles import is_of_more
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.layout.register_layout import is_of_larger_tile
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
@@ -105,7 +105,7 @@ def _keeps_that_of_its_whole(type_: Tile) -> bool:
     encoding = type_.encoding
     if not isinstance(encoding, RegisterEncoding):
         return False
-    return is_of_more(encoding.data, tuple(type_.get_shape()))
+    return is_of_larger_tile(encoding.data, tuple(type_.get_shape()))
 
 
 @dataclass(frozen=True)

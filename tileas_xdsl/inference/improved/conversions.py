@@ -14,7 +14,7 @@ from tileas_xdsl.layout.convert import plan_conversion
 from tileas_xdsl.layout.convert.origins import find_origins
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, Wanted
+from tileas_xdsl.layout.register_layout import ElementTable, RegisterLayout
 
 MOST_REGISTERS = 1 << 16
 """The largest register file of a block that is planned exactly; no block has more."""
@@ -31,7 +31,7 @@ def conversion_cost(source: FragmentMap, target: FragmentMap, bits: int) -> int:
     tile = _fragment(source)
     if tile is None or not 1 <= bits <= 128 or target.held.size > MOST_REGISTERS:
         return ceil(_through_memory(source, target, bits))
-    plan = plan_conversion(tile, _wanted(target, tile.tile), bits)
+    plan = plan_conversion(tile, _wanted(target, tile.shape), bits)
     return ceil(plan.cost.cycles)
 
 
@@ -47,7 +47,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     tile = _fragment(source)
     if tile is None or target.held.size > MOST_REGISTERS:
         return memory
-    kind = find_origins(tile, _wanted(target, tile.tile)).kind()
+    kind = find_origins(tile, _wanted(target, tile.shape)).kind()
     if kind in ("identity", "permutation"):
         return warps * target.slots * DEFAULT_WEIGHTS.alu * (kind == "permutation")
     if kind == "shuffle":
@@ -57,7 +57,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     return memory
 
 
-def _fragment(source: FragmentMap) -> Fragment | None:
+def _fragment(source: FragmentMap) -> RegisterLayout | None:
     """The same as a layout, perhaps of the row-major index; None where no digits describe it."""
     layout = layout_of(source)
     if layout is None:
@@ -65,15 +65,15 @@ def _fragment(source: FragmentMap) -> Fragment | None:
     by_dimension = layout.rank == len(source.shape) + (source.replicas > 1)
     tile = source.shape if by_dimension else (prod(source.shape),)
     try:
-        return Fragment(layout, tile, source.threads)
+        return RegisterLayout(layout, tile, source.threads)
     except LayoutError:
         return None
 
 
-def _wanted(target: FragmentMap, tile: tuple[int, ...]) -> Wanted:
+def _wanted(target: FragmentMap, tile: tuple[int, ...]) -> ElementTable:
     """`held` with column-major indices of the elements of `tile`."""
     elements = np.arange(prod(tile)).reshape(tile, order="F").ravel()
-    return Wanted(np.where(target.held < 0, -1, elements[target.held]), tile)
+    return ElementTable(np.where(target.held < 0, -1, elements[target.held]), tile)
 
 
 def _through_memory(source: FragmentMap, target: FragmentMap, bits: int) -> float:

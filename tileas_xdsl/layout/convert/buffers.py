@@ -10,8 +10,8 @@ import numpy as np
 
 from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.synthesis import xor_orders
-from tileas_xdsl.layout.fragment import Holding
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import RegisterContents
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
 
@@ -49,7 +49,9 @@ class Buffer:
         return self.bits % 8
 
 
-def candidates(source: Holding, target: Holding, elem_bits: int) -> Iterator[Buffer]:
+def candidates(
+    source: RegisterContents, target: RegisterContents, elem_bits: int
+) -> Iterator[Buffer]:
     """Buffers worth trying, those that hardware knows first.
 
     Dimensions from last to first or first to last, each with every byte swizzle; orders synthesised
@@ -58,10 +60,10 @@ def candidates(source: Holding, target: Holding, elem_bits: int) -> Iterator[Buf
     """
     widths = [w for w in (elem_bits, 8) if w & (w - 1) == 0 and (w == elem_bits or elem_bits < 8)]
     for width in widths:
-        yield from _swizzled(source.tile, width)
+        yield from _swizzled(source.shape, width)
         for name, offsets in xor_orders(source, target, width):
             yield Buffer(name, offsets * width, width)
-        yield from _padded(source.tile, width)
+        yield from _padded(source.shape, width)
         for name, fragment in (("the source's order", source), ("the target's order", target)):
             if (buffer := _in_thread_order(name, fragment, width)) is not None:
                 yield buffer
@@ -108,7 +110,7 @@ def _padded(tile: tuple[int, ...], width: int) -> Iterator[Buffer]:
                 yield Buffer(name, table(layout) * width, width)
 
 
-def _in_thread_order(name: str, fragment: Holding, width: int) -> Buffer | None:
+def _in_thread_order(name: str, fragment: RegisterContents, width: int) -> Buffer | None:
     """Chunks of 16 bytes of each thread, thread after thread: its own accesses never conflict.
 
     None where the threads do not hold all of the tile.

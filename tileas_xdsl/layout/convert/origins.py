@@ -9,8 +9,8 @@ import numpy as np
 from tileas_xdsl.layout.access import WARP, Bools, Ints
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, Holding
 from tileas_xdsl.layout.int_tuple import show
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -48,7 +48,7 @@ class Origins:
         return "shared"
 
 
-def find_origins(source: Fragment, target: Holding) -> Origins:
+def find_origins(source: RegisterLayout, target: RegisterContents) -> Origins:
     """The nearest replica of each element: in the same thread, else the same warp, else anywhere.
 
     Lanes are near when their numbers differ in low bits only, which spreads the readers of
@@ -69,11 +69,11 @@ def find_origins(source: Fragment, target: Holding) -> Origins:
     )
 
 
-def check_alike(source: Fragment, target: Holding) -> None:
+def check_alike(source: RegisterLayout, target: RegisterContents) -> None:
     """Raise `LayoutError` unless the fragments hold one tile on one group of threads."""
-    if source.tile != target.tile:
+    if source.shape != target.shape:
         raise LayoutError(
-            f"cannot convert a {show(source.tile)} tile to a {show(target.tile)} tile"
+            f"cannot convert a {show(source.shape)} tile to a {show(target.shape)} tile"
         )
     if source.threads != target.threads:
         raise LayoutError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.layout.access import WARP
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, Holding
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 Kind: TypeAlias = Literal["identity", "permutation", "shuffle", "shared"]
 Registers: TypeAlias = NDArray[Any]
@@ -89,8 +89,8 @@ class Cost:
 class Plan(ABC):
     """How the registers of `target` get the elements that `source` holds."""
 
-    source: Fragment
-    target: Holding
+    source: RegisterLayout
+    target: RegisterContents
     elem_bits: int
     cost: Cost
 
@@ -118,7 +118,7 @@ class Plan(ABC):
         return np.where(self.target.held < 0, 0, self._moved(registers)).astype(registers.dtype)
 
 
-def warps_of(fragment: Holding) -> int:
+def warps_of(fragment: RegisterContents) -> int:
     """How many warps the threads of a fragment fill."""
     return -(-fragment.threads // WARP)
 

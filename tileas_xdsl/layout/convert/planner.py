@@ -8,12 +8,12 @@ from tileas_xdsl.layout.convert.registers import plan_registers
 from tileas_xdsl.layout.convert.shared import plan_shared
 from tileas_xdsl.layout.convert.shuffle import lower_bound, plan_shuffles
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, Holding
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
 def plan_conversion(
-    source: Fragment,
-    target: Holding,
+    source: RegisterLayout,
+    target: RegisterContents,
     elem_bits: int,
     *,
     force: Kind | None = None,
@@ -44,8 +44,8 @@ def plan_conversion(
 
 
 def _forced(
-    source: Fragment,
-    target: Holding,
+    source: RegisterLayout,
+    target: RegisterContents,
     elem_bits: int,
     origins: Origins,
     force: Kind,

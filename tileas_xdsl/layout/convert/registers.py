@@ -10,7 +10,7 @@ from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.origins import Origins
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
-from tileas_xdsl.layout.fragment import Fragment, Holding
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,11 @@ class RegisterPlan(Plan):
 
 
 def plan_registers(
-    source: Fragment, target: Holding, elem_bits: int, origins: Origins, weights: Weights
+    source: RegisterLayout,
+    target: RegisterContents,
+    elem_bits: int,
+    origins: Origins,
+    weights: Weights,
 ) -> RegisterPlan:
     """The plan for origins in the same thread."""
     renamed = bool(len(origins.strays("identity")))

@@ -12,7 +12,7 @@ from tileas_xdsl.layout.convert.buffers import Buffer, candidates
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
 from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, Holding
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class SharedPlan(Plan):
 
 
 def plan_shared(
-    source: Fragment,
-    target: Holding,
+    source: RegisterLayout,
+    target: RegisterContents,
     elem_bits: int,
     weights: Weights,
     buffers: Iterable[Buffer] | None = None,
@@ -115,7 +115,7 @@ def _counts(buffer: Buffer, store: Transfer, load: Transfer, barriers: int) -> C
     )
 
 
-def _stays_in_warps(source: Fragment, target: Holding) -> bool:
+def _stays_in_warps(source: RegisterLayout, target: RegisterContents) -> bool:
     """Whether every warp reads only what it wrote itself, and nobody else writes it."""
     writer = source.thread_table // WARP
     if (writer != writer[0]).any():

@@ -30,7 +30,7 @@ from tileas_xdsl.layout.convert.plan import (
     words_of,
 )
 from tileas_xdsl.layout.convert.rounds import Rounds, schedules
-from tileas_xdsl.layout.fragment import Fragment, Holding
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
 class Move(NamedTuple):
@@ -133,7 +133,11 @@ def lower_bound(origins: Origins, elem_bits: int) -> int:
 
 
 def plan_shuffles(
-    source: Fragment, target: Holding, elem_bits: int, origins: Origins, weights: Weights
+    source: RegisterLayout,
+    target: RegisterContents,
+    elem_bits: int,
+    origins: Origins,
+    weights: Weights,
 ) -> ShufflePlan:
     """The cheapest schedule found for origins in the same warp."""
     bound = lower_bound(origins, elem_bits)
@@ -163,8 +167,8 @@ def _block_schedules(warps: Sequence[Letters]) -> Iterator[list[Rounds]]:
 
 
 def _assembled(
-    source: Fragment,
-    target: Holding,
+    source: RegisterLayout,
+    target: RegisterContents,
     elem_bits: int,
     origins: Origins,
     weights: Weights,

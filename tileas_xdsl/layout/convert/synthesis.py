@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.f2 import F2Map, Span
-from tileas_xdsl.layout.fragment import Holding
+from tileas_xdsl.layout.register_layout import RegisterContents
 
 ROW_BITS = 1024
 """Bits in one row of all 32 banks."""
@@ -26,7 +26,9 @@ class _Side(NamedTuple):
     lanes: list[int]
 
 
-def xor_orders(source: Holding, target: Holding, elem_bits: int) -> Iterator[tuple[str, Ints]]:
+def xor_orders(
+    source: RegisterContents, target: RegisterContents, elem_bits: int
+) -> Iterator[tuple[str, Ints]]:
     """Names and `(elements,)` tables of the offset of each element, in elements.
 
     Both fragments must be linear over bits; nothing is yielded otherwise, nor when a row of banks
@@ -53,7 +55,7 @@ def xor_orders(source: Holding, target: Holding, elem_bits: int) -> Iterator[tup
             yield f"synthesised xor{name}", F2Map(columns, index_bits).invert().table()
 
 
-def _side(fragment: Holding, index_bits: int) -> _Side | None:
+def _side(fragment: RegisterContents, index_bits: int) -> _Side | None:
     if fragment.elements != 1 << index_bits or (fragment.held < 0).any():
         return None
     found = F2Map.from_table(fragment.held.T.ravel(), index_bits)

@@ -20,7 +20,7 @@ from tileas_xdsl.layout.banks import wavefronts
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.plan import Weights, per_word, warps_of, words_of
-from tileas_xdsl.layout.fragment import Holding
+from tileas_xdsl.layout.register_layout import RegisterContents
 from tileas_xdsl.layout.warp_matrix import COUNTS, MatrixAccess, ldmatrix_fits, stmatrix_fits
 
 Direction: TypeAlias = Literal["store", "load"]
@@ -56,7 +56,7 @@ class Side:
     """A fragment to be stored or loaded, with what all its transfers have in common."""
 
     direction: Direction
-    fragment: Holding
+    fragment: RegisterContents
     elem_bits: int
     registers: Ints
     """Registers without those that hold the same as a lower one in every thread."""
@@ -142,7 +142,9 @@ class Side:
         )
 
 
-def side_of(direction: Direction, fragment: Holding, elem_bits: int, weights: Weights) -> Side:
+def side_of(
+    direction: Direction, fragment: RegisterContents, elem_bits: int, weights: Weights
+) -> Side:
     """What is to be known about one side before any buffer is chosen."""
     _, first, inverse = np.unique(fragment.held, axis=1, return_index=True, return_inverse=True)
     needed = np.greater_equal(fragment.held, 0)
@@ -178,7 +180,7 @@ def _suffix(width: int) -> str:
     return f".b{width}" if width <= 32 else f".v{width // 32}.b32"
 
 
-def _matrix_transfer(fragment: Holding, access: MatrixAccess, alu: int) -> Transfer:
+def _matrix_transfer(fragment: RegisterContents, access: MatrixAccess, alu: int) -> Transfer:
     return Transfer(
         str(access),
         np.arange(fragment.values, dtype=np.int64),

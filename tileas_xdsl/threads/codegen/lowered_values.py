@@ -13,9 +13,9 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.pipeline.stage_consumers import Reader, Readers
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.tmem.tmem_layout import Place

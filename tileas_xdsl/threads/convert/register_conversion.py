@@ -15,23 +15,23 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import Float32Type, IndexType, VectorType, i1, i8, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.convert.plan import Kind, Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP, Agent
-from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.vector_values import (
     element,
@@ -55,13 +55,11 @@ WORD_BITS = 32
 def plan_of(
     source: RegisterLayout,
     target: RegisterLayout,
-    agent: Agent,
     bits: int,
     kind: Kind | None = None,
 ) -> Plan:
-    """The plan of a conversion in the threads of an agent, of a kind if one is asked for."""
-    fragments = as_fragment_of(source, agent), as_fragment_of(target, agent)
-    return plan_conversion(*fragments, bits, force=kind)
+    """The plan of a conversion, of a kind if one is asked for."""
+    return plan_conversion(source, target, bits, force=kind)
 
 
 def converted(
@@ -79,7 +77,7 @@ def converted(
         return cast(e, moved, CARRIERS[tile.element].back, tile.element)
     if element_bits(tile.element) is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {tile.element}")
-    plan = plan_of(tile.layout, layout, e.agent, bits_of(tile.element), kind)
+    plan = plan_of(tile.layout, layout, bits_of(tile.element), kind)
     places = places_by(e, op, tile, plan, digits_of(layout))
     return RegisterFile(e, tile.element).fragment(layout, places)
 
@@ -182,7 +180,7 @@ def _through_buffer(
     by_warp = not plan.cost.barriers
     offset = exchange_room(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
-    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
+    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, plan.buffer), tile)
     if by_warp:
         synchronize_warp(e)
     else:

@@ -29,7 +29,9 @@ from tileas_xdsl.threads.registers.vector_values import (
     element_type,
     joined,
     length,
+    one_vector,
     strip,
+    tile_of_vector,
 )
 
 
@@ -37,7 +39,7 @@ def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> 
     """A product by `fma`."""
     start = in_registers(e, op, op.c, tiling.sums)
     wide = _wide(start.element)
-    sums = _widened(e, start.parts[0], wide, None)
+    sums = _widened(e, one_vector(e, start), wide, None)
     operands = operands_of(e, op, tiling)
     signs = op.signedness_a, op.signedness_b
     for k in range(tiling.steps):
@@ -50,7 +52,7 @@ def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> 
     if wide != start.element:
         type_ = VectorType(start.element, [length(sums)])
         sums = e.insert(arith.TruncFOp(sums, type_)).result
-    return start.of([sums])
+    return tile_of_vector(e, start.layout, start.element, sums)
 
 
 def _wide(element_: Attribute) -> Attribute:

@@ -39,6 +39,7 @@ from tileas_xdsl.threads.dot.register_operands import (
 )
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 MULTIPLIED = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "f64")
 """What `mma.sync` multiplies on both targets (PTX ISA 9.7.14)."""
@@ -204,6 +205,6 @@ def _together(
     for cell, part in sums.items():
         for position, register in enumerate(cells.sums(cell)):
             places.setdefault(register, (part, position))
-    count = like.layout.blocks * like.layout.registers
+    count = vectors_of(like.layout).elements
     file = RegisterFile(e, like.element)
     return file.fragment(like.layout, [places.get(register) for register in range(count)])

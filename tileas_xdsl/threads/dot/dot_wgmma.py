@@ -11,7 +11,6 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import UndefFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -29,8 +28,10 @@ from tileas_xdsl.dialects.nv_tileas.compute import (
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.features import Feature
+from tileas_xdsl.target.warp_tiles import accumulator_layout, instructions_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -47,6 +48,7 @@ from tileas_xdsl.threads.dot.wgmma_operand_a import (
     start_of,
 )
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 
 INSTRUCTION_K_BITS = 256
@@ -75,9 +77,9 @@ def issue_wgmma(
     """The instructions of a product, as one group, and the registers of A that they read."""
     _check_atom(e, op)
     rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
-    layout = AccumulatorLayout(rows, columns, e.agent.groups)
-    _check_shape(e, op, layout)
-    a, b = left_factor(e, op, layout.groups), shared_tile(e, op.b)
+    _check_shape(e, op, rows, columns)
+    layout = accumulator_layout(rows, columns, e.agent.groups)
+    a, b = left_factor(e, op, e.agent.groups), shared_tile(e, op.b)
     is_mn_major = not is_transposed(op.b.type)
     zeros = _zeros(e, op)
     start = in_registers(e, op, op.c, layout) if zeros is None else _unset(e, zeros, layout)
@@ -96,14 +98,14 @@ def issue_wgmma(
     depth = INSTRUCTION_K_BITS // bits_of(a.element)
     for k in range(a.columns // depth):
         step_b = e.insert(SmemDescAddOp(other, start_of(right, k))).result
-        for block in range(layout.blocks):
+        for block in range(instructions_of(layout)):
             registers[block] = e.insert(
                 MmaSm90Op(
                     a.operand(e, block, k),
                     step_b,
                     registers[block],
                     i1_constant(e, False) if zeros and k == 0 else None,
-                    shape=(INSTRUCTION_ROWS, layout.n, depth),
+                    shape=(INSTRUCTION_ROWS, columns, depth),
                     a_type=a.element,
                     b_type=b.element,
                     a_major="k",
@@ -124,10 +126,11 @@ def _zeros(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:
     return found if is_zero else None
 
 
-def _unset(e: ThreadBuilder, sums: Splat, layout: AccumulatorLayout) -> RegisterTile:
+def _unset(e: ThreadBuilder, sums: Splat, layout: RegisterLayout) -> RegisterTile:
     """Registers of sums that hold nothing yet."""
-    type_ = VectorType(sums.element, [layout.registers])
-    parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(layout.blocks)]
+    vectors = vectors_of(layout)
+    type_ = VectorType(sums.element, [vectors.length])
+    parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(vectors.count)]
     return RegisterTile(layout, sums.element, tuple(parts))
 
 
@@ -140,23 +143,23 @@ def _check_atom(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> None:
         raise op_error(op, reason)
 
 
-def _check_shape(e: ThreadBuilder, op: Operation, layout: AccumulatorLayout) -> None:
+def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> None:
     if not e.agent.groups:
         raise op_error(
             op, f"wgmma takes whole warpgroups; {e.agent.name} has {e.agent.warps} warps"
         )
-    rows = INSTRUCTION_ROWS * layout.groups
-    if layout.m % rows:
+    step = INSTRUCTION_ROWS * e.agent.groups
+    if rows % step:
         raise op_error(
-            op, f"{layout.groups} warpgroups multiply multiples of {rows} rows, not {layout.m}"
+            op, f"{e.agent.groups} warpgroups multiply multiples of {step} rows, not {rows}"
         )
-    if layout.n > MOST_COLUMNS or layout.n % 8:
-        raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {layout.n}")
+    if columns > MOST_COLUMNS or columns % 8:
+        raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {columns}")
 
 
 def _check_registers(e: ThreadBuilder, op: Operation, sums: RegisterTile) -> None:
     """A thread keeps its accumulators in registers, and needs some more."""
-    count = sums.layout.blocks * sums.layout.registers
+    count = vectors_of(sums.layout).elements
     needed = count * bits_of(sums.element) // REGISTER_BITS
     most = e.plan.target.registers_per_thread
     most = min(e.agent.registers, most) if e.agent.registers else most

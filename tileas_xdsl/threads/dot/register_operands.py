@@ -16,13 +16,14 @@ from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.dot_layouts import Tiling
-from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES, EncodedLayout
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.shared import SharedPlan
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -35,6 +36,7 @@ from tileas_xdsl.threads.convert.register_conversion import converted, plan_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
@@ -65,12 +67,12 @@ class Side:
     tiling: Tiling
     of_b: bool
 
-    def layout(self, depth: int) -> EncodedLayout:
+    def layout(self, depth: int) -> RegisterLayout:
         """In registers, so many elements of K."""
         return self.tiling.right(depth) if self.of_b else self.tiling.left(depth)
 
     @property
-    def step(self) -> EncodedLayout:
+    def step(self) -> RegisterLayout:
         """What is multiplied at once."""
         return self.layout(self.tiling.step)
 
@@ -132,7 +134,7 @@ def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | 
     if isinstance(found, Splat):
         return _in_registers(in_registers(e, op, value, whole), e, side.tiling.steps)
     tile = in_registers(e, op, value)
-    plan = plan_of(tile.layout, whole, e.agent, bits_of(tile.element))
+    plan = plan_of(tile.layout, whole, bits_of(tile.element))
     if isinstance(plan, SharedPlan):
         return Exchange(tile, plan, side)
     return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
@@ -140,7 +142,7 @@ def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | 
 
 def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
     """A tile that threads have already, step after step."""
-    file, count = RegisterFile.of(e, tile), tile.layout.registers // steps
+    file, count = RegisterFile.of(e, tile), vectors_of(tile.layout).length // steps
     return Operand(
         tile.element, lambda k: [file.place(k * count + register) for register in range(count)]
     )
@@ -164,7 +166,7 @@ def _exchanged(e: ThreadBuilder, one: Exchange, offset: int) -> Operand:
     """
     tile, plan, side = one.tile, one.plan, one.side
     pointer = e.insert(GetDynSmemOp(offset, i8, ROOM)).result
-    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, e.agent, plan.buffer), tile)
+    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, plan.buffer), tile)
     if plan.target.values * plan.elem_bits > SMALL_BITS:
         moves = partial(_moves_of_exchange, plan.buffer, tile.layout.shape, side, e.agent)
         return _read(e, pointer, moves, side, tile.element)
@@ -175,7 +177,7 @@ def _exchanged(e: ThreadBuilder, one: Exchange, offset: int) -> Operand:
     def whole() -> Slice:
         return load_places(e, pointer, at_once, tile.element, digits)
 
-    count = side.step.fragment.values
+    count = side.step.values
     return Operand(tile.element, lambda k: whole()[k * count : (k + 1) * count])
 
 
@@ -214,4 +216,4 @@ def _moves_of_exchange(
 def _moves(bits: Ints, elem_bits: int, side: Side, agent: Agent, k: int) -> Moves:
     """The loads of step `k` of a tile whose elements are at `bits`."""
     mine = side.part(bits, k).ravel(order="F")
-    return moves_of_buffer("load", side.step, agent, Buffer("a step of K", mine, elem_bits))
+    return moves_of_buffer("load", side.step, Buffer("a step of K", mine, elem_bits))

@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import MakeGmmaSmemDescOp, SmemDescAddOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.warp_tiles import accumulator_layout, instructions_of, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat
@@ -26,6 +27,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import strip
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -62,17 +64,17 @@ class SharedFactor:
         """Registers that nobody may change before the product is done."""
         return ()
 
-    def begin(self, e: ThreadBuilder, layout: AccumulatorLayout) -> None:
+    def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:
         """What is made before the instructions."""
         rows = self.tile.layout.row_bytes
         block_bytes = INSTRUCTION_ROWS * rows
         pointer = advance(e, self.tile.pointer, self.tile.first_row * rows)
-        if layout.groups > 1:
+        if warpgroups_of(layout) > 1:
             group = divide(e, warp_id(e), GROUP)
             pointer = advance(
-                e, pointer, multiply(e, group, layout.blocks * block_bytes), ALIGNMENT
+                e, pointer, multiply(e, group, instructions_of(layout) * block_bytes), ALIGNMENT
             )
-        for block in range(layout.blocks):
+        for block in range(instructions_of(layout)):
             start = advance(e, pointer, block * block_bytes)
             self.descriptors.append(e.insert(descriptor(start, self.canonical)).result)
 
@@ -100,10 +102,10 @@ class RegisterFactor:
         """Registers that nobody may change before the product is done."""
         return self.parts
 
-    def begin(self, e: ThreadBuilder, layout: AccumulatorLayout) -> None:
+    def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:
         """Registers are written before the fence."""
         for block, part in enumerate(self.parts):
-            for k in range(self.layout.registers // INSTRUCTION_REGISTERS):
+            for k in range(vectors_of(self.layout).length // INSTRUCTION_REGISTERS):
                 first = k * INSTRUCTION_REGISTERS
                 self.strips[block, k] = strip(e, part, first, INSTRUCTION_REGISTERS)
 
@@ -131,7 +133,7 @@ def left_factor(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> LeftFa
         )
     if isinstance(op, AsyncDotOp):
         raise op_error(op, "has A in registers, which only a product that is waited for may have")
-    tile = in_registers(e, op, op.a, AccumulatorLayout(rows, columns, groups))
+    tile = in_registers(e, op, op.a, accumulator_layout(rows, columns, groups))
     return RegisterFactor(tile.layout, tile.element, tile.parts)
 
 

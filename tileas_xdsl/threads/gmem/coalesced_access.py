@@ -15,13 +15,6 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.register_tiles import (
-    AccumulatorLayout,
-    ColumnLayout,
-    EncodedLayout,
-    RegisterLayout,
-    RowsLayout,
-)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
@@ -33,6 +26,10 @@ from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.access_chunks import access_chunks
+from tileas_xdsl.layout.blocked import blocked
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import PAIR, is_accumulator
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -59,7 +56,7 @@ from tileas_xdsl.threads.registers.coordinates import (
     is_holding_warp,
     pieces,
 )
-from tileas_xdsl.threads.registers.encoded_chunks import strips
+from tileas_xdsl.threads.registers.encoded_chunks import chunk_elements
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import (
     as_fragment,
@@ -85,9 +82,6 @@ SPECIAL: Mapping[SpecialPadding, float] = {
     SpecialPadding.NEG_ZERO: -0.0,
 }
 """The paddings that have no literal."""
-
-PAIR = 2
-"""Adjacent columns of accumulators in a thread."""
 
 
 @dataclass(frozen=True)
@@ -139,14 +133,14 @@ class Accesses:
     @property
     def aligned(self) -> int:
         """Elements that all pieces are multiples of."""
-        layout = self.layout
-        match layout:
-            case AccumulatorLayout():
-                return PAIR
-            case EncodedLayout():
-                return strips(layout, bits_of(self.window.view.element))[0].count
-            case _:
-                return layout.vector
+        form = blocked(self.layout)
+        if form is not None:
+            return form.vector
+        if is_accumulator(self.layout):
+            return PAIR
+        return access_chunks(self.layout, chunk_elements(bits_of(self.window.view.element)))[
+            0
+        ].count
 
     def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to a whole piece without its shift, and whether it is accessed."""
@@ -231,7 +225,8 @@ def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
 
 def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:
     """A layout of rows for the values of rows that are a tile of several dimensions."""
-    is_column = isinstance(layout, ColumnLayout) and len(layout.shape) > 1
+    form = blocked(layout)
+    is_column = form is not None and form.is_row_values and len(layout.shape) > 1
     return e.tiles.rows(layout.shape, e.agent) if is_column else layout
 
 
@@ -241,7 +236,8 @@ def load_window(
     """A tile of an array in global memory, in the registers of a layout."""
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-    guard = is_holding_warp(e, layout) if isinstance(layout, RowsLayout) else None
+    form = blocked(layout)
+    guard = is_holding_warp(e, form) if form is not None and form.is_by_rows else None
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
     padding = padding_of(op.padding_value, source.element)
 

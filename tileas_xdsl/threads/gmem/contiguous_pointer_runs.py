@@ -13,11 +13,11 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import PlainLayout
 from tileas_xdsl.analysis.row_strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
@@ -59,13 +59,14 @@ class Runs:
     ) -> Runs | None:
         """The runs of pointers that count up by one; None where nothing is known of them."""
         layout, bits = base.layout, bits_of(type_.element_type)
-        if row_step(pointers) != 1 or not isinstance(layout, PlainLayout):
+        form = blocked(layout)
+        if row_step(pointers) != 1 or form is None:
             return None
         found = list(pieces(e, layout, bits, stored=stored))
         sizes = {piece.count * bits for piece in found}
         if max(sizes) > MOST_BITS or min(piece.count for piece in found) == 1:
             return None
-        mine = is_first_holder(e, layout) if stored else is_holding_warp(e, layout)
+        mine = is_first_holder(e, layout) if stored else is_holding_warp(e, form)
         return Runs(e, base, mask, type_, found, mine)
 
     def are_whole(self) -> SSAValue:

@@ -17,11 +17,11 @@ from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -57,6 +57,7 @@ from tileas_xdsl.threads.registers.register_gather import (
     held_by,
 )
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     joined,
@@ -107,7 +108,7 @@ class Generation:
     @cached_property
     def held(self) -> Table:
         """`(threads, registers)`: the element in each register of all blocks, -1 for none."""
-        return held_by(self.layout, self.e.agent)
+        return held_by(self.layout)
 
     @cached_property
     def body(self) -> Body:
@@ -124,7 +125,7 @@ class Generation:
     @property
     def count(self) -> int:
         """Registers of a block."""
-        return self.layout.registers
+        return vectors_of(self.layout).length
 
     # tiles
 

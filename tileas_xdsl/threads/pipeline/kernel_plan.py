@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.dot_layouts import tiling_of
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
@@ -31,7 +30,9 @@ from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, FutureWaitOp, WaitOp
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.pipeline.stage_consumers import (
     BY_THREADS,
     Reader,
@@ -127,15 +128,18 @@ class KernelPlan:
             found[number] = mine.beside(found.get(number, mine))
         return found
 
-    def accumulator(self, value: SSAValue) -> AccumulatorLayout | None:
+    def accumulator(self, value: SSAValue) -> RegisterLayout | None:
         """The registers of a tile that becomes the accumulator of a product, else None."""
         for dot in _products_of(value):
             agent = self.agent_around(dot)
             if tiling_of(dot, agent.warps) is not None:
                 continue
             a, b = dot.operands[0].type, dot.operands[1].type
-            if agent.groups and isinstance(a, TensorType) and isinstance(b, TensorType):
-                return AccumulatorLayout(a.get_shape()[-2], b.get_shape()[-1], agent.groups)
+            if not isinstance(a, TensorType) or not isinstance(b, TensorType):
+                continue
+            rows, columns = a.get_shape()[-2], b.get_shape()[-1]
+            if fits_accumulators(rows, columns, agent.groups):
+                return accumulator_layout(rows, columns, agent.groups)
         return None
 
 

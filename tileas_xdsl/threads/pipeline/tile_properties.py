@@ -10,18 +10,14 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import (
-    PlainLayout,
-    column_layout,
-    plain_layout,
-    rows_layout,
-)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
+from tileas_xdsl.layout.blocked import blocked_layout, row_values_layout, rows_layout
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.gmem.base_arrays import Touch, touches, views_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
@@ -57,7 +53,7 @@ class TileFacts:
             frozenset(array for t in touches(operations) if t.writes for array in t.arrays),
         )
 
-    def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
+    def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> RegisterLayout:
         """The register layout of tiles of a shape; an error at `op` where there is none."""
         if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in shape):
             listed = "x".join(map(str, shape))
@@ -65,12 +61,12 @@ class TileFacts:
                 op, f"registers hold tiles whose extents are powers of two, not {listed}"
             )
         if shape in self.reduced:
-            return column_layout(rows_layout(self.reduced[shape], agent.warps, self.widest))
-        return plain_layout(shape, agent.warps, self.widest)
+            return row_values_layout(rows_layout(self.reduced[shape], agent.warps, self.widest))
+        return blocked_layout(shape, agent.warps, self.widest)
 
-    def rows(self, shape: tuple[int, ...], agent: Agent) -> PlainLayout:
+    def rows(self, shape: tuple[int, ...], agent: Agent) -> RegisterLayout:
         """The register layout of a tile of several dimensions whose rows are moved."""
-        return plain_layout(shape, agent.warps, self.widest)
+        return blocked_layout(shape, agent.warps, self.widest)
 
 
 def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:

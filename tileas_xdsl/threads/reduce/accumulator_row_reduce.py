@@ -12,9 +12,9 @@ from functools import cached_property
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import LANES, EncodedLayout
-from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.row_values import row_sharers, row_values
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -31,6 +31,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
 from tileas_xdsl.threads.reduce.warp_reduce import Combiner
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
@@ -39,15 +40,15 @@ from tileas_xdsl.threads.smem.scratch_buffer import scratch
 class Spread:
     """A matrix in registers, and its rows as values."""
 
-    source: EncodedLayout
-    values: EncodedLayout
+    source: RegisterLayout
+    values: RegisterLayout
     lanes: Sequence[int]
     """How far the numbers of the lanes are apart that share a row, bit by bit."""
     warps: Sequence[int]
     """The same of warps, counted in threads."""
 
     @staticmethod
-    def of(layout: EncodedLayout) -> Spread | None:
+    def of(layout: RegisterLayout) -> Spread | None:
         """None where threads have no whole pieces of the same rows, as many of each."""
         rows = row_values(layout.layout)
         if rows is None:
@@ -58,7 +59,7 @@ class Spread:
         apart = [step << bit for extent, step in sharers for bit in range(extent.bit_length() - 1)]
         lanes = [distance for distance in apart if distance < LANES]
         warps = [distance for distance in apart if distance >= LANES]
-        values = EncodedLayout(layout.shape[:1], rows, layout.threads)
+        values = RegisterLayout(rows, layout.shape[:1], layout.threads)
         spread = Spread(layout, values, lanes, warps)
         return spread if spread.is_whole else None
 
@@ -67,18 +68,18 @@ class Spread:
         """Whether all threads have something, and as much of every row."""
         rows, columns = self.source.shape
         share = columns >> (len(self.lanes) + len(self.warps))
-        everywhere = (self.source.fragment.held >= 0).all() and (self._rows >= 0).all()
+        everywhere = (self.source.held >= 0).all() and (self._rows >= 0).all()
         return bool(everywhere) and rows > 0 and all(len(r) == share for r in self.registers)
 
     @property
     def _rows(self) -> Table:
         """`(threads, rows of a thread)`: the row that each value is of."""
-        return self.values.fragment.held
+        return self.values.held
 
     @cached_property
     def registers(self) -> Sequence[Sequence[int]]:
         """By the number of a value, the registers that are combined in it."""
-        rows = self.source.fragment.held % self.source.shape[0]
+        rows = self.source.held % self.source.shape[0]
         return [
             [k for k in range(rows.shape[1]) if (rows[:, k] == self._rows[:, value]).all()]
             for value in range(self._rows.shape[1])
@@ -102,7 +103,7 @@ def reduce_spread_rows(
     if spread.warps:
         values = _between_warps(c, op, values, spread)
     narrow = {k: c.narrowed(value) for k, value in enumerate(values)}
-    part = filled(c.e, narrow, spread.values.registers, c.element)
+    part = filled(c.e, narrow, vectors_of(spread.values).length, c.element)
     return RegisterTile(spread.values, c.element, (part,))
 
 

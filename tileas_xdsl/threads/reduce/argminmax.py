@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
-from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.layout.blocked import Blocked, row_values_layout
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, is_equal, logical_and, multiply
@@ -19,7 +20,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
-from tileas_xdsl.threads.registers.coordinates import group_of_warp, is_counted_warp
+from tileas_xdsl.threads.registers.coordinates import is_counted_warp, row_group
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import element, joined
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
@@ -28,29 +29,33 @@ FACTOR = 3
 """How many times the combinations may be that are needed where rows stay, before they move."""
 
 
-def is_near(rows: RowsLayout, agent_warps: int) -> bool:
+def is_near(rows: Blocked, agent_warps: int) -> bool:
     """Whether combining rows where they are takes few combinations more than elsewhere."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, agent_warps)
-    here = rows.blocks * (rows.registers + rows.lanes.bit_length() + rows.group - 3)
+    here = rows.blocks * (rows.registers + rows.lanes.bit_length() + rows.warps - 3)
     there = split.lines * (split.run + split.lanes.bit_length() + split.warps - 3)
     return here <= FACTOR * there
 
 
-def reduce_rows(e: ThreadBuilder, op: ReduceOp, rows: RowsLayout) -> Sequence[RegisterTile]:
+def reduce_rows(
+    e: ThreadBuilder, op: ReduceOp, layout: RegisterLayout, rows: Blocked
+) -> Sequence[RegisterTile]:
     """One value for each row of each tile."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, e.agent.warps)
-    tiles = [in_registers(e, op, source, rows) for source in op.sources]
+    tiles = [in_registers(e, op, source, layout) for source in op.sources]
     work = Combining(e, op, split, tiles)
     values = [_in_warp(work, rows, block) for block in range(rows.blocks)]
-    if rows.group > 1:
+    if rows.warps > 1:
         values = _between_warps(work, rows, values)
     return [
-        RegisterTile(column_layout(rows), tile.element, (joined(e, [row[k] for row in values]),))
+        RegisterTile(
+            row_values_layout(layout), tile.element, (joined(e, [row[k] for row in values]),)
+        )
         for k, tile in enumerate(tiles)
     ]
 
 
-def _in_warp(work: Combining, rows: RowsLayout, block: int) -> Row:
+def _in_warp(work: Combining, rows: Blocked, block: int) -> Row:
     """What the lanes of a warp have of a row, in all of them."""
     parts = [tile.parts[block] for tile in work.tiles]
     mine = [[element(work.e, part, k) for part in parts] for k in range(rows.registers)]
@@ -61,13 +66,13 @@ def _in_warp(work: Combining, rows: RowsLayout, block: int) -> Row:
     return row
 
 
-def _between_warps(work: Combining, rows: RowsLayout, values: Sequence[Row]) -> list[Row]:
+def _between_warps(work: Combining, rows: Blocked, values: Sequence[Row]) -> list[Row]:
     """What the warps of a group have of their rows, in all of them."""
     e, count = work.e, len(values)
-    rooms = [scratch(e, work.op, rows.warps * count, tile.element) for tile in work.tiles]
+    rooms = [scratch(e, work.op, rows.used_warps * count, tile.element) for tile in work.tiles]
     first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))
     mine = multiply(e, warp_id(e), count)
-    begin = multiply(e, group_of_warp(e, rows), rows.group * count)
+    begin = multiply(e, row_group(e, rows), rows.warps * count)
     for line, row in enumerate(values):
         for room, value in zip(rooms, row, strict=True):
             e.insert(StoreOp(value, advance(e, room.pointer, add(e, mine, line)), first))
@@ -78,6 +83,6 @@ def _between_warps(work: Combining, rows: RowsLayout, values: Sequence[Row]) -> 
         return [e.insert(LoadOp(advance(e, r.pointer, at), r.element)).result for r in rooms]
 
     return [
-        work.all_of([left(warp * count + line) for warp in range(rows.group)])
+        work.all_of([left(warp * count + line) for warp in range(rows.warps)])
         for line in range(count)
     ]

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, is_equal, modulo
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.thread_ids import lane_id
 from tileas_xdsl.threads.reduce.combiner import Combining, Row
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import filled
 
 
@@ -60,8 +61,10 @@ def _between_warps(work: Combining, rows: Sequence[Row]) -> list[Row]:
 
 
 def fragment_of_rows(
-    e: ThreadBuilder, like: RegisterTile, layout: EncodedLayout, values: Sequence[SSAValue]
+    e: ThreadBuilder, like: RegisterTile, layout: RegisterLayout, values: Sequence[SSAValue]
 ) -> RegisterTile:
     """Scalars, one for each register, as a tile with the elements of another."""
-    part = filled(e, dict(enumerate(values)), layout.registers, like.element)
-    return RegisterTile(layout, like.element, (part,))
+    vectors = vectors_of(layout)
+    lines = [values[k : k + vectors.length] for k in range(0, vectors.elements, vectors.length)]
+    parts = [filled(e, dict(enumerate(line)), vectors.length, like.element) for line in lines]
+    return RegisterTile(layout, like.element, tuple(parts))

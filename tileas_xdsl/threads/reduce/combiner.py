@@ -28,6 +28,7 @@ from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
 
@@ -57,10 +58,11 @@ class Combining:
 
     def run(self, line: int) -> list[Row]:
         """The neighbours that a thread has of one of its lines."""
-        first = line * self.split.run
+        run, size = self.split.run, vectors_of(self.split.layout).length
+        places = [divmod(line * run + k, size) for k in range(run)]
         return [
-            [element(self.e, tile.parts[0], first + k) for tile in self.tiles]
-            for k in range(self.split.run)
+            [element(self.e, tile.parts[part], position) for tile in self.tiles]
+            for part, position in places
         ]
 
     def combine(self, first: Row, second: Row) -> Row:

@@ -22,21 +22,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import (
-    ACCESS_BYTES,
-    LANES,
-    QUAD,
-    AccumulatorLayout,
-    PlainLayout,
-    RowsLayout,
-    accumulator_rows,
-    column_layout,
-)
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp, ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.blocked import ACCESS_BYTES, Blocked, row_values_layout
+from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.row_values import row_values
+from tileas_xdsl.target.warp_tiles import QUAD
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, is_equal, logical_and, multiply
@@ -45,11 +39,12 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import (
-    group_of_warp,
     is_counted_warp,
     is_first_holder,
     pieces,
+    row_group,
 )
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import (
     assembled,
     element,
@@ -202,81 +197,83 @@ def _wide(type_: Attribute) -> Attribute | None:
 def reduce_accumulator_rows(c: Combiner, source: RegisterTile) -> RegisterTile:
     """Rows of accumulators: four lanes have each row, and nobody else has anything of it."""
     e, layout = c.e, source.layout
-    assert isinstance(layout, AccumulatorLayout)
     values: dict[int, SSAValue] = {}
     for block, part in enumerate(map(c.widened, source.parts)):
         for half in range(2):
-            pairs = range(2 * half, layout.registers, 4)
+            pairs = range(2 * half, length(part), 4)
             line = c.all_of([strip(e, part, first, 2) for first in pairs])
             value = c.in_warp(c.in_thread_of_wide(line), QUAD)
             values[2 * block + half] = c.narrowed(value)
-    rows = accumulator_rows(layout, e.agent.threads)
-    return RegisterTile(rows, c.element, (filled(e, values, rows.registers, c.element),))
+    spread = row_values(layout.layout)
+    assert spread is not None, "accumulators are digits, each held once"
+    rows = RegisterLayout(spread, layout.shape[:1], layout.threads)
+    part = filled(e, values, vectors_of(rows).length, c.element)
+    return RegisterTile(rows, c.element, (part,))
 
 
-def reduce_row_groups(c: Combiner, op: Operation, source: RegisterTile) -> RegisterTile:
+def reduce_row_groups(
+    c: Combiner, op: Operation, source: RegisterTile, rows: Blocked
+) -> RegisterTile:
     """Whole rows are in groups of warps: what is left of them all lanes have."""
-    rows = source.layout
-    assert isinstance(rows, RowsLayout)
     values = [c.in_warp(c.in_thread(part), rows.lanes) for part in source.parts]
-    if rows.group > 1:
+    if rows.warps > 1:
         values = _between_warps_of_groups(c, op, values, rows)
     part = joined(c.e, [c.narrowed(value) for value in values])
-    return RegisterTile(column_layout(rows), c.element, (part,))
+    return RegisterTile(row_values_layout(source.layout), c.element, (part,))
 
 
 def _between_warps_of_groups(
-    c: Combiner, op: Operation, values: Sequence[SSAValue], rows: RowsLayout
+    c: Combiner, op: Operation, values: Sequence[SSAValue], rows: Blocked
 ) -> list[SSAValue]:
     """What all warps of a group have, for each row: each warp leaves a line in shared memory."""
     e, count = c.e, len(values)
-    room = scratch(e, op, rows.warps * count, c.wide)
+    room = scratch(e, op, rows.used_warps * count, c.wide)
     alignment = min(ACCESS_BYTES, count * room.size)
     first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))
     mine = advance(e, room.pointer, multiply(e, warp_id(e), count), alignment)
     e.insert(StoreOp(joined(e, values), mine, first))
     synchronize_agent(e)
-    begin = multiply(e, group_of_warp(e, rows), rows.group * count)
+    begin = multiply(e, row_group(e, rows), rows.warps * count)
     lines = advance(e, room.pointer, begin, alignment)
     type_ = VectorType(c.wide, [count])
-    found = [e.insert(LoadOp(lines, type_, offset=k * count)).result for k in range(rows.group)]
+    found = [e.insert(LoadOp(lines, type_, offset=k * count)).result for k in range(rows.warps)]
     part = c.all_of(found)
     return [element(e, part, k) for k in range(count)]
 
 
 def reduce_to_scalar(
-    c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout
+    c: Combiner, op: Operation, source: RegisterTile, form: Blocked, layout: RegisterLayout
 ) -> RegisterTile:
     """A line to one element, which all threads get."""
-    assert isinstance(source.layout, PlainLayout)
-    value = c.in_warp(c.in_thread(source.parts[0]), source.layout.lanes)
-    if source.layout.groups > 1:
-        value = _between_warps(c, op, value, source.layout)
+    value = c.in_warp(c.in_thread(source.parts[0]), form.lanes)
+    if form.warps > 1:
+        value = _between_warps(c, op, value, source.layout, form)
     return RegisterTile(layout, c.element, (joined(c.e, [c.narrowed(value)]),))
 
 
-def _between_warps(c: Combiner, op: Operation, value: SSAValue, layout: PlainLayout) -> SSAValue:
-    e, count = c.e, layout.groups
+def _between_warps(
+    c: Combiner, op: Operation, value: SSAValue, layout: RegisterLayout, form: Blocked
+) -> SSAValue:
+    e, count = c.e, form.warps
     room = scratch(e, op, count, c.wide)
     holds = is_first_holder(e, layout)
     first = logical_and(e, is_equal(e, lane_id(e), 0), holds)
-    e.insert(StoreOp(value, advance(e, room.pointer, divide(e, warp_id(e), layout.group)), first))
+    e.insert(StoreOp(value, advance(e, room.pointer, divide(e, warp_id(e), form.copies)), first))
     synchronize_agent(e)
     found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [count]))).result
     return c.all_of([element(e, found, k) for k in range(count)])
 
 
 def reduce_columns(
-    c: Combiner, op: Operation, source: RegisterTile, layout: PlainLayout
+    c: Combiner, op: Operation, source: RegisterTile, rows: Blocked, layout: RegisterLayout
 ) -> RegisterTile:
     """Each thread combines its rows, and through shared memory those of all warps."""
-    e, rows = c.e, source.layout
-    assert isinstance(rows, RowsLayout)
+    e = c.e
     part = c.all_of([c.widened(value) for value in source.parts])
-    room = scratch(e, op, rows.groups * rows.columns, c.wide)
-    line = multiply(e, group_of_warp(e, rows), rows.columns)
-    holds = is_first_holder(e, rows)
-    for piece in list(pieces(e, rows, bits_of(c.wide)))[: rows.pieces]:
+    room = scratch(e, op, rows.row_warps * rows.columns, c.wide)
+    line = multiply(e, row_group(e, rows), rows.columns)
+    holds = is_first_holder(e, source.layout)
+    for piece in list(pieces(e, source.layout, bits_of(c.wide)))[: rows.chunks]:
         value = strip(e, part, piece.register, piece.count)
         pointer = advance(e, room.pointer, add(e, line, piece.column), piece.count * room.size)
         e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
@@ -285,7 +282,7 @@ def reduce_columns(
     def load(piece: Piece) -> SSAValue:
         type_ = VectorType(c.wide, [piece.count])
         pointer = advance(e, room.pointer, piece.column, piece.count * room.size)
-        places = [piece.shift + group * rows.columns for group in range(rows.groups)]
+        places = [piece.shift + group * rows.columns for group in range(rows.row_warps)]
         found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
         return c.narrowed(c.all_of(found))
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout, PlainLayout, RegisterLayout
+from tileas_xdsl.layout.blocked import blocked
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
@@ -31,7 +32,8 @@ class Cell:
 
 def cells_to_load(e: ThreadBuilder, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
     """All elements that threads have; threads whose registers hold nothing have none."""
-    holding = is_holding_warp(e, layout) if isinstance(layout, PlainLayout) else None
+    form = blocked(layout)
+    holding = None if form is None else is_holding_warp(e, form)
     yield from _cells(e, layout, bits, holding, stored=False)
 
 
@@ -51,9 +53,7 @@ def _cells(
 
 def is_held_once(e: ThreadBuilder, layout: RegisterLayout) -> bool:
     """Whether no two registers of the agent hold one element."""
-    if isinstance(layout, EncodedLayout):
-        return layout.fragment.replicas == 1
-    return is_first_holder(e, layout) is None
+    return layout.replicas == 1
 
 
 def mask_of_cell(e: ThreadBuilder, mask: RegisterTile | None, cell: Cell) -> SSAValue | None:

@@ -11,16 +11,6 @@ from functools import lru_cache
 
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.analysis.register_tiles import (
-    ACCESS_BYTES,
-    AccumulatorLayout,
-    EncodedLayout,
-    PlainLayout,
-    RegisterLayout,
-    encoding_layout,
-    is_of_more,
-    plain_layout,
-)
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     TENSOR_MEMORY_AXES,
@@ -30,12 +20,15 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.register_layout import RegisterLayout, is_of_larger_tile
 from tileas_xdsl.layout.tables import is_injective
+from tileas_xdsl.target.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 REGISTER_BITS = 32
 
@@ -57,7 +50,7 @@ def encoded_layout(e: ThreadBuilder, op: Operation, type_: Attribute) -> Registe
         case _:
             return None
     shape = tuple(tile.get_shape())
-    if set(layout.axes()) & TENSOR_MEMORY_AXES or is_of_more(layout, shape):
+    if set(layout.axes()) & TENSOR_MEMORY_AXES or is_of_larger_tile(layout, shape):
         return None
     plain = e.tiles.layout(op, shape, e.agent) if _is_plain(shape) else None
     try:
@@ -66,7 +59,7 @@ def encoded_layout(e: ThreadBuilder, op: Operation, type_: Attribute) -> Registe
         raise op_error(
             op, f"{e.agent.name} of {e.agent.threads} threads cannot hold {tile}: {error}"
         ) from error
-    needed = found.blocks * found.registers * bits_of(tile.element_type) // REGISTER_BITS
+    needed = vectors_of(found).elements * bits_of(tile.element_type) // REGISTER_BITS
     if needed > e.plan.target.registers_per_thread:
         raise op_error(
             op,
@@ -90,44 +83,32 @@ def _without_repeats(layout: Layout, shape: tuple[int, ...]) -> Layout:
 
 @lru_cache(maxsize=512)
 def known_layout(
-    layout: Layout, shape: tuple[int, ...], agent: Agent, plain: PlainLayout | None
+    layout: Layout, shape: tuple[int, ...], agent: Agent, plain: RegisterLayout | None
 ) -> RegisterLayout:
     """A layout of registers that holds at least what an encoding says, where it says it.
 
     Raises `LayoutError` where the encoding is none of such a tile in the threads of the agent.
     """
-    found = EncodedLayout(shape, layout, agent.threads)
-    fragment = found.fragment
+    found = RegisterLayout(layout, shape, agent.threads)
     if not is_injective(layout):
         raise LayoutError(f"{layout} keeps two elements in one register")
-    held = fragment.held
+    held = found.held
     for candidate in _candidates(shape, agent, plain):
-        if candidate.blocks * candidate.registers != fragment.values:
-            continue
-        other = Fragment(encoding_layout(candidate, agent.threads), shape, agent.threads).held
-        if bool(((held < 0) | (held == other)).all()):
+        if candidate.values == found.values and ((held < 0) | (held == candidate.held)).all():
             return candidate
     return found
 
 
 def _candidates(
-    shape: tuple[int, ...], agent: Agent, plain: PlainLayout | None
+    shape: tuple[int, ...], agent: Agent, plain: RegisterLayout | None
 ) -> Iterator[RegisterLayout]:
     """The layouts that the lowering has for tiles of a shape, the usual one first."""
     if plain is not None:
         yield plain
         yield from (
-            plain_layout(shape, agent.warps, width) for width in WIDTHS if width <= ACCESS_BYTES
+            blocked_layout(shape, agent.warps, width) for width in WIDTHS if width <= ACCESS_BYTES
         )
     if len(shape) == 2 and agent.groups:
         rows, columns = shape
-        if rows % (64 * agent.groups) == 0 and columns % 8 == 0:
-            yield AccumulatorLayout(rows, columns, agent.groups)
-
-
-def as_fragment_of(layout: RegisterLayout, agent: Agent) -> Fragment:
-    """Which register of which thread of an agent holds each element."""
-    if isinstance(layout, EncodedLayout):
-        return layout.fragment
-    encoding = encoding_layout(layout, agent.threads)
-    return Fragment(encoding, layout.shape, agent.threads)
+        if fits_accumulators(rows, columns, agent.groups):
+            yield accumulator_layout(rows, columns, agent.groups)

@@ -11,14 +11,15 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import is_equal
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     joined,
@@ -42,7 +43,7 @@ class RegisterFile:
     @staticmethod
     def of(e: ThreadBuilder, fragment: RegisterTile) -> RegisterFile:
         """The registers of a tile, one block behind another."""
-        file, count = RegisterFile(e, fragment.element), fragment.layout.registers
+        file, count = RegisterFile(e, fragment.element), vectors_of(fragment.layout).length
         for block, part in enumerate(fragment.parts):
             file.add(block * count, part)
         return file
@@ -99,11 +100,12 @@ class RegisterFile:
 
     def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> RegisterTile:
         """A tile in registers of a layout, from its elements in order."""
-        count = layout.registers
-        wanted = [*places, *[None] * (layout.blocks * count - len(places))]
+        vectors = vectors_of(layout)
+        count = vectors.length
+        wanted = [*places, *[None] * (vectors.elements - len(places))]
         parts = [
             self.joined(wanted[block * count : (block + 1) * count])
-            for block in range(layout.blocks)
+            for block in range(vectors.count)
         ]
         return RegisterTile(layout, self.element, tuple(parts))
 

@@ -13,12 +13,11 @@ from functools import lru_cache
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.convert.plan import Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
-from tileas_xdsl.layout.fragment import Wanted
+from tileas_xdsl.layout.register_layout import ElementTable, RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import (
@@ -28,9 +27,8 @@ from tileas_xdsl.threads.convert.register_conversion import (
     places_by,
 )
 from tileas_xdsl.threads.index.per_thread_tables import Table
-from tileas_xdsl.threads.pipeline.warp_allocation import Agent
-from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element
 
 
@@ -75,7 +73,7 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
     if (columns < 0).all():
         return Gathered(RegisterFile(e, tile.element), tile.element, [None], [0] * len(numbers))
     element_ = CARRIERS[tile.element].type if tile.element in CARRIERS else tile.element
-    plan = _plan(tile.layout, e.agent, bits_of(element_), columns.shape[1], columns.tobytes())
+    plan = _plan(tile.layout, bits_of(element_), columns.shape[1], columns.tobytes())
     if isinstance(plan, RegisterPlan) and (most := _alike(plan.registers)) is not None:
         file = RegisterFile.of(e, tile)
         return Gathered(file, tile.element, [file.place(v) for v in most], numbers)
@@ -91,10 +89,10 @@ def _alike(registers: Table) -> list[int] | None:
 
 
 @lru_cache(maxsize=256)
-def _plan(layout: RegisterLayout, agent: Agent, bits: int, count: int, columns: bytes) -> Plan:
+def _plan(layout: RegisterLayout, bits: int, count: int, columns: bytes) -> Plan:
     """The plan for a table of `count` columns."""
-    table = np.frombuffer(columns, np.int64).reshape(agent.threads, count)
-    return plan_conversion(as_fragment_of(layout, agent), Wanted(table, layout.shape), bits)
+    table = np.frombuffer(columns, np.int64).reshape(layout.threads, count)
+    return plan_conversion(layout, ElementTable(table, layout.shape), bits)
 
 
 def rearranged(
@@ -104,18 +102,19 @@ def rearranged(
 
     Both are counted with the first dimension fastest.
     """
-    held = held_by(layout, e.agent)
+    held = held_by(layout)
     found = gathered(e, op, tile, np.where(held < 0, -1, sources[np.maximum(held, 0)]))
-    count = layout.registers
-    parts = [found.vector(block * count, count) for block in range(layout.blocks)]
+    vectors = vectors_of(layout)
+    count = vectors.length
+    parts = [found.vector(block * count, count) for block in range(vectors.count)]
     return RegisterTile(layout, tile.element, tuple(parts))
 
 
 @lru_cache(maxsize=256)
-def held_by(layout: RegisterLayout, agent: Agent) -> Table:
+def held_by(layout: RegisterLayout) -> Table:
     """`(threads, registers)`: the element in each register, -1 for none; all blocks are full."""
-    held = as_fragment_of(layout, agent).held
-    missing = layout.blocks * layout.registers - held.shape[1]
+    held = layout.held
+    missing = vectors_of(layout).elements - held.shape[1]
     return np.pad(held, ((0, 0), (0, missing)), constant_values=-1)
 
 

@@ -6,13 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import (
-    AccumulatorLayout,
-    EncodedLayout,
-    PlainLayout,
-    RegisterLayout,
-)
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -25,16 +21,15 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
     TensorTile,
 )
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
+from tileas_xdsl.threads.convert.register_conversion import converted
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.vector_values import splat
-from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import read_shared
 from tileas_xdsl.threads.tmem.tmem_copy import load
 
 
-def layout_of(e: ThreadBuilder, op: Operation, shape: Sequence[int]) -> PlainLayout:
+def layout_of(e: ThreadBuilder, op: Operation, shape: Sequence[int]) -> RegisterLayout:
     """The layout that tiles of a shape have in the registers of the agent."""
     return e.tiles.layout(op, tuple(shape), e.agent)
 
@@ -76,12 +71,9 @@ def as_fragment(
 def _moved(
     e: ThreadBuilder, op: Operation, tile: RegisterTile, layout: RegisterLayout | None
 ) -> RegisterTile:
-    """The tile in registers of other threads; where no encoding is, through shared memory."""
+    """The tile in registers of other threads, between closed forms through shared memory."""
     assert layout is not None
-    is_encoded = isinstance(tile.layout, EncodedLayout) or isinstance(layout, EncodedLayout)
-    if is_encoded or tile.element in CARRIERS:
-        return converted(e, op, tile, layout)
-    return read_back(e, spilled(e, op, tile), layout)
+    return converted(e, op, tile, layout)
 
 
 def common_layout(
@@ -95,7 +87,7 @@ def common_layout(
     if encoded is not None:
         return encoded
     layouts = [tile.layout for tile in found if isinstance(tile, RegisterTile)]
-    sums = [layout for layout in layouts if isinstance(layout, AccumulatorLayout)]
+    sums = [layout for layout in layouts if is_accumulator(layout)]
     if sums:
         return sums[0]
     return layouts[0] if layouts else layout_of(e, op, shape_of(type_) or ())

@@ -19,14 +19,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Splat
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import pieces
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 BYTE = 8
 
@@ -43,10 +44,26 @@ def assembled(
     """A tile of pieces, each an element or a vector that `make` gives."""
     found = [(piece, make(piece)) for piece in pieces(e, layout, bits_of(element))]
     parts: list[SSAValue] = []
-    for block in range(layout.blocks):
+    vectors = vectors_of(layout)
+    for block in range(vectors.count):
         mine = {piece.register: value for piece, value in found if piece.block == block}
-        parts.append(filled(e, mine, layout.registers, element))
+        parts.append(filled(e, mine, vectors.length, element))
     return RegisterTile(layout, element, tuple(parts))
+
+
+def one_vector(e: ThreadBuilder, tile: RegisterTile) -> SSAValue:
+    """All elements of a thread as one vector."""
+    return joined(e, tile.parts)
+
+
+def tile_of_vector(
+    e: ThreadBuilder, layout: RegisterLayout, element: Attribute, whole: SSAValue
+) -> RegisterTile:
+    """The tile whose elements in a thread are those of one vector, one behind another."""
+    vectors = vectors_of(layout)
+    starts = range(0, vectors.elements, vectors.length)
+    parts = tuple([strip(e, whole, first, vectors.length) for first in starts])
+    return RegisterTile(layout, element, parts)
 
 
 def filled(
@@ -188,10 +205,11 @@ def numbers(e: ThreadBuilder, values: Sequence[int | float], element: Attribute)
 
 def splat(e: ThreadBuilder, tile: Splat, layout: RegisterLayout) -> RegisterTile:
     """A tile of one number in registers."""
-    constant, count = tile.constant, layout.registers
+    constant, vectors = tile.constant, vectors_of(layout)
+    count = vectors.length
     if isinstance(constant, SSAValue):
         part = repeated(e, constant, count)
     else:
         assert isinstance(constant, FloatAttr | IntegerAttr)
         part = numbers(e, [constant.value.data] * count, tile.element)
-    return RegisterTile(layout, tile.element, (part,) * layout.blocks)
+    return RegisterTile(layout, tile.element, (part,) * vectors.count)

@@ -8,13 +8,13 @@ from math import prod
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import ACCESS_BYTES
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
 from tileas_xdsl.dialects.cute.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, logical_and, multiply

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import WGMMA_ROWS, instructions_of, is_accumulator, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
@@ -70,7 +71,7 @@ class SwizzledRow:
 def write_accumulators(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """Write a whole tile; the threads have met before and meet afterwards."""
     layout = fragment.layout
-    assert isinstance(layout, AccumulatorLayout)
+    assert is_accumulator(layout)
     assert isinstance(fragment.element, FixedBitwidthType)
     are_matrices = fragment.element.bitwidth == 16
     step = 2 * MATRIX if are_matrices else MATRIX
@@ -83,31 +84,33 @@ def write_accumulators(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTil
 
 
 def _write_matrices(
-    e: ThreadBuilder, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
+    e: ThreadBuilder, layout: RegisterLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
     matrix = divide(e, lane_id(e), MATRIX)
     in_matrix = add(e, modulo(e, lane_id(e), MATRIX), multiply(e, modulo(e, matrix, 2), MATRIX))
     row = add(e, in_matrix, multiply(e, modulo(e, warp_id(e), GROUP), 16))
-    if layout.groups > 1:
-        row = add(e, row, multiply(e, divide(e, warp_id(e), GROUP), 64 * layout.blocks))
+    if warpgroups_of(layout) > 1:
+        row = add(
+            e, row, multiply(e, divide(e, warp_id(e), GROUP), WGMMA_ROWS * instructions_of(layout))
+        )
     column = multiply(e, divide(e, matrix, 2), MATRIX)
     start = SwizzledRow(e, tile, row, column, 16)
     for block, part in enumerate(fragment.parts):
-        for group in range(layout.n // 16):
+        for group in range(layout.shape[1] // 16):
             pointer, distance = start.at(64 * block, 16 * group)
             pairs = strip(e, part, 8 * group, 8)
             e.insert(StsmOp(advance(e, pointer, distance), pairs, 4, False))
 
 
 def _write_pairs(
-    e: ThreadBuilder, layout: AccumulatorLayout, fragment: RegisterTile, tile: SharedTile
+    e: ThreadBuilder, layout: RegisterLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     start = SwizzledRow(e, tile, row, column, 2 * tile.layout.bits // 8)
     for block, part in enumerate(fragment.parts):
         for half in range(2):
-            for group in range(layout.n // MATRIX):
+            for group in range(layout.shape[1] // MATRIX):
                 pointer, distance = start.at(64 * block + 8 * half, MATRIX * group)
                 pair = strip(e, part, 4 * group + 2 * half, 2)
                 e.insert(StoreOp(pair, pointer, offset=distance))

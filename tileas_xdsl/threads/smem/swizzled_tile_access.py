@@ -5,14 +5,17 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout, EncodedLayout, RegisterLayout
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.layout.blocked import blocked
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
+from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
 from tileas_xdsl.threads.smem.shared_tile import row_swizzle
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
@@ -21,7 +24,7 @@ from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_t
 
 def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """A tile in shared memory, brought into registers."""
-    if isinstance(layout, EncodedLayout) or not tile.layout.is_by_row:
+    if not has_closed_form(layout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
 
     def load(piece: Piece) -> SSAValue:
@@ -33,10 +36,10 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
 
 def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
-    if isinstance(fragment.layout, AccumulatorLayout):
+    if is_accumulator(fragment.layout):
         write_accumulators(e, fragment, tile)
         return
-    if isinstance(fragment.layout, EncodedLayout) or not tile.layout.is_by_row:
+    if blocked(fragment.layout) is None or not tile.layout.is_by_row:
         write_by_table(e, fragment, tile)
         return
     holds = is_first_holder(e, fragment.layout)

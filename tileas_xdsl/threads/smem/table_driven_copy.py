@@ -14,18 +14,15 @@ import numpy as np
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import (
-    ACCESS_BYTES,
-    EncodedLayout,
-    RegisterLayout,
-)
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu import LdsmOp, StsmOp
+from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
@@ -36,9 +33,8 @@ from tileas_xdsl.threads.index.per_thread_tables import (
     holds,
     tabulated,
 )
-from tileas_xdsl.threads.pipeline.warp_allocation import Agent
-from tileas_xdsl.threads.registers.layout_from_encoding import as_fragment_of
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 
 
@@ -74,43 +70,39 @@ class Moves:
 def moves_of_tile(
     direction: Direction,
     layout: RegisterLayout,
-    agent: Agent,
     tile: tuple[SharedLayout, int, int],
 ) -> Moves:
     """The cheapest moves between registers and rows of a tile, from one on and so many."""
     shared, first, count = tile
     shape = layout.shape
     bits = 8 * shared.addresses()[first : first + count].reshape(shape).ravel(order="F")
-    return moves_of_buffer(direction, layout, agent, Buffer("the tile", bits, shared.bits))
+    return moves_of_buffer(direction, layout, Buffer("the tile", bits, shared.bits))
 
 
-def moves_of_buffer(
-    direction: Direction, layout: RegisterLayout, agent: Agent, buffer: Buffer
-) -> Moves:
+def moves_of_buffer(direction: Direction, layout: RegisterLayout, buffer: Buffer) -> Moves:
     """The cheapest moves; matrices of replicas would be stored twice."""
-    fragment = as_fragment_of(layout, agent)
-    side = side_of(direction, fragment, buffer.elem_bits, DEFAULT_WEIGHTS)
+    side = side_of(direction, layout, buffer.elem_bits, DEFAULT_WEIGHTS)
     found = [
         transfer
         for transfer in side.transfers(buffer)
-        if direction == "load" or fragment.replicas == 1 or "matrix" not in transfer.instruction
+        if direction == "load" or layout.replicas == 1 or "matrix" not in transfer.instruction
     ]
     if not found:
         raise LayoutError(f"no access moves elements of {buffer.elem_bits} bits")
-    warps = warps_of(fragment)
+    warps = warps_of(layout)
     best = min(found, key=lambda transfer: transfer.cycles(warps, DEFAULT_WEIGHTS))
     return Moves(best, side.alias.tolist())
 
 
 def read_by_table(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """A tile in shared memory, brought into registers."""
-    moves = moves_of_tile("load", layout, e.agent, _rows_of(tile))
+    moves = moves_of_tile("load", layout, _rows_of(tile))
     return load_by_table(e, tile.pointer, moves, layout, tile.element)
 
 
 def write_by_table(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """A tile in registers, put into shared memory; all of its readers are done."""
-    moves = moves_of_tile("store", fragment.layout, e.agent, _rows_of(tile))
+    moves = moves_of_tile("store", fragment.layout, _rows_of(tile))
     store_by_table(e, tile.pointer, moves, fragment)
 
 
@@ -182,7 +174,7 @@ def store_by_table(
 
 def digits_of(layout: RegisterLayout) -> Sequence[ThreadDigit]:
     """Digits of a thread's number that are worth trying for addresses of a layout."""
-    return layout.thread_digits if isinstance(layout, EncodedLayout) else ()
+    return () if has_closed_form(layout) else layout.thread_digits
 
 
 def _words(type_: VectorType[Attribute]) -> int:

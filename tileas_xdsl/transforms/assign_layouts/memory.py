@@ -29,9 +29,9 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import descriptor_of
 from tileas_xdsl.dialects.nv_tileas.tma_layout import shared_layout as written_layout
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
-from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
@@ -221,7 +221,7 @@ def _sentence(error: DiagnosticError) -> str:
     return found.rsplit("' op ", 1)[-1]
 
 
-def _fragment(a: Assignment, op: Operation, value: SSAValue) -> Fragment | None:
+def _fragment(a: Assignment, op: Operation, value: SSAValue) -> RegisterLayout | None:
     """The registers that a tile is loaded into or stored from, if they are laid out."""
     other = _other_side(op, value)
     choice = None if other is None else a.choice(other)
@@ -230,7 +230,7 @@ def _fragment(a: Assignment, op: Operation, value: SSAValue) -> Fragment | None:
         return None
     if choice.kind is not Space.RMEM:
         return None
-    return Fragment(choice.layout, tuple(tile.get_shape()), a.agent(op).threads)
+    return RegisterLayout(choice.layout, tuple(tile.get_shape()), a.agent(op).threads)
 
 
 def _other_side(op: Operation, value: SSAValue) -> SSAValue | None:
@@ -267,7 +267,7 @@ class Window:
 
 
 @lru_cache(maxsize=1024)
-def accesses(fragment: Fragment, window: Window, stores: bool) -> Sequence[ThreadAccess]:
+def accesses(fragment: RegisterLayout, window: Window, stores: bool) -> Sequence[ThreadAccess]:
     """How threads access a window; agents alike ask the same."""
     return tuple(thread_accesses(fragment, window.addresses(), window.bits, stores=stores))
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue, Use
 
-from tileas_xdsl.analysis.register_tiles import encoding_layout, flat_layout
 from tileas_xdsl.analysis.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
+from tileas_xdsl.layout.blocked import line_layout
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
@@ -24,7 +24,7 @@ def pieces_of_moved(group: TileGroup, agent: Agent, least_bytes: int) -> Layout 
     value, *others = group.values
     if others or not isinstance(value.owner, TiledLoadOp) or not _is_only_moved(value):
         return None
-    return encoding_layout(flat_layout(group.shape, agent.warps, least_bytes), agent.threads)
+    return line_layout(group.shape, agent.warps, least_bytes).layout
 
 
 def seen_otherwise(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:

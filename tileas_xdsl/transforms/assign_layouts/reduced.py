@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import (
-    RowsLayout,
-    column_layout,
-    encoding_layout,
-    plain_layout,
-)
-from tileas_xdsl.analysis.row_uniform_values import row_values
 from tileas_xdsl.analysis.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.layout.blocked import WIDTHS, blocked, blocked_layout, row_values_layout
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.row_values import row_values
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-
-WIDTHS = (1, 2, 4, 8, 16)
-"""Bytes of the smallest element that pieces of rows are made for."""
 
 MATRIX = 2
 
@@ -76,9 +68,9 @@ def _of_fixed(choice: Choice | None, *, keeps_dimension: bool = False) -> Layout
 def _of_pieces(op: ReduceOp, choice: Choice | None, agent: Agent) -> Layout | None:
     """What all lanes of the warps that have a row have of it."""
     shape = tuple(op.source.type.get_shape())
-    for rows in dict.fromkeys(plain_layout(shape, agent.warps, size) for size in WIDTHS):
-        if isinstance(rows, RowsLayout) and (
-            choice is None or encoding_layout(rows, agent.threads) == choice.layout
-        ):
-            return encoding_layout(column_layout(rows), agent.threads)
+    for rows in dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in WIDTHS):
+        form = blocked(rows)
+        is_chosen = choice is None or rows.layout == choice.layout
+        if is_chosen and form is not None and form.is_by_rows:
+            return row_values_layout(rows).layout
     return None

@@ -16,16 +16,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.dot_layouts import tiling_of
-from tileas_xdsl.analysis.register_tiles import (
-    ACCESS_BYTES,
-    AccumulatorLayout,
-    EncodedLayout,
-    PlainLayout,
-    RegisterLayout,
-    encoding_layout,
-    operand_layout,
-    plain_layout,
-)
 from tileas_xdsl.analysis.tensor_registers import TensorMove
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
@@ -49,9 +39,11 @@ from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import accumulator_layout, operand_layout
 from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import (
@@ -152,9 +144,9 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
             return fixed
     sums = _sums_of_threads(group, agent) or _accumulators(a, group, agent)
     if sums is not None:
-        return [_option(sums, Family.DOT_OPERAND, agent)]
+        return [_option(sums, Family.DOT_OPERAND)]
     if loads := tensor_loads(a, group, agent.groups):
-        options = [(_option(layout, Family.LINEAR, agent), move) for move, layout in loads]
+        options = [(_option(layout, Family.LINEAR), move) for move, layout in loads]
         return [replace(option, move=move) for option, move in options]
     if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
         return []
@@ -165,14 +157,12 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
     if (pieces := pieces_of_moved(group, agent, _least_bytes(a, group))) is not None:
         return [Option(Family.BLOCKED, pieces)]
     plain = _plain(group.shape, agent, _least_bytes(a, group))
-    return [_option(layout, Family.BLOCKED, agent) for layout in plain]
+    return [_option(layout, Family.BLOCKED) for layout in plain]
 
 
-def _option(layout: RegisterLayout, family: Family, agent: Agent) -> Option:
-    if isinstance(layout, EncodedLayout):
-        return Option(family, layout.layout)
-    vector = layout.vector if isinstance(layout, PlainLayout) else 2
-    return Option(family, encoding_layout(layout, agent.threads), vector)
+def _option(layout: RegisterLayout, family: Family) -> Option:
+    form = blocked(layout)
+    return Option(family, layout.layout, 0 if form is None else form.vector)
 
 
 def _written(group: TileGroup) -> Iterator[Option]:
@@ -199,24 +189,24 @@ def _encoded(encoding: Attribute) -> Option:
     return Option(FAMILIES[type(encoding)], encoding.data)
 
 
-def _sums_of_threads(group: TileGroup, agent: Agent) -> EncodedLayout | None:
+def _sums_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """The sums of a product whose operands and sums are in registers of all threads."""
     products = (v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp))
     tilings = (tiling_of(op, agent.warps) for op in products)
     return next((tiling.sums for tiling in tilings if tiling is not None), None)
 
 
-def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> AccumulatorLayout | None:
+def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """The accumulators of a product by wgmma, or columns of such."""
     rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
     for value in group.values:
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and _is_wgmma(op) and _divides(rows, agent):
-            return AccumulatorLayout(rows, columns, agent.groups)
+            return accumulator_layout(rows, columns, agent.groups)
         if isinstance(op, ExtractSliceOp) and _has_sums(a, op.source) and columns % 8 == 0:
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
-                return AccumulatorLayout(rows, columns, agent.groups)
+                return accumulator_layout(rows, columns, agent.groups)
     return None
 
 
@@ -252,10 +242,10 @@ def _has_sums(a: Assignment, value: SSAValue) -> bool:
     return choice is not None and choice.family is Family.DOT_OPERAND
 
 
-def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[PlainLayout]:
+def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[RegisterLayout]:
     """Pieces of rows, the widest first: accesses of 16 bytes of elements of `least` bytes."""
     sizes = (size for size in (1, 2, 4, 8, 16) if size >= least)
-    yield from dict.fromkeys(plain_layout(shape, agent.warps, size) for size in sizes)
+    yield from dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in sizes)
 
 
 def _least_bytes(a: Assignment, group: TileGroup) -> int:
@@ -307,7 +297,7 @@ def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
         return Candidate(place.op, atom, Space.RMEM, *rest)
 
     try:
-        fragment = Fragment(option.layout, place.group.shape, place.agent.threads)
+        fragment = RegisterLayout(option.layout, place.group.shape, place.agent.threads)
         _ = fragment.held
     except LayoutError as error:
         yield made("-", 1, 0, 0, str(error))
@@ -350,16 +340,16 @@ def _instruction_of_value(op: Operation) -> str:
     return "registers"
 
 
-def _width(option: Option, fragment: Fragment, bits: int) -> int:
+def _width(option: Option, fragment: RegisterLayout, bits: int) -> int:
     """Elements of an access: whole pieces as far as an access goes."""
     vector = option.vector or _adjacent(fragment)
     return max(1, min(vector, ACCESS_BYTES * 8 // bits))
 
 
-def _adjacent(fragment: Fragment) -> int:
+def _adjacent(fragment: RegisterLayout) -> int:
     """How many registers of a thread, a power of two, are side by side in rows."""
     held = fragment.held[0]
-    step = prod(fragment.tile[:-1])
+    step = prod(fragment.shape[:-1])
     count = 1
     while 2 * count <= len(held) and len(held) % (2 * count) == 0:
         first = held[: 2 * count]

@@ -26,7 +26,7 @@ from tileas_xdsl.layout.access import (
 )
 from tileas_xdsl.layout.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.warp_matrix import COUNTS, Refusal, ldmatrix_fits, stmatrix_fits
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -62,7 +62,7 @@ class ThreadAccess:
 
 
 def thread_accesses(
-    fragment: Fragment, addresses: Ints, bits: int, *, stores: bool
+    fragment: RegisterLayout, addresses: Ints, bits: int, *, stores: bool
 ) -> Iterator[ThreadAccess]:
     """The ways to move `fragment` from or to the bytes at `addresses`, by column-major index."""
     yield _by_vectors(fragment, addresses, bits, stores=stores)
@@ -72,24 +72,24 @@ def thread_accesses(
         yield _expanding(by_matrices, bits)
 
 
-def registers_of(fragment: Fragment, bits: int) -> float:
+def registers_of(fragment: RegisterLayout, bits: int) -> float:
     """Registers of a thread that hold its part of a tile."""
     return fragment.values * bits / REGISTER_BITS
 
 
-def row_steps(fragment: Fragment, elements: int) -> int:
+def row_steps(fragment: RegisterLayout, elements: int) -> int:
     """Accesses of the first warp to one row, each of so many elements of every lane."""
-    rows = prod(fragment.tile[:-1])
+    rows = prod(fragment.shape[:-1])
     held = fragment.held[:LANES, :elements]
     present = held[held >= 0]
     if not present.size:
         return 1
     covered = np.unique(present[present % rows == present[0] % rows]).size
-    return -(-fragment.tile[-1] // covered)
+    return -(-fragment.shape[-1] // covered)
 
 
 @lru_cache(maxsize=1024)
-def store_steps(fragment: Fragment, elements: int, bits: int) -> float:
+def store_steps(fragment: RegisterLayout, elements: int, bits: int) -> float:
     """Stores of the first warp to one row of a tile in global memory, of so many elements each.
 
     They count as often as they touch more sectors of 32 bytes than their bytes would fill: the L1
@@ -98,8 +98,8 @@ def store_steps(fragment: Fragment, elements: int, bits: int) -> float:
     """
     steps = row_steps(fragment, elements)
     lanes = fragment.held[:LANES]
-    pitch = -(-fragment.tile[-1] * bits // (8 * SECTOR_BYTES)) * SECTOR_BYTES
-    rows = prod(fragment.tile[:-1])
+    pitch = -(-fragment.shape[-1] * bits // (8 * SECTOR_BYTES)) * SECTOR_BYTES
+    rows = prod(fragment.shape[:-1])
     index = np.arange(fragment.elements, dtype=np.int64)
     addresses = index % rows * pitch + index // rows * bits // 8
     try:
@@ -109,7 +109,9 @@ def store_steps(fragment: Fragment, elements: int, bits: int) -> float:
     return steps / coalescing(by_warp(starts), elements * bits // 8)
 
 
-def _by_vectors(fragment: Fragment, addresses: Ints, bits: int, *, stores: bool) -> ThreadAccess:
+def _by_vectors(
+    fragment: RegisterLayout, addresses: Ints, bits: int, *, stores: bool
+) -> ThreadAccess:
     atom, registers = "sts" if stores else "lds", registers_of(fragment, bits)
     try:
         width = vector_width(fragment, addresses, bits)
@@ -124,14 +126,16 @@ def _by_vectors(fragment: Fragment, addresses: Ints, bits: int, *, stores: bool)
     return ThreadAccess(atom, size, steps * conflicts, registers)
 
 
-def _transactions(fragment: Fragment, width: int, size: int) -> float:
+def _transactions(fragment: RegisterLayout, width: int, size: int) -> float:
     """Accesses to one row, of 32 bytes at least where vectors of 16 bytes are alone in theirs."""
     steps = row_steps(fragment, width)
-    is_alone = size == WIDEST and steps * width == fragment.tile[-1]
+    is_alone = size == WIDEST and steps * width == fragment.shape[-1]
     return steps * WIDEST / SECTOR_BYTES if is_alone else steps
 
 
-def _by_matrices(fragment: Fragment, addresses: Ints, bits: int, *, stores: bool) -> ThreadAccess:
+def _by_matrices(
+    fragment: RegisterLayout, addresses: Ints, bits: int, *, stores: bool
+) -> ThreadAccess:
     fits, atom = (stmatrix_fits, "stsm_m88") if stores else (ldmatrix_fits, "ldsm_m88")
     registers, refused = registers_of(fragment, bits), ""
     for transposed in (False, True):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
 from xdsl.ir import Attribute
 
-from tileas_xdsl.analysis.register_tiles import encoding_layout
 from tileas_xdsl.analysis.tensor_registers import (
     CELL_BITS,
     GROUP_THREADS,
@@ -54,7 +53,7 @@ def register_layouts(tile: Attribute, threads: int) -> Sequence[Tile]:
     if DYNAMIC_INDEX in shape or not _lies_as_accumulators(tile, shape):
         return ()
     return [
-        TensorType(element, shape, LinearEncoding(encoding_layout(layout, threads)))
+        TensorType(element, shape, LinearEncoding(layout.layout))
         for _, layout in moves_of(shape[0], shape[1], threads // GROUP_THREADS)
         if threads % GROUP_THREADS == 0
     ]

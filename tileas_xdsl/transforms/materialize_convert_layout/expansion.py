@@ -137,7 +137,7 @@ def as_bytes(type_: Tile, threads: int) -> Tile | None:
         packed = None if fragment is None else bytes_of_pairs(fragment)
     except LayoutError:
         return None
-    return None if packed is None else TensorType(i8, packed.tile, LinearEncoding(packed.layout))
+    return None if packed is None else TensorType(i8, packed.shape, LinearEncoding(packed.layout))
 
 
 def reinterpreted(types: Sequence[Tile], threads: int) -> Sequence[Tile]:

@@ -28,9 +28,13 @@ from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.shared import SharedPlan, plan_shared
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import Fragment, Holding, fragment_from_held
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.register_layout import (
+    RegisterContents,
+    RegisterLayout,
+    register_layout_from_table,
+)
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 
 REGISTERS, SHARED = 0, 1
@@ -90,11 +94,11 @@ def sorted_plans(source: Attribute, target: Attribute, threads: int) -> list[Con
     return sorted(found, key=lambda plan: plan.efficiency, reverse=True)
 
 
-def fragment_of(type_: Tile, threads: int) -> Fragment | None:
+def fragment_of(type_: Tile, threads: int) -> RegisterLayout | None:
     """Which registers of an agent hold a tile; None where its type does not say."""
     match type_.encoding:
         case BlockedEncoding() | DotOperandEncoding() | LinearEncoding() as encoding:
-            return Fragment(encoding.data, tuple(type_.get_shape()), threads)
+            return RegisterLayout(encoding.data, tuple(type_.get_shape()), threads)
         case _:
             return None
 
@@ -117,11 +121,13 @@ def _plans(source: Tile, target: Tile, threads: int) -> Iterator[ConversionPlan]
             return
 
 
-def _size(fragment: Holding, bits: int) -> int:
+def _size(fragment: RegisterContents, bits: int) -> int:
     return -(-fragment.elements * bits // 8)
 
 
-def _between_registers(source: Fragment, target: Fragment, bits: int) -> Iterator[ConversionPlan]:
+def _between_registers(
+    source: RegisterLayout, target: RegisterLayout, bits: int
+) -> Iterator[ConversionPlan]:
     """The least kind of plan that serves all registers, and shuffles where it is one of them."""
     for kind in TAG_0_KINDS:
         plan = _forced(source, target, bits, kind)
@@ -132,19 +138,21 @@ def _between_registers(source: Fragment, target: Fragment, bits: int) -> Iterato
             return
 
 
-def _forced(source: Fragment, target: Fragment, bits: int, kind: Kind) -> Plan | None:
+def _forced(source: RegisterLayout, target: RegisterLayout, bits: int, kind: Kind) -> Plan | None:
     try:
         return plan_conversion(source, target, bits, force=kind)
     except LayoutError:
         return None
 
 
-def _through_memory(source: Fragment, target: Fragment, bits: int) -> Iterator[ConversionPlan]:
+def _through_memory(
+    source: RegisterLayout, target: RegisterLayout, bits: int
+) -> Iterator[ConversionPlan]:
     """A row-major tile in shared memory, by each swizzle that permutes anything."""
     if bits < 8:
         return
     known: list[bytes] = []
-    for layout in _row_major(source.tile):
+    for layout in _row_major(source.shape):
         buffer = _buffer(layout, bits)
         if (addresses := buffer.bits.tobytes()) in known:
             continue
@@ -179,7 +187,7 @@ def _of_shared_plan(plan: SharedPlan, layout: MemoryLayout, bits: int) -> Conver
 
 
 def _one_side(
-    direction: Direction, fragment: Fragment, layout: MemoryLayout, bits: int
+    direction: Direction, fragment: RegisterLayout, layout: MemoryLayout, bits: int
 ) -> ConversionPlan:
     """The copy between registers and a tile that lies in shared memory already."""
     side = side_of(direction, fragment, bits, DEFAULT_WEIGHTS)
@@ -211,12 +219,12 @@ def _atom(transfer: Transfer) -> str:
     return f"{word}_trans" if transfer.instruction.endswith(".trans") else word
 
 
-def bytes_of_pairs(fragment: Fragment) -> Fragment | None:
+def bytes_of_pairs(fragment: RegisterLayout) -> RegisterLayout | None:
     """The registers of a tile of 4-bit elements as bytes, each of two elements of a row.
 
     None where two elements of a byte of the tile are not in one byte of the registers.
     """
-    held, tile = fragment.held, fragment.tile
+    held, tile = fragment.held, fragment.shape
     if not tile or tile[-1] % 2 or held.shape[1] % 2:
         return None
     pairs = held.reshape(len(held), -1, 2)
@@ -227,4 +235,4 @@ def bytes_of_pairs(fragment: Fragment) -> Fragment | None:
     if not (adjacent | empty & (pairs[:, :, 1] < 0)).all():
         return None
     whole = np.where(empty, -1, pairs[:, :, 0] % rows + column // 2 * rows)
-    return fragment_from_held(whole, (*tile[:-1], tile[-1] // 2))
+    return register_layout_from_table(whole, (*tile[:-1], tile[-1] // 2))

@@ -53,7 +53,7 @@ from tileas_xdsl.interpreters.tile.synchronization.pipelines import (
     arrive_after,
 )
 
-Holding: TypeAlias = Generator[Wait, None, PipelineToken]
+RegisterContents: TypeAlias = Generator[Wait, None, PipelineToken]
 """What waits on its way to holding a stage."""
 
 
@@ -124,7 +124,7 @@ def _slot(pipeline: Pipeline, iterator: StageIterator) -> Slot:
 
 def _acquire(
     agent: TileAgent, op: Operation, token: PipelineToken, iterator: StageIterator
-) -> Holding:
+) -> RegisterContents:
     """Wait until the stage is empty, and own it."""
     token.use(agent.who, "producer")
     slot, lap = _slot(token.pipeline, iterator), iterator.lap
@@ -152,7 +152,7 @@ def _barrier_wait(slot: Slot, barrier: MBarrier, parity: int, why: str, op: Oper
 
 def _await_full(
     agent: TileAgent, op: StageOp, token: PipelineToken, iterator: StageIterator
-) -> Holding:
+) -> RegisterContents:
     """Wait until the stage is published, as one of its consumers."""
     consumer = _consumer(op)
     token.use(agent.who, "consumer", consumer)

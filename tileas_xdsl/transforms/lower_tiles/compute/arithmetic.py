@@ -32,6 +32,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     held_as,
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 
 def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
@@ -62,9 +63,10 @@ def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
         for operand, value in zip(op.operands, found, strict=True)
     ]
     elements = [held_as(cast(Any, value.type).element_type) for value in op.results]
-    vectors = [VectorType(element, [layout.registers]) for element in elements]
+    split = vectors_of(layout)
+    vectors = [VectorType(element, [split.length]) for element in elements]
     blocks: list[Sequence[SSAValue]] = []
-    for k in range(layout.blocks):
+    for k in range(split.count):
         operands = [
             e.scalar(operand) if tile is None else tile.parts[k]
             for operand, tile in zip(op.operands, tiles, strict=True)

@@ -20,6 +20,7 @@ from tileas_xdsl.threads.index.generate import (
     number_of_splat,
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import spilled
 
@@ -29,7 +30,7 @@ def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     type_ = op.result.type
     work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
     work.fetch()
-    parts = [work.part(block) for block in range(work.layout.blocks)]
+    parts = [work.part(block) for block in range(vectors_of(work.layout).count)]
     return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileas_xdsl.analysis.register_tiles import (
-    AccumulatorLayout,
-    EncodedLayout,
-    PlainLayout,
-    RowsLayout,
-)
 from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.layout.blocked import blocked
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS
@@ -30,6 +27,7 @@ from tileas_xdsl.threads.reduce.warp_reduce import (
 )
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import as_fragment, in_registers, layout_of
+from tileas_xdsl.threads.registers.vector_split import has_closed_form
 
 
 def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
@@ -37,7 +35,7 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     found, combiner = e.get(op.source), Combiner.of(e, op)
     if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
         return reduce(e, op)
-    spread = Spread.of(found.layout) if isinstance(found.layout, EncodedLayout) else None
+    spread = None if has_closed_form(found.layout) else Spread.of(found.layout)
     return reduce(e, op) if spread is None else [reduce_spread_rows(combiner, op, found, spread)]
 
 
@@ -50,38 +48,43 @@ def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     sums = _accumulators(e, op)
     if sums is not None and axis == 1:
         return [reduce_accumulator_rows(combiner, sums)]
-    rows = _layout_of_source(e, op, shape)
+    given = _layout_of_source(e, op, shape)
+    form = blocked(given)
     kept = (*shape[:axis], *shape[axis + 1 :])
     encoded = encoded_layout(e, op, op.outputs[0].type)
-    layout = encoded if isinstance(encoded, PlainLayout) else layout_of(e, op, kept)
-    match rows:
-        case RowsLayout() if axis == len(shape) - 1:
-            source = in_registers(e, op, op.source, rows)
-            return [as_fragment(e, op, reduce_row_groups(combiner, op, source), layout)]
-        case RowsLayout() if len(shape) == 2:
-            return [reduce_columns(combiner, op, in_registers(e, op, op.source, rows), layout)]
-        case PlainLayout() if len(shape) == 1:
-            return [reduce_to_scalar(combiner, op, in_registers(e, op, op.source, rows), layout)]
-        case _:
-            return reduce_axis(e, op)
+    layout = encoded if encoded and blocked(encoded) else layout_of(e, op, kept)
+    is_last = axis == len(shape) - 1
+    if form is None or (form.is_by_rows and not is_last and len(shape) > 2):
+        return reduce_axis(e, op)
+    if not form.is_by_rows and len(shape) > 1:
+        return reduce_axis(e, op)
+    source = in_registers(e, op, op.source, given)
+    if not form.is_by_rows:
+        return [reduce_to_scalar(combiner, op, source, form, layout)]
+    if not is_last:
+        return [reduce_columns(combiner, op, source, form, layout)]
+    return [as_fragment(e, op, reduce_row_groups(combiner, op, source, form), layout)]
 
 
 def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Rows stay where they are if the order is free, and memory holds their elements."""
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
-    rows = _layout_of_source(e, op, shape)
+    given = _layout_of_source(e, op, shape)
+    rows = blocked(given)
     elements = {element_of(source.type) for source in op.sources}
-    if axis < len(shape) - 1 or not isinstance(rows, RowsLayout) or CARRIERS.keys() & elements:
+    is_by_rows = rows is not None and rows.is_by_rows
+    if rows is None or not is_by_rows or axis < len(shape) - 1 or CARRIERS.keys() & elements:
         return reduce_axis(e, op)
     if is_near(rows, e.agent.warps) and is_free_of_order(op):
-        return reduce_rows(e, op, rows)
+        return reduce_rows(e, op, given, rows)
     return reduce_axis(e, op)
 
 
-def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> PlainLayout:
+def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> RegisterLayout:
     """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
     found = e.get(op.source)
-    if isinstance(found, RegisterTile) and isinstance(found.layout, RowsLayout):
+    form = blocked(found.layout) if isinstance(found, RegisterTile) else None
+    if isinstance(found, RegisterTile) and form is not None and form.is_by_rows:
         return found.layout
     return layout_of(e, op, shape)
 
@@ -90,7 +93,7 @@ def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
     """The tile that is reduced, where it lies as wgmma leaves it; else None."""
     found = e.get(op.source)
     tile = found.fragment if isinstance(found, DotToken) else found
-    if not isinstance(tile, RegisterTile) or not isinstance(tile.layout, AccumulatorLayout):
+    if not isinstance(tile, RegisterTile) or not is_accumulator(tile.layout):
         return None
     encoded = encoded_layout(e, op, op.source.type)
     return tile if encoded in (None, tile.layout) else None

@@ -14,12 +14,12 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i32_constant, multiply
@@ -44,6 +44,7 @@ from tileas_xdsl.threads.registers.register_tile import (
     in_registers,
     layout_of,
 )
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch, read_back, spilled
 
@@ -141,13 +142,14 @@ def _read(
     e: ThreadBuilder, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
 ) -> RegisterTile:
     """The elements at `start + line` of a room, `line` counted by the elements of the layout."""
-    held = held_by(layout, e.agent)
+    held = held_by(layout)
     places = np.where(held < 0, -1, line[np.maximum(held, 0)])
     parts: list[SSAValue] = []
-    for block in range(layout.blocks):
+    vectors = vectors_of(layout)
+    for block in range(vectors.count):
         row: dict[int, SSAValue] = {}
-        for k in range(layout.registers):
-            column = places[:, block * layout.registers + k]
+        for k in range(vectors.length):
+            column = places[:, block * vectors.length + k]
             if (column < 0).all():
                 continue
             value, constant = tabulated(e, column)
@@ -155,7 +157,7 @@ def _read(
             guard = holds(e, column >= 0)
             loaded = LoadOp(pointer, room.element, guard, offset=constant)
             row[k] = e.insert(loaded).result
-        parts.append(filled(e, row, layout.registers, room.element))
+        parts.append(filled(e, row, vectors.length, room.element))
     return RegisterTile(layout, room.element, tuple(parts))
 
 
@@ -185,8 +187,8 @@ def _replaced(
     strides: Sequence[int],
 ) -> RegisterTile:
     """Registers of one tile or of the other."""
-    layout, count = whole.layout, whole.layout.registers
-    held = held_by(layout, e.agent)
+    layout, count = whole.layout, vectors_of(whole.layout).length
+    held = held_by(layout)
     inside, places = held >= 0, list[Table]()
     for axis, index in enumerate(coordinates_of(held, layout.shape)):
         place, rest = np.divmod(index - offsets[axis], strides[axis])
@@ -221,14 +223,15 @@ def _write(
 ) -> None:
     """The elements of a part at `start + line` of a room, each by the first thread that has it."""
     layout = part.layout
-    held = held_by(layout, e.agent)
+    held = held_by(layout)
     elements, first = np.unique(held, return_index=True)
     writes = np.zeros(held.size, np.bool_)
     writes[first[elements >= 0]] = True
     places = np.where(writes.reshape(held.shape), line[np.maximum(held, 0)], -1)
+    count = vectors_of(layout).length
     for block, vector in enumerate(part.parts):
-        for k in range(layout.registers):
-            column = places[:, block * layout.registers + k]
+        for k in range(count):
+            column = places[:, block * count + k]
             if (column < 0).all():
                 continue
             value, constant = tabulated(e, column)

@@ -10,7 +10,6 @@ import numpy as np
 from xdsl.dialects import tensor, vector
 from xdsl.dialects.builtin import VectorType
 
-from tileas_xdsl.analysis.register_tiles import RowsLayout, column_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import (
@@ -21,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.layout import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.blocked import blocked, row_values_layout
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -106,8 +106,9 @@ def expand_dims(e: ThreadBuilder, op: ExpandDimsOp) -> Sequence[Lowered]:
         return [replace(found, shape=shape)]
     tile = in_registers(e, op, op.source)
     layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
-    if isinstance(layout, RowsLayout) and tile.layout == column_layout(layout):
-        parts = [strip(e, tile.parts[0], k, 1) for k in range(layout.blocks)]
+    form = blocked(layout)
+    if form is not None and form.is_by_rows and tile.layout == row_values_layout(layout):
+        parts = [strip(e, tile.parts[0], k, 1) for k in range(form.blocks)]
         return [RegisterTile(layout, tile.element, tuple(parts))]
     return [rearranged(e, op, tile, layout, np.arange(prod(shape), dtype=np.int64))]
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
@@ -20,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
     PointedAtomicOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -44,6 +44,7 @@ from tileas_xdsl.threads.registers.register_tile import (
     common_layout,
     in_registers,
 )
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import broadcast_from_first_thread, read_back, spilled
 from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
@@ -116,7 +117,7 @@ def _result(
     """What was there, in all threads that have the elements."""
     type_ = element_of(op.value.type)
     assert type_ is not None
-    parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
+    parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
     old = RegisterTile(layout, type_, parts)
     if not any(op.result.uses) or is_held_once(e, layout):
         return old

@@ -9,10 +9,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import RegisterLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
+from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -37,6 +37,7 @@ from tileas_xdsl.threads.registers.element_iterator import (
     mask_of_cell,
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_of
 
@@ -130,12 +131,12 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     work = Scatter.of(e, op, op.result.type, [])
     type_, layout = work.view.element, work.layout
     padding = padding_of(op.padding_value, type_)
-    rows: list[dict[int, SSAValue]] = [{} for _ in range(layout.blocks)]
+    rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
     for cell in cells_to_load(e, layout, ALONE):
         pointer, exists = work.place(cell)
         value = e.insert(LoadOp(pointer, type_, exists)).result
         rows[cell.block][cell.register] = padded(e, value, exists, padding)
-    parts = tuple(filled(e, row, layout.registers, type_) for row in rows)
+    parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
     return [RegisterTile(layout, type_, parts), *token_of(op)]
 
 

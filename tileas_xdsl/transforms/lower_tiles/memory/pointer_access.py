@@ -65,6 +65,7 @@ from tileas_xdsl.threads.registers.register_tile import (
     in_registers,
     layout_of,
 )
+from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import (
     broadcast_from_first_thread,
@@ -119,7 +120,7 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: Order) -> Scalar |
                 pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
             )
             rows[cell.block][cell.register] = padded(e, e.insert(made).result, exists, padding)
-        parts = [filled(e, row, layout.registers, type_.element_type) for row in rows]
+        parts = [filled(e, row, vectors_of(layout).length, type_.element_type) for row in rows]
         return RegisterTile(layout, type_.element_type, tuple(parts))
 
     if ordering.word is not None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import AccumulatorLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
@@ -24,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp,
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.target.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -185,17 +185,19 @@ def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) ->
 def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:
     """Whole columns of accumulators, which stay where they are; None for any other part."""
     layout, sizes = source.layout, op.static_sizes.get_values()
-    if not isinstance(layout, AccumulatorLayout) or any(n != 1 for n in _strides(op)):
+    if not is_accumulator(layout) or any(n != 1 for n in _strides(op)):
         return None
     offsets = [_known_offset(e, n) for n in mixed_offsets(op)]
     first = offsets[1]
-    if offsets[0] != 0 or first is None or sizes[0] != layout.m:
+    if offsets[0] != 0 or first is None or sizes[0] != layout.shape[0]:
         return None
     if first % MATRIX or sizes[1] % MATRIX:
         return None
     begin, count = first // 2, sizes[1] // 2
     parts = tuple([e.insert(SliceFragmentOp(part, begin, count)).result for part in source.parts])
-    return RegisterTile(AccumulatorLayout(layout.m, sizes[1], layout.groups), source.element, parts)
+    return RegisterTile(
+        accumulator_layout(sizes[0], sizes[1], warpgroups_of(layout)), source.element, parts
+    )
 
 
 def _strides(op: ExtractSliceOp) -> Sequence[int]:
@@ -251,7 +253,7 @@ def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
     """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
     _await(e, op)
     fragment = e.get(op.value)
-    if not isinstance(fragment, RegisterTile) or not isinstance(fragment.layout, AccumulatorLayout):
+    if not isinstance(fragment, RegisterTile) or not is_accumulator(fragment.layout):
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)
@@ -263,19 +265,13 @@ def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
     return _token(op)
 
 
-def _layout_of(fragment: RegisterTile) -> AccumulatorLayout:
-    """The layout of accumulators."""
-    assert isinstance(fragment.layout, AccumulatorLayout)
-    return fragment.layout
-
-
 def _store_global(
     e: ThreadBuilder, op: TiledStoreOp, fragment: RegisterTile, target: GlobalView
 ) -> None:
     if len(target.extents) != 2:
         raise op_error(op, "stores accumulators to a matrix")
     starts = [cast_index(e, _tile_start(e, target, op, axis), i32) for axis in range(2)]
-    layout = _layout_of(fragment)
+    layout = fragment.layout
     row, column = (
         add(e, row_of_accumulator(e, layout), starts[0]),
         add(e, column_of_accumulator(e), starts[1]),
@@ -285,7 +281,7 @@ def _store_global(
     left = subtract(e, columns, column)
     inside = [
         (offset, is_less(e, i32_constant(e, offset), left))
-        for group in range(layout.n // MATRIX)
+        for group in range(layout.shape[1] // MATRIX)
         for offset in (MATRIX * group, MATRIX * group + 1)
     ]
     for block, part in enumerate(fragment.parts):
@@ -336,9 +332,9 @@ def _store_shared(
     e: ThreadBuilder, op: TiledStoreOp, fragment: RegisterTile, tile: SharedTile
 ) -> None:
     """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
-    layout = _layout_of(fragment)
-    if (layout.m, layout.n) != (tile.height, tile.layout.columns):
-        raise op_error(op, f"stores {layout.m}x{layout.n} accumulators to a tile of another shape")
+    rows, columns = fragment.layout.shape
+    if (rows, columns) != (tile.height, tile.layout.columns):
+        raise op_error(op, f"stores {rows}x{columns} accumulators to a tile of another shape")
     if any(constant_of(v) != 0 and _constant(e, v) != 0 for v in op.coords):
         raise op_error(op, "stores to a place in shared memory that is not its beginning")
     write_accumulators(e, fragment, tile)

@@ -10,7 +10,6 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.tl.base import bits_of, element_of
@@ -97,10 +96,9 @@ class Factor:
         e, layout = self.state.e, self.layout(self.depth)
         registers = register_map(layout)
         assert registers is not None, "operands of instructions have digits"
-        encoded = EncodedLayout(layout.shape, registers.layout, self.state.threads)
         bytes_ = table(place.layout).reshape(place.shape, order="F")
         along = 0 if self.is_turned == (self.side == "a") else 1
         mine = np.take(bytes_, np.arange(k * self.depth, (k + 1) * self.depth), along)
         buffer = Buffer("a step of K", 8 * mine.ravel(order="F"), bits_of(self.element))
-        moves = moves_of_buffer("load", encoded, e.agent, buffer)
-        return load_places(e, place.pointer(e), moves, self.element, encoded.thread_digits)
+        moves = moves_of_buffer("load", registers, buffer)
+        return load_places(e, place.pointer(e), moves, self.element, registers.thread_digits)

@@ -9,21 +9,26 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.register_tiles import EncodedLayout
 from tileas_xdsl.dialects.tl.base import bits_of
 from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.fragment import THREAD, VALUE
-from tileas_xdsl.layout.fragment import Fragment as RegisterMap
 from tileas_xdsl.layout.recovery import recover
+from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
 from tileas_xdsl.threads.index.thread_affine import of_table
-from tileas_xdsl.threads.registers.vector_values import joined, length, strip, zero
+from tileas_xdsl.threads.registers.vector_split import vectors_of
+from tileas_xdsl.threads.registers.vector_values import (
+    joined,
+    length,
+    one_vector,
+    strip,
+    tile_of_vector,
+    zero,
+)
 from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
@@ -120,21 +125,20 @@ def _shuffled(
     state: State, op: Operation, source: FragmentPlace, target: FragmentPlace
 ) -> SSAValue | None:
     """The registers by shuffles, if the planner prefers that."""
-    layouts = [register_map(place.layout) for place in (source, target)]
-    if layouts[0] is None or layouts[1] is None:
+    given, wanted = (register_map(place.layout) for place in (source, target))
+    if given is None or wanted is None:
         return None
     bits = BYTE * stored(source.element)[1]
     try:
-        plan = plan_conversion(layouts[0], layouts[1], bits)
+        plan = plan_conversion(given, wanted, bits)
     except LayoutError:
         return None
     if not isinstance(plan, ShufflePlan):
         return None
-    e, shape = state.e, source.layout.shape
-    encoded = [EncodedLayout(shape, layout.layout, state.threads) for layout in layouts if layout]
-    part = _resized(state, state.held(source), source, encoded[0].registers)
-    tile = RegisterTile(encoded[0], source.element, (part,))
-    found = converted(e, op, tile, encoded[1]).parts[0]
+    e = state.e
+    part = _resized(state, state.held(source), source, vectors_of(given).elements)
+    tile = tile_of_vector(e, given, source.element, part)
+    found = one_vector(e, converted(e, op, tile, wanted))
     return _resized(state, found, target, target.registers)
 
 
@@ -148,7 +152,7 @@ def _resized(state: State, part: SSAValue, place: FragmentPlace, count: int) -> 
     return joined(state.e, [part, *[zero(state.e, place.element)] * (count - have)])
 
 
-def register_map(layout: FragmentMap) -> RegisterMap | None:
+def register_map(layout: FragmentMap) -> RegisterLayout | None:
     """The layout as the planner takes it; None where it is no layout of digits."""
     axes = tuple(range(len(layout.shape)))
     threads = layout.thread_table.transpose((0, *(axis + 1 for axis in reversed(axes))))
@@ -157,7 +161,7 @@ def register_map(layout: FragmentMap) -> RegisterMap | None:
     found = recover({THREAD: threads.ravel(), VALUE: slots.ravel()}, shape)
     if found is None or found[1] != 0:
         return None
-    return RegisterMap(found[0], layout.shape, layout.threads)
+    return RegisterLayout(found[0], layout.shape, layout.threads)
 
 
 _TABLE: Any = {ConvertLayoutOp: convert}

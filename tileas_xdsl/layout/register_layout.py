@@ -1,8 +1,18 @@
-"""Register fragments: which register of which thread holds each element of a tile.
+"""The register layout of a tile: which register of which thread holds each element.
 
-A fragment is an ordinary `Layout` from the coordinates of a tile to the axes `thread` and `value`;
-a last input mode beyond those of the tile counts replicas: each element is then held several times.
-CuTe's TV layout is the other direction, `(thread, value)` to the column-major index in the tile.
+A register layout is an ordinary `Layout` from the coordinates of a tile to the axes `thread` and
+`value`; a last input mode beyond those of the tile counts replicas: each element is then held
+several times.  CuTe's TV layout is its inverse, `(thread, value)` to the column-major index in the
+tile.  For a 4x4 tile whose rows belong to four threads:
+
+    layout    (4,4):(1@thread,1@value)      element (r, c) is value c of thread r
+    TV layout (4,4):(1,4)                   value v of thread t is element t + 4 * v
+    held      [[0, 4, 8, 12], [1, 5, ...    the same as a table, a row per thread
+
+All else is derived from the one layout: here ownership tables (`held`, `thread_table`), replicas
+and the digits of a thread's index that matter (`thread_digits`); in `layout.access_chunks` the
+widest vectorised accesses, in `layout.blocked` the closed form of blocked layouts, in
+`layout.row_values` the threads that share a row and the layout of one value per row.
 """
 
 from __future__ import annotations
@@ -12,6 +22,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tileas_xdsl.layout.algebra import right_inverse
 from tileas_xdsl.layout.axes import E, Offset, terms_of
@@ -27,13 +38,21 @@ from tileas_xdsl.layout.tiling import raked_product
 THREAD = "thread"
 VALUE = "value"
 
+LANES = 32
+"""Threads of a warp."""
+
+Flags: TypeAlias = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
-    """Registers that are to hold any elements of a tile, each in none, one or several of them."""
+class ElementTable:
+    """Any elements of a tile by thread and register, each in none, one or several registers.
+
+    `held` is `(threads, values)`: column-major indices in the tile of extents `shape`, -1 for none.
+    """
 
     held: Table
-    tile: tuple[int, ...]
+    shape: tuple[int, ...]
 
     @property
     def threads(self) -> int:
@@ -43,7 +62,7 @@ class Wanted:
     @property
     def elements(self) -> int:
         """How many elements the tile has."""
-        return product(self.tile)
+        return product(self.shape)
 
     @property
     def values(self) -> int:
@@ -52,14 +71,14 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Fragment:
-    """`layout` maps a coordinate of the shape `tile` (and a replica) to `thread` and `value`.
+class RegisterLayout:
+    """`layout` maps a coordinate of a tile of `shape` (and a replica) to `thread` and `value`.
 
     `threads` is the size of the group of threads; more than the layout uses means idle threads.
     """
 
     layout: Layout
-    tile: tuple[int, ...]
+    shape: tuple[int, ...]
     threads: int
 
     def __post_init__(self) -> None:
@@ -69,8 +88,8 @@ class Fragment:
             if extent > 1 and any(k < 0 for _, k in terms_of(stride)):
                 raise LayoutError(f"stride {stride} of {self.layout} is negative: no such register")
         sizes = product_each(self.layout.shape)
-        if sizes[: len(self.tile)] != self.tile or len(sizes) > len(self.tile) + 1:
-            raise LayoutError(f"{self.layout} does not map a {show(self.tile)} tile")
+        if sizes[: len(self.shape)] != self.shape or len(sizes) > len(self.shape) + 1:
+            raise LayoutError(f"{self.layout} does not map a {show(self.shape)} tile")
         used = self.layout.extents().get(THREAD, 1)
         if used > self.threads:
             raise LayoutError(f"{self.layout} uses {used} threads of {self.threads}")
@@ -78,17 +97,35 @@ class Fragment:
     @property
     def elements(self) -> int:
         """How many elements the tile has."""
-        return product(self.tile)
+        return product(self.shape)
 
     @property
     def replicas(self) -> int:
         """How many registers hold each element."""
         return self.layout.size() // self.elements
 
-    @property
+    @cached_property
     def values(self) -> int:
         """How many registers each thread has, counted in elements."""
         return self.layout.extents().get(VALUE, 1)
+
+    @cached_property
+    def thread_digits(self) -> tuple[tuple[int, int], ...]:
+        """Step and extent of the digits of a thread's index that elements count or that are 0.
+
+        `thread // step % extent` is such a digit.  Empty where steps do not divide one another.
+        """
+        leaves = [(dict(terms_of(d)).get(THREAD, 0), s) for s, d in self.layout.leaves()]
+        digits: list[tuple[int, int]] = []
+        end = 1
+        for step, extent in sorted(leaf for leaf in leaves if leaf[0] and leaf[1] > 1):
+            if step % end:
+                return ()
+            if step > end:
+                digits.append((end, step // end))
+            digits.append((step, extent))
+            end = step * extent
+        return tuple(digits)
 
     @cached_property
     def held(self) -> Table:
@@ -106,6 +143,18 @@ class Fragment:
         """`(replicas, elements)`: the register that holds each element."""
         return table(self.layout, VALUE).reshape(self.replicas, self.elements)
 
+    @cached_property
+    def first_held(self) -> Flags:
+        """`(threads, values)`: whether no register before this one holds the same element."""
+        elements, first = np.unique(self.held, return_index=True)
+        result = np.zeros(self.held.size, dtype=np.bool_)
+        result[first[elements >= 0]] = True
+        return result.reshape(self.held.shape)
+
+    def has_same_map(self, other: RegisterLayout) -> bool:
+        """Whether two layouts keep every element in the same registers."""
+        return self == other or np.array_equal(self.held, other.held)
+
     def tv(self) -> Layout:
         """CuTe's TV layout, `(thread, value)` to the column-major index in the tile.
 
@@ -122,11 +171,11 @@ class Fragment:
         return f"{self.layout} on {self.threads} threads"
 
 
-Holding: TypeAlias = Fragment | Wanted
+RegisterContents: TypeAlias = RegisterLayout | ElementTable
 """Registers of threads that hold elements of a tile, as far as their table says."""
 
 
-def fragment_from_tv(tv: Layout, tile: tuple[int, ...]) -> Fragment:
+def register_layout_from_tv(tv: Layout, tile: tuple[int, ...]) -> RegisterLayout:
     """The fragment of a TV layout; digits of stride 0 become replicas.
 
     Raises `LayoutError` when the TV layout misses elements of the tile or repeats some unevenly.
@@ -145,7 +194,17 @@ def fragment_from_tv(tv: Layout, tile: tuple[int, ...]) -> Fragment:
     replicas = coalesce(_mode([(s, target) for d, s, target in digits if d == 0]))
     spread = composition(elements, Layout(tile))
     layout = make_layout(*spread, replicas) if replicas.size() > 1 else spread
-    return Fragment(layout, tile, tv[0].size())
+    return RegisterLayout(layout, tile, tv[0].size())
+
+
+def is_of_larger_tile(layout: Layout, shape: tuple[int, ...]) -> bool:
+    """Whether a layout is that of a larger tile of the same rank, which a slice may keep."""
+    whole = product_each(layout.shape)[: len(shape)]
+    return (
+        whole != shape
+        and len(whole) == len(shape)
+        and all(n <= m for n, m in zip(shape, whole, strict=True))
+    )
 
 
 def make_layout_tv(threads: Layout, values: Layout) -> tuple[tuple[int, ...], Layout]:
@@ -176,7 +235,7 @@ def _mode(modes: list[tuple[int, Offset]]) -> Layout:
     return Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes))
 
 
-def fragment_from_held(held: Table, tile: tuple[int, ...]) -> Fragment:
+def register_layout_from_table(held: Table, tile: tuple[int, ...]) -> RegisterLayout:
     """The fragment with this `(threads, values)` table of column-major indices (-1: empty).
 
     Raises `LayoutError` when elements are missing, held unevenly often, or no layout describes it.
@@ -195,4 +254,4 @@ def fragment_from_held(held: Table, tile: tuple[int, ...]) -> Fragment:
     found = recover({THREAD: threads[by_replica], VALUE: values[by_replica]}, shape)
     if found is None or found[1] != 0:
         raise LayoutError("no layout describes which registers hold the tile")
-    return Fragment(found[0], tile, held.shape[0])
+    return RegisterLayout(found[0], tile, held.shape[0])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from tileas_xdsl.analysis.register_tiles import Digit
 from tileas_xdsl.layout.axes import E, terms_of
-from tileas_xdsl.layout.fragment import THREAD, VALUE
+from tileas_xdsl.layout.digits import Digit
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.modes import TRIVIAL
+from tileas_xdsl.layout.register_layout import THREAD, VALUE
 from tileas_xdsl.layout.simplify import from_modes, merged
 
 MATRIX = 2

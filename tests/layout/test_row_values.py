@@ -7,14 +7,9 @@ import pytest
 from support.encodings import random_encoding
 from support.seeds import seeds
 
-from tileas_xdsl.analysis.register_tiles import (
-    AccumulatorLayout,
-    accumulator_rows,
-    encoding_layout,
-)
-from tileas_xdsl.analysis.row_uniform_values import row_sharers, row_values
-from tileas_xdsl.layout.fragment import Fragment
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.row_values import row_sharers, row_values
 from tileas_xdsl.layout.text import parse_cute_layout
 
 THREADS = 128
@@ -22,7 +17,7 @@ THREADS = 128
 
 def rows_of_threads(layout: Layout, shape: tuple[int, int]) -> list[set[int]]:
     """By thread, the rows that it has something of."""
-    held = Fragment(layout, shape, THREADS).held
+    held = RegisterLayout(layout, shape, THREADS).held
     return [{int(v) % shape[0] for v in line if v >= 0} for line in held]
 
 
@@ -35,19 +30,14 @@ def test_a_thread_has_the_values_of_its_rows(seed: int) -> None:
     column = row_values(layout, keeps_dimension=True)
     assert values is not None
     assert column is not None
-    mine = Fragment(values, shape[:1], THREADS)
+    mine = RegisterLayout(values, shape[:1], THREADS)
     for thread, rows in enumerate(rows_of_threads(layout, shape)):
         found = [int(row) for row in mine.held[thread] if row >= 0]
         assert set(found) == rows
         assert len(found) == len(rows)
-    assert np.array_equal(Fragment(column, (shape[0], 1), THREADS).held, mine.held)
+    assert np.array_equal(RegisterLayout(column, (shape[0], 1), THREADS).held, mine.held)
     shared = np.prod([extent for extent, _ in row_sharers(layout)], dtype=int)
     assert mine.replicas == shared
-
-
-def test_those_of_accumulators_are_where_they_are_reduced_to() -> None:
-    layout = AccumulatorLayout(256, 32, 2)
-    assert row_values(encoding_layout(layout, 256)) == accumulator_rows(layout, 256).layout
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,51 @@
+"""Accumulators of wgmma over several instructions and warpgroups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.row_values import row_values
+from tileas_xdsl.target.register_layouts import wgmma_accumulator
+from tileas_xdsl.target.warp_tiles import (
+    accumulator_layout,
+    instructions_of,
+    is_accumulator,
+    warpgroups_of,
+)
+
+
+@pytest.mark.parametrize("n", [8, 24, 256])
+def test_accumulators_are_those_of_the_instruction(n: int) -> None:
+    one = accumulator_layout(64, n, 1)
+    assert one.has_same_map(wgmma_accumulator(n).fragment)
+    assert is_accumulator(one)
+    assert is_accumulator(wgmma_accumulator(n).fragment)
+
+
+def test_accumulators_of_several_instructions_and_warpgroups() -> None:
+    layout = accumulator_layout(256, 16, 2)
+    assert (warpgroups_of(layout), instructions_of(layout)) == (2, 2)
+    single = wgmma_accumulator(16).fragment.held
+    for group in range(2):
+        for block in range(2):
+            here = layout.held[128 * group : 128 * (group + 1), 8 * block : 8 * (block + 1)]
+            rows, columns = single % 64, single // 64
+            assert np.array_equal(here, rows + 64 * block + 128 * group + 256 * columns)
+
+
+def test_the_values_of_their_rows_are_in_the_four_lanes_that_have_parts_of_them() -> None:
+    """Value `i` is of half `i % 2` of instruction `i // 2`."""
+    rows = row_values(accumulator_layout(256, 32, 2).layout)
+    assert rows is not None
+    held = RegisterLayout(rows, (256,), 256).held
+    for thread in range(0, 256, 5):
+        warp, lane = thread // 32 % 4, thread % 32
+        first = 128 * (thread // 128) + 16 * warp + lane // 4
+        assert held[thread].tolist() == [first + 8 * (i % 2) + 64 * (i // 2) for i in range(4)]
+
+
+def test_other_layouts_are_no_accumulators() -> None:
+    layout = accumulator_layout(64, 16, 1)
+    assert not is_accumulator(RegisterLayout(layout.layout, layout.shape, 256))

@@ -1,0 +1,79 @@
+"""Register layouts of whole tiles whose fragments a matrix instruction fixes, over warpgroups.
+
+The fragment of one instruction is a row of `target.register_layouts`; here it is repeated over the
+registers of a thread and over the warps of an agent.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tileas_xdsl.layout.axes import E
+from tileas_xdsl.layout.digits import Digit, layout_of_modes
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
+
+WARPGROUP_THREADS = 4 * LANES
+
+WGMMA_ROWS = 64
+"""Rows of one wgmma instruction."""
+
+QUAD = 4
+"""Lanes that have a row of accumulators together."""
+
+PAIR = 2
+"""Adjacent columns of accumulators in a thread."""
+
+
+@lru_cache(maxsize=512)
+def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
+    """The accumulators of wgmma of an m x n tile: 64 rows for each instruction of a warpgroup.
+
+    Value `i` of a thread is column `8 * (i // 4) + 2 * (lane % 4) + i % 2` of row
+    `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16; further instructions have the values behind.
+    """
+    instructions = m // (WGMMA_ROWS * warpgroups)
+    rows: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE, 2)), (4, E(THREAD, LANES))]
+    rows += [(instructions, E(VALUE, n // 2)), (warpgroups, E(THREAD, WARPGROUP_THREADS))]
+    columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (n // 8, E(VALUE, 4))]
+    return RegisterLayout(layout_of_modes(rows, columns), (m, n), WARPGROUP_THREADS * warpgroups)
+
+
+def fits_accumulators(m: int, n: int, warpgroups: int) -> bool:
+    """Whether whole wgmma instructions of so many warpgroups cover an m x n tile."""
+    return warpgroups > 0 and m > 0 and m % (WGMMA_ROWS * warpgroups) == 0 and n > 0 and n % 8 == 0
+
+
+@lru_cache(maxsize=4096)
+def is_accumulator(layout: RegisterLayout) -> bool:
+    """Whether a layout is that of wgmma accumulators over all threads of an agent."""
+    warpgroups, rest = divmod(layout.threads, WARPGROUP_THREADS)
+    if rest or len(layout.shape) != 2 or not fits_accumulators(*layout.shape, warpgroups):
+        return False
+    return layout == accumulator_layout(*layout.shape, warpgroups)
+
+
+def warpgroups_of(layout: RegisterLayout) -> int:
+    """The warpgroups that hold a tile of accumulators."""
+    return layout.threads // WARPGROUP_THREADS
+
+
+def instructions_of(layout: RegisterLayout) -> int:
+    """The wgmma instructions of 64 rows by which each warpgroup computes its accumulators."""
+    return layout.shape[0] // (WGMMA_ROWS * warpgroups_of(layout))
+
+
+def operand_layout(rows: int, columns: int, bits: int, warps: int) -> Layout | None:
+    """A of products from registers (PTX ISA, wgmma and mma): 16 rows for each warp, in turns.
+
+    Register words hold adjacent elements of `bits`; None where whole blocks do not fill the tile.
+    """
+    word = 32 // bits
+    if rows % (16 * warps) or columns % (8 * word):
+        return None
+    registers = columns // (8 * word) * 4 * word
+    down: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE, word)), (warps, E(THREAD, LANES))]
+    down += [(rows // (16 * warps), E(VALUE, registers))]
+    across: list[Digit] = [(word, E(VALUE)), (QUAD, E(THREAD)), (2, E(VALUE, 2 * word))]
+    across += [(columns // (8 * word), E(VALUE, 4 * word))]
+    return layout_of_modes(down, across)

@@ -1,0 +1,46 @@
+"""The SSA vectors that hold the elements of a thread, one behind another by their registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tileas_xdsl.layout.blocked import blocked
+from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.warp_tiles import instructions_of, is_accumulator
+
+WORD_BYTES, HALF_WORD_BYTES = 4, 2
+
+
+@dataclass(frozen=True)
+class VectorSplit:
+    """`count` vectors of `length` elements each; elements beyond those of the tile are padding."""
+
+    count: int
+    length: int
+
+    @property
+    def elements(self) -> int:
+        """Elements of all vectors."""
+        return self.count * self.length
+
+
+@lru_cache(maxsize=4096)
+def vectors_of(layout: RegisterLayout) -> VectorSplit:
+    """The vectors of a thread: one for each wgmma instruction, or for each row dealt by rows.
+
+    Any other layout has one vector, filled up so that registers of 32 bits are full of bytes.
+    """
+    form, values = blocked(layout), layout.values
+    if form is not None:
+        return VectorSplit(form.blocks, form.registers)
+    if is_accumulator(layout):
+        count = instructions_of(layout)
+        return VectorSplit(count, values // count)
+    padded = values if values <= HALF_WORD_BYTES else -(-values // WORD_BYTES) * WORD_BYTES
+    return VectorSplit(1, padded)
+
+
+def has_closed_form(layout: RegisterLayout) -> bool:
+    """Whether threads compute their coordinates by a formula, and not from a table."""
+    return blocked(layout) is not None or is_accumulator(layout)
