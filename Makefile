@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test check lint format types unit filecheck sweep freeze hardware mutate bench clean
+.PHONY: demo test check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -40,6 +40,9 @@ filecheck: $(VENV)/.installed-dev
 
 freeze: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/freeze.py $(OUT)/freeze $(if $(BASE),--compare $(BASE))
+
+isa-sweep: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" tests/target/test_isa.py
 
 sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m slow

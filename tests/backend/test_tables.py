@@ -24,9 +24,10 @@ from tileas_xdsl.dialects.ptx import (
     arith,
     reg,
 )
-from tileas_xdsl.target.isa import arithmetic, asynchronous, conversions, memory, warps
+from tileas_xdsl.target.isa import asynchronous, memory, views, warps
 from tileas_xdsl.target.isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
 from tileas_xdsl.target.isa.tensor_cores import MMA, TENSOR_KINDS, TMEM_COPIES, TMEM_REGISTERS
+from tileas_xdsl.target.isa.views import CONVERSIONS
 
 pytestmark = needs_ptxas
 ARCHS = pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
@@ -53,7 +54,7 @@ def arithmetic_forms(body):
 
 def arithmetic_form(operation, name, values, type, mode, rounding, flag):
     kinds = [TYPE_KINDS[type]] * len(operation.get_irdl_definition().operands)
-    for index in arithmetic.COUNT_OPERANDS.get(name, ()):
+    for index in views.COUNT_OPERANDS.get(name, ()):
         kinds[index] = "b32"
     result = "b32" if name in ("popc", "clz") else TYPE_KINDS[type]
     if mode == "wide":
@@ -75,19 +76,17 @@ UNDOCUMENTED = {
 }
 """What ptxas takes and PTX ISA does not have."""
 
-LEFT_OUT = {"ptx.rcp f64 approx ftz": "rcp.approx.ftz.f64, a coarse guess for division"}
-
 
 @ARCHS
 def test_arithmetic(arch, monkeypatch):
     accepted, refused, _ = differences(arithmetic_forms, arch, monkeypatch)
     assert accepted == []
-    assert set(refused) == set(UNDOCUMENTED) | set(LEFT_OUT)
+    assert set(refused) == set(UNDOCUMENTED)
 
 
 def comparisons(body):
     values = registers(body)
-    words = {word for known in arithmetic.COMPARISONS.values() for word in known}
+    words = {word for known in views.COMPARISONS.values() for word in known}
     for type, word, ftz in product(TYPES, sorted(words), (False, True)):
         if type == "pred" or type.endswith("x2"):
             continue
@@ -125,7 +124,7 @@ def conversion_forms(body):
 def test_conversions(arch, monkeypatch):
     accepted, refused, _ = differences(conversion_forms, arch, monkeypatch)
     assert accepted == []
-    known = [form for form in refused if tuple(form.split()[1:3]) in conversions.CONVERSIONS]
+    known = [form for form in refused if tuple(form.split()[1:3]) in CONVERSIONS]
     assert set(known) <= {
         *(f"ptx.cvt bf16 f32 {rounding} ftz" for rounding in ("rn", "rz")),
         *(f"ptx.cvt f32 bf16{more}" for more in (" ftz", " rn", " rn ftz", " rz", " rz ftz")),

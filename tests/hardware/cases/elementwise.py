@@ -5,6 +5,7 @@ Instructions with the same inputs share a kernel, which writes a row of 64-bit w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -13,10 +14,18 @@ import numpy as np
 from hardware.cases.case import Array, Case, Near, kernel_text, pointers
 from hardware.cases.inputs import COUNT, inputs_of
 
-from tileas_xdsl.target.isa.arithmetic import ARITHMETIC, COMPARISONS, COUNT_OPERANDS, Form
-from tileas_xdsl.target.isa.conversions import CONVERSIONS, PACKINGS, Conversion
+from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.isa.kinds import BITS
-from tileas_xdsl.target.isa.requirements import BLACKWELL
+from tileas_xdsl.target.isa.table import TABLE
+from tileas_xdsl.target.isa.views import (
+    ARITHMETIC,
+    COMPARISONS,
+    CONVERSIONS,
+    COUNT_OPERANDS,
+    PACKINGS,
+    Conversion,
+    Form,
+)
 
 APPROXIMATE = ("approx", "full")
 ERRORS: Mapping[tuple[str, str], tuple[float, float, float]] = {
@@ -105,7 +114,7 @@ def arithmetic_cases() -> Iterator[Case]:
     by_type: dict[str, list[Row]] = {}
     for name, forms in ARITHMETIC.items():
         for type_, form in forms.items():
-            if form.requirement == BLACKWELL or type_ == "pred":
+            if form.requirement.capability > 90 or type_ == "pred":
                 continue
             rows = by_type.setdefault(_inputs_key(name, type_), [])
             rows += [Row(*made) for made in _arithmetic(name, type_, form)]
@@ -120,6 +129,8 @@ def arithmetic_cases() -> Iterator[Case]:
             made = rows_case("approximations", key, approximate, inputs)
             yield replace(made, near=[_near(row.text, kinds[0]) for row in approximate])
 
+
+HOPPER = get_target("sm_90a")
 
 OPERANDS: Mapping[str, int] = {
     **dict.fromkeys(("mad", "fma", "bfe", "prmt"), 3),
@@ -151,6 +162,18 @@ def _inputs_key(name: str, type_: str) -> str:
     return f"{type_} {type_} {type_}"
 
 
+NOT_MEASURED = re.compile(
+    r"rcp\.approx\.ftz\.f64|cvt\.\S*(bf16\.(bf16|f16|f64)|(f16|f64)\.bf16)$"
+    r"|cvt\.r[mp]\.\S*f16\.f32|cvt\.\S*(rn|rz|rm|rp|ftz)\.f32\.bf16|cvt\.\S*bf16x2$"
+)
+"""Legal forms of which there is no recording."""
+
+
+def _is_measured(opcode: str) -> bool:
+    is_legal = any(form.requirement.met_by(HOPPER) for form in TABLE.find(opcode))
+    return is_legal and not NOT_MEASURED.search(opcode)
+
+
 def _arithmetic(name: str, type_: str, form: Form) -> Iterator[tuple[str, int]]:
     operands = OPERANDS.get(name, 2)
     flags = [("",), *((flag,) for flag in form.flags), tuple(form.flags)]
@@ -159,9 +182,9 @@ def _arithmetic(name: str, type_: str, form: Form) -> Iterator[tuple[str, int]]:
         if not set(form.needed) <= set(flag):
             continue
         words = [name, mode, rounding, *(w for w in ("ftz", "nan", "sat", "relu") if w in flag)]
-        if mode == "wide" and operands == 3:
-            continue
         head = ".".join(word.replace("nan", "NaN") for word in [*words, type_] if word)
+        if (mode == "wide" and operands == 3) or not _is_measured(head):
+            continue
         bits = 32 if name in ("popc", "clz") else BITS[type_] * (2 if mode == "wide" else 1)
         letters = ", ".join(f"{{{letter}}}" for letter in "abcd"[:operands])
         yield f"{head} {{x}}, {letters};", bits
@@ -175,6 +198,8 @@ def conversion_cases() -> Iterator[Case]:
     by_source: dict[str, list[Row]] = {}
     for (to, source), form in CONVERSIONS.items():
         for head in _heads(to, form):
+            if not _is_measured(f"{head}.{source}"):
+                continue
             row = Row(f"{head}.{source} {{x}}, {{a}};", _register(to))
             by_source.setdefault(source, []).append(row)
     for source, rows in by_source.items():
@@ -183,6 +208,7 @@ def conversion_cases() -> Iterator[Case]:
         Row(f"{head}.f32 {{x}}, {{a}}, {{b}};", _register(to))
         for to, form in PACKINGS.items()
         for head in _heads(to, form)
+        if _is_measured(f"{head}.f32")
     ]
     inputs = [inputs_of("f32", "first"), inputs_of("f32", "second")]
     yield rows_case("conversions", "of two f32", pairs, inputs)

@@ -15,12 +15,14 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.dialects.ptx.base import PtxOp, count_of, kind_of, type_of
 from tileas_xdsl.dialects.ptx.control import CondBraOp, EntryOp
+from tileas_xdsl.dialects.ptx.emission import opcode_of
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.dialects.ptx.values import ConstOp, ExtractOp, PackOp, UndefOp
 from tileas_xdsl.dialects.ptx.wgmma import WgmmaOp
-from tileas_xdsl.target.arch import TARGETS, Target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.isa.kinds import KINDS
-from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.legality import targets_of, unknown
+from tileas_xdsl.target.isa.table import TABLE
 
 _PREFIXES = {kind: f"%{entry.prefix}" for kind, entry in KINDS.items()}
 
@@ -45,6 +47,9 @@ class EntryWriter:
         self._counts = dict.fromkeys(KINDS, 0)
         self._labels = 0
         self._ptx: set[type] = set()
+        self._opcodes: set[str] = set()
+        """Those that the target is known to have."""
+        self._op: Operation = entry
         self._leaders = shared_registers(self._blocks)
         self._names: dict[SSAValue, Sequence[str]] = {
             parameter: (entry.name_of_parameter(index),)
@@ -81,6 +86,11 @@ class EntryWriter:
 
     def line(self, text: str) -> None:
         """One instruction, without its semicolon."""
+        opcode = text.split(" ", 1)[0]
+        if opcode[0] == "@":
+            opcode = opcode_of(text)
+        if opcode not in self._opcodes and opcode[0] not in ".{}":
+            self._require(opcode)
         self._lines.append(f"    {text};")
 
     def fresh(self, kind: str) -> str:
@@ -123,23 +133,26 @@ class EntryWriter:
         self._write_end(block, following)
 
     def _checked(self, op: Operation) -> PtxOp:
-        """The operation, if it is of `ptx`; what it needs counts for the version."""
+        """Return the operation if it is of `ptx`; what is written now is its own."""
         if op.__class__ not in self._ptx:
             if not isinstance(op, PtxOp):
                 raise op_error(op, "has no text in PTX")
             self._ptx.add(op.__class__)
         op = cast(PtxOp, op)
-        requirement = op.requirement()
-        if requirement is not ANYWHERE:
-            self._require(op, requirement)
+        self._op = op
         return op
 
-    def _require(self, op: PtxOp, requirement: Requirement) -> None:
-        target = self._target
-        if not requirement.met_by(target):
-            known = ", ".join(t.name for t in TARGETS.values() if requirement.met_by(t))
-            raise op_error(op, f"is not in {target.name}: this form needs {known}")
-        self.version = max(self.version, requirement.version)
+    def _require(self, opcode: str) -> None:
+        """Count the version that an opcode needs; `OpError` if the target does not have it."""
+        self._opcodes.add(opcode)
+        needs = [form.requirement for form in TABLE.find(opcode)]
+        if not needs:
+            raise op_error(self._op, f"is no instruction: {unknown(opcode)}")
+        met = [need for need in needs if need.met_by(self._target)]
+        if not met:
+            known = targets_of(needs[0])
+            raise op_error(self._op, f"is not in {self._target.name}: this form needs {known}")
+        self.version = max(self.version, min(need.version for need in met))
 
     def _write_location(self, location: LocationAttr) -> None:
         self._location = location

@@ -25,9 +25,8 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.arithmetic import ARITHMETIC, COUNT_OPERANDS, Form
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.isa.requirements import Requirement
+from tileas_xdsl.target.isa.views import ARITHMETIC, COUNT_OPERANDS, Form
 
 WIDE_KINDS = {"u16": "b32", "s16": "b32", "u32": "b64", "s32": "b64"}
 """Results of `mul.wide` and `mad.wide`."""
@@ -70,9 +69,6 @@ class ArithmeticOp(PtxOp):
         forms, type = ARITHMETIC[self.name[4:]], self.text("type")
         check_word(self, "type", type, forms)
         return forms[type]
-
-    def requirement(self) -> Requirement:
-        return ARITHMETIC[self.name[4:]][self.text("type")].requirement
 
     def check(self) -> None:
         form, type, where = self.form(), self.text("type"), f"for {self.text('type')}"

@@ -44,20 +44,17 @@ from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.asynchronous import (
     LITERAL_FIELDS,
-    TENSORMAP_CHANGES,
     TENSORMAP_FIELDS,
 )
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
 from tileas_xdsl.target.isa.memory import (
     ATOMIC_SEMANTICS,
     ATOMIC_SPACES,
-    ATOMIC_VECTOR_FORMS,
     ATOMIC_VECTORS,
     ATOMICS,
     REDUCTION_SEMANTICS,
     SCOPES,
 )
-from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 
 class UpdateOp(GuardedOp):
@@ -91,9 +88,6 @@ class UpdateOp(GuardedOp):
             return
         if self.text("space") != "global" or count not in ATOMIC_VECTORS.get(type, ()):
             raise self.error(f"has no vector of {count} {type} in {self.text('space')} memory")
-
-    def requirement(self) -> Requirement:
-        return ATOMIC_VECTOR_FORMS if count_of(self.operands[1]) > 1 else ANYWHERE
 
     def update_head(self, mnemonic: str, count: int) -> str:
         """The instruction with its modifiers."""
@@ -276,9 +270,6 @@ class TensormapReplaceOp(GuardedOp):
             negate=negate,
         )
 
-    def requirement(self) -> Requirement:
-        return TENSORMAP_CHANGES
-
     def check(self) -> None:
         field = self.text("field")
         check_word(self, "field", field, TENSORMAP_FIELDS)
@@ -319,9 +310,6 @@ class TensormapCpFenceproxyOp(PtxOp):
 
     def __init__(self, destination: Value, source: Value, scope: str = "gpu") -> None:
         super().__init__((destination, source), (), scope=scope)
-
-    def requirement(self) -> Requirement:
-        return TENSORMAP_CHANGES
 
     def check(self) -> None:
         check_word(self, "scope", self.text("scope"), SCOPES)

@@ -24,9 +24,7 @@ from tileas_xdsl.target.isa.asynchronous import (
     FENCES,
     NAMED_BARRIERS,
     PROXIES,
-    TENSORMAP_CHANGES,
 )
-from tileas_xdsl.target.isa.requirements import Requirement
 from tileas_xdsl.target.isa.warps import BLOCK_REDUCTIONS
 
 
@@ -218,9 +216,6 @@ class FenceProxyTensormapOp(PtxOp):
 
     def __init__(self, semantics: str, scope: str, address: Value | None = None) -> None:
         super().__init__((address,), (), semantics=semantics, scope=scope)
-
-    def requirement(self) -> Requirement:
-        return TENSORMAP_CHANGES
 
     def check(self) -> None:
         semantics = self.text("semantics")

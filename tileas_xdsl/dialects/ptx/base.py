@@ -25,9 +25,10 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
-from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.legality import unknown
+from tileas_xdsl.target.isa.table import TABLE
 
 REG = base(RegType)
 Value: TypeAlias = SSAValue | Operation
@@ -181,10 +182,21 @@ class PtxOp(IRDLOperation):
     def verify_(self) -> None:
         """Check the operation against the tables of the instruction set."""
         self.check()
+        self._check_opcodes()
 
-    def requirement(self) -> Requirement:
-        """The PTX version and the targets that this form needs."""
-        return ANYWHERE
+    def opcodes(self) -> Sequence[str]:
+        """Return the opcodes of the instructions that `emit` writes."""
+        if type(self).emit is PtxOp.emit:
+            return ()
+        recorder = OpcodeRecorder(count_of)
+        self.emit(recorder)
+        return recorder.opcodes
+
+    def _check_opcodes(self) -> None:
+        """Every instruction that is printed is one of the table (`target/isa/`)."""
+        for opcode in self.opcodes():
+            if not TABLE.find(opcode):
+                raise self.error(f"is no instruction: {unknown(opcode)}")
 
     def error(self, message: str) -> OpError:
         """A located error about this operation."""

@@ -12,7 +12,7 @@ from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwi
 from tileas_xdsl.dialects.ptx.checks import check_kind, check_tuples, check_type, check_word
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.arithmetic import ARITHMETIC
+from tileas_xdsl.target.isa.views import ARITHMETIC
 
 
 @irdl_op_definition

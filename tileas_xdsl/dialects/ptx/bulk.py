@@ -18,8 +18,7 @@ from xdsl.irdl import (
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS, LOCAL_LOADS
-from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
+from tileas_xdsl.target.isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS
 
 GROUP = "bulk_group"
 BARRIER = "mbarrier::complete_tx::bytes"
@@ -79,9 +78,6 @@ class CpAsyncBulkOp(GuardedOp):
             barrier_offset=barrier_offset or None,
             negate=negate,
         )
-
-    def requirement(self) -> Requirement:
-        return LOCAL_LOADS if self.text("to") == "shared::cta" else ANYWHERE
 
     def check(self) -> None:
         to, source = self.text("to"), self.text("source_space")

@@ -27,10 +27,8 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.arithmetic import COMPARISONS, SELECTIONS
-from tileas_xdsl.target.isa.conversions import CONVERSIONS, PACKINGS, SATFINITE, Conversion
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
+from tileas_xdsl.target.isa.views import COMPARISONS, CONVERSIONS, PACKINGS, SELECTIONS, Conversion
 
 
 @irdl_op_definition
@@ -179,9 +177,6 @@ class CvtOp(PtxOp):
             raise self.error(f"does not convert {source} to {to}")
         return found
 
-    def requirement(self) -> Requirement:
-        return _requirement(self)
-
     def check(self) -> None:
         to, source = self.text("to"), self.text("source")
         _check_modifiers(self, self.conversion(), f"from {source} to {to}")
@@ -216,13 +211,6 @@ def _check_modifiers(op: CvtOp | CvtPackOp, form: Conversion, where: str) -> Non
     for flag, saturation in (("relu", "sat"), ("ftz", "satfinite")):
         if op.flag(flag) and op.text("saturation") == saturation:
             raise op.error(f"has either {flag} or {saturation}")
-
-
-def _requirement(op: CvtOp | CvtPackOp) -> Requirement:
-    to = op.text("to")
-    if op.text("saturation") != "satfinite" or to.startswith("e"):
-        return ANYWHERE
-    return BLACKWELL if to == "tf32" and op.text("rounding") != "rna" else SATFINITE
 
 
 def _kinds(type: str) -> tuple[str, ...]:
@@ -275,9 +263,6 @@ class CvtPackOp(PtxOp):
             saturation=saturation,
             relu=relu,
         )
-
-    def requirement(self) -> Requirement:
-        return _requirement(self)
 
     def check(self) -> None:
         to = self.text("to")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from xdsl.ir import SSAValue
@@ -42,3 +42,45 @@ class Writer(Protocol):
     def place(self, label: str) -> None:
         """Put a label here."""
         ...
+
+
+def opcode_of(line: str) -> str:
+    """Return the opcode of an instruction, `add.u32` of `@%p1 add.u32 %r1, %r2, %r3`."""
+    words = line.split(" ", 2)
+    return words[1] if words[0][0] == "@" else words[0]
+
+
+class OpcodeRecorder:
+    """A writer that keeps the opcodes of what is written; registers have no names of their own."""
+
+    def __init__(self, count_of: Callable[[SSAValue], int]) -> None:
+        self.opcodes: list[str] = []
+        self._count_of = count_of
+
+    def names(self, value: SSAValue) -> Sequence[str]:
+        """Return a name for each register."""
+        return ("%r",) * self._count_of(value)
+
+    registers = names
+
+    def name(self, value: SSAValue) -> str:
+        """Return the name of every register."""
+        return "%r"
+
+    register = name
+
+    def line(self, text: str) -> None:
+        """Keep the opcode; directives have none."""
+        if text[0] not in ".{}":
+            self.opcodes.append(opcode_of(text))
+
+    def fresh(self, kind: str) -> str:
+        """Return the name of every register."""
+        return "%r"
+
+    def label(self) -> str:
+        """Return a label."""
+        return "$L"
+
+    def place(self, label: str) -> None:
+        """Labels are no instructions."""

@@ -41,7 +41,6 @@ from tileas_xdsl.target.isa.memory import (
     MATRIX_STORES_BLACKWELL,
     POLICIES,
 )
-from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 @irdl_op_definition
@@ -79,9 +78,6 @@ class LdmatrixOp(PtxOp):
             offset=offset or None,
         )
 
-    def requirement(self) -> Requirement:
-        return ANYWHERE if (self.text("shape"), self.text("type")) == ("m8n8", "b16") else BLACKWELL
-
     def check(self) -> None:
         _check_matrices(self, MATRIX_LOADS_BLACKWELL, self.result)
 
@@ -117,9 +113,6 @@ class StmatrixOp(PtxOp):
         super().__init__(
             (address, value), (), shape=shape, type=type, trans=trans, offset=offset or None
         )
-
-    def requirement(self) -> Requirement:
-        return ANYWHERE if (self.text("shape"), self.text("type")) == ("m8n8", "b16") else BLACKWELL
 
     def check(self) -> None:
         _check_matrices(self, MATRIX_STORES_BLACKWELL, self.value)

@@ -36,10 +36,8 @@ from tileas_xdsl.target.isa.asynchronous import (
     BARRIER_SPACES,
     MAX_ARRIVALS,
     MAX_TRANSACTION,
-    RELAXED,
     WAIT_SEMANTICS,
 )
-from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 CTA = "shared::cta"
 
@@ -109,9 +107,6 @@ class SynchronizingOp(GuardedOp):
     scope = opt_prop_def(StringAttr)
     space = prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
-
-    def requirement(self) -> Requirement:
-        return RELAXED if self.text("semantics") == "relaxed" else ANYWHERE
 
     def check_barrier(self, barrier: SSAValue, semantics: Sequence[str]) -> None:
         """Space, order and address of the barrier."""
@@ -284,9 +279,6 @@ class TransactionOp(SynchronizingOp):
             offset=offset or None,
             negate=negate,
         )
-
-    def requirement(self) -> Requirement:
-        return ANYWHERE
 
     def check(self) -> None:
         self.check_barrier(self.barrier, ("relaxed",))

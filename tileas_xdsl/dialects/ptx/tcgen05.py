@@ -46,7 +46,6 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement
 from tileas_xdsl.target.isa.tensor_cores import (
     TMEM_COLUMNS,
     TMEM_MOST_REGISTERS,
@@ -74,9 +73,6 @@ class Tcgen05AllocOp(PtxOp):
     ) -> None:
         super().__init__((destination, columns), (), cta_group=cta_group, offset=offset or None)
 
-    def requirement(self) -> Requirement:
-        return BLACKWELL
-
     def check(self) -> None:
         check_group(self)
         check_address(self, "the destination", self.destination, "shared")
@@ -102,9 +98,6 @@ class Tcgen05DeallocOp(PtxOp):
     def __init__(self, address: Value, columns: Value, *, cta_group: int = 1) -> None:
         super().__init__((address, columns), (), cta_group=cta_group)
 
-    def requirement(self) -> Requirement:
-        return BLACKWELL
-
     def check(self) -> None:
         check_group(self)
         check_words(self, ("the address", self.address, "b32"))
@@ -126,9 +119,6 @@ class Tcgen05RelinquishOp(PtxOp):
 
     def __init__(self, *, cta_group: int = 1) -> None:
         super().__init__(cta_group=cta_group)
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL
 
     def check(self) -> None:
         check_group(self)
@@ -177,9 +167,6 @@ class Tcgen05LdOp(PtxOp):
             half_split=half_split,
             offset=offset or None,
         )
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL
 
     def check(self) -> None:
         shape = _check_access(self, self.address)
@@ -231,9 +218,6 @@ class Tcgen05StOp(PtxOp):
             offset=offset or None,
         )
 
-    def requirement(self) -> Requirement:
-        return BLACKWELL
-
     def check(self) -> None:
         shape = _check_access(self, self.address)
         repeat, rest = divmod(count_of(self.value), TMEM_REGISTERS[shape])
@@ -273,9 +257,6 @@ class Tcgen05WaitOp(PtxOp):
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
 
-    def requirement(self) -> Requirement:
-        return BLACKWELL
-
     def check(self) -> None:
         check_word(self, "access", self.text("access"), ("ld", "st"))
         check_passed_on(self, self.values, self.complete)
@@ -295,9 +276,6 @@ class Tcgen05FenceOp(PtxOp):
     def __init__(self, side: str) -> None:
         """`side` is before or after the barrier."""
         super().__init__(side=side)
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL
 
     def check(self) -> None:
         check_word(self, "side", self.text("side"), ("before", "after"))
@@ -339,9 +317,6 @@ class Tcgen05CommitOp(GuardedOp):
             offset=offset or None,
             negate=negate,
         )
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL
 
     def check(self) -> None:
         check_group(self)

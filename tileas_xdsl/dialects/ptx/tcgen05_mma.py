@@ -32,11 +32,8 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement
 from tileas_xdsl.target.isa.tensor_cores import (
-    BLOCK_VECTORS,
     COLLECTORS,
-    NVFP4,
     TENSOR_KINDS,
     TMEM_COPIES,
     TMEM_FORMATS,
@@ -87,9 +84,6 @@ class Tcgen05CpOp(GuardedOp):
             negate=negate,
         )
 
-    def requirement(self) -> Requirement:
-        return BLACKWELL
-
     def check(self) -> None:
         check_group(self)
         shape = self.text("shape")
@@ -133,9 +127,6 @@ class Tcgen05ShiftOp(GuardedOp):
         negate: bool = False,
     ) -> None:
         super().__init__((address, guard), (), cta_group=cta_group, negate=negate)
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL
 
     def check(self) -> None:
         check_group(self)
@@ -216,11 +207,6 @@ class Tcgen05MmaOp(GuardedOp):
             weights=weights,
             negate=negate,
         )
-
-    def requirement(self) -> Requirement:
-        if self.text("scale_vector").startswith("block"):
-            return BLOCK_VECTORS
-        return NVFP4 if self.text("kind") == "mxf4nvf4" else BLACKWELL
 
     def check(self) -> None:
         check_group(self)

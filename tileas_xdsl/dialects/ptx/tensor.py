@@ -23,14 +23,12 @@ from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, chec
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.target.isa.asynchronous import (
     BLACKWELL_MODES,
-    LOCAL_LOADS,
     TENSOR_LOADS,
     TENSOR_PREFETCHES,
     TENSOR_REDUCTIONS,
     TENSOR_STORES,
     TENSOR_TARGETS,
 )
-from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
 
 
 class TensorOp(GuardedOp):
@@ -38,9 +36,6 @@ class TensorOp(GuardedOp):
 
     SEGMENTED: ClassVar[bool] = True
     mode = prop_def(StringAttr)
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL if self.text("mode") in BLACKWELL_MODES else ANYWHERE
 
     def check_box(
         self, tensor_map: SSAValue, coordinates: Sequence[SSAValue], modes: Sequence[str]
@@ -126,12 +121,6 @@ class TensorLoadOp(TensorOp):
             barrier_offset=barrier_offset or None,
             negate=negate,
         )
-
-    def requirement(self) -> Requirement:
-        form = super().requirement()
-        if "cta_group" in self.properties:
-            form = form.joined(BLACKWELL)
-        return form.joined(LOCAL_LOADS) if self.text("to") == "shared::cta" else form
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_LOADS)

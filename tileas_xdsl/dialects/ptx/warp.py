@@ -28,7 +28,6 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, Requirement
 from tileas_xdsl.target.isa.warps import (
     MATCHES,
     REDUCTIONS,
@@ -275,9 +274,6 @@ class ReduxOp(PtxOp):
         super().__init__(
             (a, mask), (reg(TYPE_KINDS[type], count_of(a)),), operation=operation, type=type
         )
-
-    def requirement(self) -> Requirement:
-        return BLACKWELL if self.text("type") == "f32" else ANYWHERE
 
     def check(self) -> None:
         operation, type = self.text("operation"), self.text("type")

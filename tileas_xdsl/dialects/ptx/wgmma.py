@@ -34,14 +34,11 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.requirements import ANYWHERE, HOPPER, Requirement
 from tileas_xdsl.target.isa.tensor_cores import (
     MMA,
-    MMA_BYTES,
     WGMMA_COLUMNS,
     WGMMA_INTEGER_COLUMNS,
     WGMMA_K,
-    WGMMA_MIXED,
     WGMMA_TYPES,
 )
 
@@ -51,9 +48,6 @@ class WordOp(PtxOp):
 
     def __init__(self) -> None:
         super().__init__()
-
-    def requirement(self) -> Requirement:
-        return HOPPER
 
 
 @irdl_op_definition
@@ -98,9 +92,6 @@ class WgmmaWaitOp(PtxOp):
 
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
-
-    def requirement(self) -> Requirement:
-        return HOPPER
 
     def check(self) -> None:
         check_passed_on(self, self.values, self.complete)
@@ -184,10 +175,6 @@ class WgmmaOp(PtxOp):
     def a_in_registers(self) -> bool:
         """Whether A is registers rather than a descriptor."""
         return count_of(self._operands[1]) == 4
-
-    def requirement(self) -> Requirement:
-        mixed = self.text("type") == "s32" and self.text("a_type") != self.text("b_type")
-        return WGMMA_MIXED if mixed else HOPPER
 
     def check(self) -> None:
         types = self.text("a_type"), self.text("b_type")
@@ -285,9 +272,6 @@ class MmaOp(PtxOp):
             b_type=b_type or a_type,
             saturate=saturate,
         )
-
-    def requirement(self) -> Requirement:
-        return MMA_BYTES if self.text("a_type").startswith("e") else ANYWHERE
 
     def check(self) -> None:
         types = self.text("type"), self.text("a_type"), self.text("b_type")

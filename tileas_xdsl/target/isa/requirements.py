@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from tileas_xdsl.target.features import Feature
+
 
 class Architecture(Protocol):
     """What a requirement asks of a target."""
@@ -19,7 +21,7 @@ class Architecture(Protocol):
         ...
 
     @property
-    def features(self) -> frozenset[str]:
+    def features(self) -> frozenset[Feature]:
         """Architecture-specific features: `wgmma`, `tcgen05`."""
         ...
 
@@ -30,7 +32,7 @@ class Requirement:
 
     version: tuple[int, int] = (1, 0)
     capability: int = 0
-    features: frozenset[str] = frozenset()
+    features: frozenset[Feature] = frozenset()
 
     def joined(self, other: Requirement) -> Requirement:
         """Return what both need."""
@@ -55,13 +57,15 @@ ANYWHERE = Requirement()
 """Every target has it, in every version."""
 
 
-def since(version: tuple[int, int] = (1, 0), capability: int = 0, *features: str) -> Requirement:
+def since(
+    version: tuple[int, int] = (1, 0), capability: int = 0, *features: Feature
+) -> Requirement:
     """Return the requirement of a form introduced in `version`, from `capability` on."""
     return Requirement(version, capability, frozenset(features))
 
 
-HOPPER = since((8, 0), 90, "wgmma")
+HOPPER = since((8, 0), 90, Feature.WGMMA)
 """`wgmma`: a feature of sm_90a that no later target kept."""
 
-BLACKWELL = since((8, 6), 100, "tcgen05")
+BLACKWELL = since((8, 6), 100, Feature.TCGEN05)
 """`tcgen05`: tensor memory and its instructions."""

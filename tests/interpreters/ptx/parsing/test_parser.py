@@ -106,13 +106,13 @@ def test_mistakes_have_a_place(body: str, line: int, message: str) -> None:
         ("frobnicate.u32 %r0, %r1;", "instruction 'frobnicate.u32' is not supported"),
         ("add.wild.u32 %r0, %r1, %r0;", "add: modifier .wild is not supported"),
         ("add.u64 %r0, %r1, %r0;", "add: register %r0 is .b32, the instruction .u64"),
-        ("add.u32 %r0, %r1;", "add: takes 3 operands, not 2"),
+        ("add.u32 %r0, %r1;", "add takes 3 operands, not 2"),
         ("add.u32 1, %r0, %r1;", "add: the result must be a register"),
         ("mov.u32 %r0, nobody;", "mov: 'nobody' is not declared"),
         ("call.uni helper, (%r0);", "call: function 'helper' is called; calls are not supported"),
-        ("cvt.s32.f32 %r0, %r1;", "a float becomes an integer by .rni, .rzi, .rmi or .rpi"),
+        ("cvt.s32.f32 %r0, %r1;", "cvt: one of .rni, .rzi, .rmi, .rpi is missing"),
         ("ld.param.u32 %r0, [nobody];", "'nobody' is no parameter of the kernel"),
-        ("redux.sync.add.f32 %r0, %r1, -1;", "redux: .add is not for .f32"),
+        ("redux.sync.add.f32 %r0, %r1, -1;", "redux.sync: .add is not for .f32"),
         ("setmaxnreg.inc.sync.aligned.u32 100;", "100 registers are no multiple of 8 in 24..256"),
     ],
 )
@@ -127,8 +127,8 @@ def test_what_is_not_supported_is_named_when_launched(body: str, message: str) -
 @pytest.mark.parametrize(
     ("target", "version", "message"),
     [
-        ("sm_80", "8.0", "elect needs sm_90; the target is sm_80"),
-        ("sm_90", "7.0", "elect needs .version 8.0; the module has 7.0"),
+        ("sm_80", "8.0", "elect.sync needs sm_90 or later; the target is sm_80"),
+        ("sm_90", "7.0", "elect.sync needs .version 8.0; the module has 7.0"),
     ],
 )
 def test_instructions_know_their_targets(target: str, version: str, message: str) -> None:
@@ -138,9 +138,13 @@ def test_instructions_know_their_targets(target: str, version: str, message: str
 
 
 def test_features_of_one_architecture() -> None:
-    with pytest.raises(PtxError, match=r"wgmma\.fence is for sm_90a; the target is sm_100a"):
+    with pytest.raises(
+        PtxError, match=r"wgmma\.fence\.sync\.aligned needs sm_90a; the target is sm_100a"
+    ):
         execute("wgmma.fence.sync.aligned; ret;", "", [], target="sm_100a")
-    with pytest.raises(PtxError, match=r"tcgen05\.wait::ld is for sm_100a; the target is sm_90a"):
+    with pytest.raises(
+        PtxError, match=r"tcgen05\.wait::ld\.\S+ needs sm_100a; the target is sm_90a"
+    ):
         execute("tcgen05.wait::ld.sync.aligned; ret;", "", [])
 
 

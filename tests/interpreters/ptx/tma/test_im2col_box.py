@@ -108,8 +108,8 @@ def test_kinds_of_maps_are_not_mixed() -> None:
     [
         ("{%h0, %h1}", "{%h0}", "2"),
         (", {%h0, %h1}", "", "takes 4 operands, not 3"),
-        (".im2col.", ".im2col::w.", "mode .im2col::w is not supported"),
-        ("tensor.4d", "tensor.2d", "im2col needs a tensor of rank 3 to 5, not 2"),
+        (".im2col.", ".im2col::w.", "modifier .im2col::w is not supported"),
+        ("tensor.4d", "tensor.2d", ".2d is not for .im2col"),
     ],
 )
 def test_what_is_no_instruction(old: str, new: str, says: str) -> None:

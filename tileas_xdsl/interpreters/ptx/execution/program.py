@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
@@ -14,14 +13,14 @@ from tileas_xdsl.interpreters.ptx.execution.predication import (
 )
 from tileas_xdsl.interpreters.ptx.execution.register_slots import RegisterSlots
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions import find_form
-from tileas_xdsl.interpreters.ptx.instructions.base import SPECIFIC, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions import find_semantics
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.control import end
 from tileas_xdsl.interpreters.ptx.memory.variable_addresses import Variables
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, PtxModule, Register
-
-_TARGET = re.compile(r"sm_(\d+)([af]?)$")
+from tileas_xdsl.target.arch import Platform, platform_of
+from tileas_xdsl.target.isa.legality import refusal
 
 MATRIX_OWNERS = ("wgmma.mma_async", "wgmma.wait_group", "wgmma.fence", "wgmma.commit_group")
 """Instructions that handle lazy accumulator registers themselves."""
@@ -37,6 +36,7 @@ class Program:
         self.kernel = kernel
         self.variables = variables
         self.target = target
+        self._platform = platform_of(target) or Platform(target, 0)
         self.code: Sequence[Instruction] = kernel.code
         self.slots = RegisterSlots(variables.address)
         self.carry_slot = self.slots.register(Register("carry flag", TYPES["pred"]))
@@ -44,9 +44,9 @@ class Program:
         """Slots that matrix instructions read or write."""
         self._held: set[int] = set()
         self._loaded: set[int] = set()
-        self._forms: list[Form] = []
+        self._semantics: list[Semantics] = []
         self._sites: list[Site] = []
-        steps = [self._build(i, at) for at, i in enumerate(kernel.code)]
+        steps = [self.decode(i, at) for at, i in enumerate(kernel.code)]
         self._follow_moves()
         self.steps: list[Step] = [self._wrap(at, step) for at, step in enumerate(steps)]
         self.steps.append(self._end)
@@ -78,38 +78,23 @@ class Program:
         """Register slots that `tcgen05.ld` writes asynchronously."""
         self._loaded.update(registers)
 
-    def _build(self, instruction: Instruction, at: int) -> Step:
-        form = find_form(instruction.parts)
-        if form is None:
+    def decode(self, instruction: Instruction, at: int) -> Step:
+        """Return the step of an instruction; `PtxError` if the target does not have it."""
+        semantics = find_semantics(instruction.parts)
+        if semantics is None:
             raise PtxError(
                 f"instruction '{instruction.opcode}' is not supported", instruction.location
             )
-        self._check_target(form, instruction)
-        site = Site(instruction, at, self, form)
-        step = form.build(site)
-        self._forms.append(form)
+        why = refusal(
+            instruction.opcode, len(instruction.operands), self._platform, self.module.version
+        )
+        if why is not None:
+            raise PtxError(why, instruction.location)
+        site = Site(instruction, at, self, semantics)
+        step = semantics.build(site)
+        self._semantics.append(semantics)
         self._sites.append(site)
         return step
-
-    def _check_target(self, form: Form, instruction: Instruction) -> None:
-        version = self.module.version
-        if version < form.ptx:
-            raise PtxError(
-                f"{form.name} needs .version {form.ptx[0]}.{form.ptx[1]}; the module has "
-                f"{version[0]}.{version[1]}",
-                instruction.location,
-            )
-        found = _TARGET.match(self.target)
-        number, suffix = (int(found[1]), found[2]) if found else (0, "")
-        if form.only and (not suffix or number not in SPECIFIC[form.only]):
-            raise PtxError(
-                f"{form.name} is for {form.only}; the target is {self.target}", instruction.location
-            )
-        if number < form.since:
-            raise PtxError(
-                f"{form.name} needs sm_{form.since}; the target is {self.target}",
-                instruction.location,
-            )
 
     def _follow_moves(self) -> None:
         """Propagate "may hold an accumulator" along plain moves to a fixed point."""
@@ -127,10 +112,10 @@ class Program:
         self.watched |= self._held
 
     def _wrap(self, at: int, step: Step) -> Step:
-        form, site, instruction = self._forms[at], self._sites[at], self.code[at]
-        if form.name == "bra":
+        semantics, site, instruction = self._semantics[at], self._sites[at], self.code[at]
+        if semantics.name == "bra":
             return step
-        if self.watched and form.name not in MATRIX_OWNERS:
+        if self.watched and semantics.name not in MATRIX_OWNERS:
             reads = self.watched & set(site.read)
             writes = self.watched & set(site.written)
             if _is_plain_move(site, instruction) and reads and writes:
@@ -145,7 +130,7 @@ class Program:
             return step
         slot = self.slots.register(guard.predicate)
         widths: Mapping[int, int] = {w: self.slots.widths[w] for w in dict.fromkeys(site.written)}
-        return predicated(step, slot, guard.negated, widths, splits=form.waits)
+        return predicated(step, slot, guard.negated, widths, splits=semantics.waits)
 
 
 def _is_plain_move(site: Site, instruction: Instruction) -> bool:

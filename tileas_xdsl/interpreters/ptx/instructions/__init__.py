@@ -1,4 +1,4 @@
-"""The instruction table: every family, by opcode."""
+"""What every instruction does, by family and opcode."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tileas_xdsl.interpreters.ptx.instructions import (
     warp,
     wgmma,
 )
-from tileas_xdsl.interpreters.ptx.instructions.base import Form
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics
 
 FAMILIES = (
     integer,
@@ -54,22 +54,22 @@ FAMILIES = (
 )
 
 
-def _by_name() -> dict[str, list[Form]]:
-    found: dict[str, list[Form]] = {}
+def _by_name() -> dict[str, list[Semantics]]:
+    found: dict[str, list[Semantics]] = {}
     for family in FAMILIES:
-        for form in family.TABLE:
-            found.setdefault(form.name, []).append(form)
+        for entry in family.TABLE:
+            found.setdefault(entry.name, []).append(entry)
     return found
 
 
-FORMS: Mapping[str, Sequence[Form]] = _by_name()
-"""The forms by the opcode they begin with; several differ by the type at the end."""
+SEMANTICS: Mapping[str, Sequence[Semantics]] = _by_name()
+"""By the opcode that they begin with; several differ by the type at the end."""
 
 
-def find_form(parts: tuple[str, ...]) -> Form | None:
-    """The form of an opcode: the longest name that it begins with."""
+def find_semantics(parts: tuple[str, ...]) -> Semantics | None:
+    """Return the semantics of an opcode: those of the longest name that it begins with."""
     for length in range(len(parts), 0, -1):
-        for form in FORMS.get(".".join(parts[:length]), ()):
-            if not form.types or parts[-1] in form.types:
-                return form
+        for entry in SEMANTICS.get(".".join(parts[:length]), ()):
+            if not entry.types or parts[-1] in entry.types:
+                return entry
     return None

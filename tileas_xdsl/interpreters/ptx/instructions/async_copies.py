@@ -14,7 +14,7 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, lane_list, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Operation
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
 from tileas_xdsl.interpreters.ptx.memory.generic_access import addresses_of
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
@@ -376,14 +376,14 @@ def build_hint(site: Site) -> Step:
 
 
 TABLE = (
-    Form("cp.async", build_cp_async, (7, 0), 80),
-    Form("cp.async.commit_group", build_commit, (7, 0), 80),
-    Form("cp.async.wait_group", build_wait, (7, 0), 80),
-    Form("cp.async.wait_all", build_wait, (7, 0), 80),
-    Form("cp.async.mbarrier.arrive", build_arrive, (7, 0), 80),
-    Form("cp.async.bulk", build_bulk, (8, 0), 90),
-    Form("cp.reduce.async.bulk", build_bulk, (8, 0), 90),
-    Form("cp.async.bulk.commit_group", build_bulk_commit, (8, 0), 90),
-    Form("cp.async.bulk.wait_group", build_bulk_wait, (8, 0), 90),
-    Form("cp.async.bulk.prefetch", build_hint, (8, 0), 90),
+    Semantics("cp.async", build_cp_async),
+    Semantics("cp.async.commit_group", build_commit),
+    Semantics("cp.async.wait_group", build_wait),
+    Semantics("cp.async.wait_all", build_wait),
+    Semantics("cp.async.mbarrier.arrive", build_arrive),
+    Semantics("cp.async.bulk", build_bulk),
+    Semantics("cp.reduce.async.bulk", build_bulk),
+    Semantics("cp.async.bulk.commit_group", build_bulk_commit),
+    Semantics("cp.async.bulk.wait_group", build_bulk_wait),
+    Semantics("cp.async.bulk.prefetch", build_hint),
 )

@@ -9,7 +9,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
 from tileas_xdsl.interpreters.ptx.instructions.memory import (
     memory_modifiers,
@@ -188,7 +188,7 @@ def _send(
 
 
 TABLE = (
-    Form("atom", build_atom),
-    Form("red", build_atom),
-    Form("st.async", build_st_async, (8, 1), 90),
+    Semantics("atom", build_atom),
+    Semantics("red", build_atom),
+    Semantics("st.async", build_st_async),
 )

@@ -11,7 +11,7 @@ from tileas_xdsl.interpreters.ptx.execution.waits import (
     RegisterBudgetWait,
     reconverge,
 )
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
@@ -328,10 +328,10 @@ def _set_registers(increase: bool, wanted: int) -> Step:
 
 
 TABLE = (
-    Form("bar", build_bar, waits=True),
-    Form("barrier", build_bar, (6, 0), waits=True),
-    Form("barrier.cluster", build_cluster, (7, 8), 90, waits=True),
-    Form("fence", build_fence, (6, 0)),
-    Form("membar", build_fence),
-    Form("setmaxnreg", build_setmaxnreg, (8, 0), only="sm_90a or later", waits=True),
+    Semantics("bar", build_bar, waits=True),
+    Semantics("barrier", build_bar, waits=True),
+    Semantics("barrier.cluster", build_cluster, waits=True),
+    Semantics("fence", build_fence),
+    Semantics("membar", build_fence),
+    Semantics("setmaxnreg", build_setmaxnreg, waits=True),
 )

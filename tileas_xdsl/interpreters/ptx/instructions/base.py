@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, TypeAlias
 
@@ -32,27 +32,17 @@ Step: TypeAlias = Callable[[ConvergenceGroup], "int | None"]
 STOP = -1
 """The fragment is blocked (before the instruction, or moved past it), split, or over."""
 
-SPECIFIC: Mapping[str, tuple[int, ...]] = {
-    "sm_90a": (90,),
-    "sm_100a": (100, 101, 103, 110),
-    "sm_90a or later": (90, 100, 101, 103, 110, 120, 121),
-}
-"""Features of one architecture, and the numbers of targets (with suffix a or f) that have them."""
-
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """An instruction of the table: its opcode up to a dot, and how it is built.
+class Semantics:
+    """How an instruction is executed: its opcode up to a dot, and what builds its step.
 
-    `ptx` is the version that introduced it and `since` the lowest target; `only` names an
-    architecture whose feature it is.  `waits` are instructions that stop, or bring lanes together.
+    Whether an opcode is legal is a fact of `target/isa/`; this says only what it does.  `waits` are
+    instructions that stop, or bring lanes together.
     """
 
     name: str
     build: Callable[[Site], Step]
-    ptx: tuple[int, int] = (1, 0)
-    since: int = 0
-    only: str = ""
     waits: bool = False
     types: frozenset[str] = frozenset()
     """The types that end the opcode; empty for all."""
@@ -85,7 +75,7 @@ class Slots(Protocol):
 class Site:
     """One instruction being built: its modifiers, types and operands."""
 
-    def __init__(self, instruction: Instruction, at: int, program: Any, form: Form) -> None:
+    def __init__(self, instruction: Instruction, at: int, program: Any, form: Semantics) -> None:
         self.instruction = instruction
         self.at = at
         self.program = program

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tileas_xdsl.interpreters.ptx.errors import Fault, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import indices
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Symbol, Vector
 from tileas_xdsl.target.printf import (
@@ -172,4 +172,4 @@ def _place(site: Site, operand: Operand) -> int:
     return found[1]
 
 
-TABLE = (Form("call", build_call),)
+TABLE = (Semantics("call", build_call),)

@@ -10,7 +10,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Form,
+    Semantics,
     Site,
     Step,
     as_value,
@@ -153,28 +153,29 @@ def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step
     """One predicate for each half."""
     ftz = site.flag("ftz")
     site.no_more()
-    if combine:
-        site.fail(f".{combine} is not supported for .{type_.name}")
-    site.count(3)
     target = site.operands[0]
     if not isinstance(target, Pair):
         site.fail("two predicates p|q are expected")
     pred = TYPES["pred"]
     dests = (site.destination(target.first, pred), site.destination(target.second, pred))
     a, b = site.source(1, type_), site.source(2, type_)
+    third, inverted = site.predicate(3) if combine else (a, False)
+    join = COMBINE[combine] if combine else None
     relation, element = float_relation(name), type_.name[:-2]
     word = UNSIGNED[32]
 
     def step(f: ConvergenceGroup) -> None:
         r = f.r
         x, y = typed(r[a], word, word), typed(r[b], word, word)
+        other = r[third] ^ inverted if join is not None else None
         for half, dest in enumerate(dests):
             shift = np.uint32(16 * half)
             u = decode((x >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
             v = decode((y >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
             if ftz:
                 u, v = flush(u, element), flush(v, element)
-            r[dest] = as_value(np.asarray(relation(u, v)), UNSIGNED[1])
+            found = as_value(np.asarray(relation(u, v)), UNSIGNED[1])
+            r[dest] = found if join is None or other is None else join(found, other)
 
     return step
 
@@ -286,9 +287,9 @@ def build_testp(site: Site) -> Step:
 
 
 TABLE = (
-    Form("setp", build_setp),
-    Form("set", build_set),
-    Form("selp", build_selp),
-    Form("slct", build_slct),
-    Form("testp", build_testp),
+    Semantics("setp", build_setp),
+    Semantics("set", build_set),
+    Semantics("selp", build_selp),
+    Semantics("slct", build_slct),
+    Semantics("testp", build_testp),
 )

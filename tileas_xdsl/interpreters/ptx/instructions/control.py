@@ -7,7 +7,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Symbol
 
@@ -118,9 +118,9 @@ def build_trap(site: Site) -> Step:
 
 
 TABLE = (
-    Form("bra", build_bra),
-    Form("brx", build_brx, (6, 0), 30),
-    Form("ret", build_ret, waits=True),
-    Form("exit", build_ret, waits=True),
-    Form("trap", build_trap),
+    Semantics("bra", build_bra),
+    Semantics("brx", build_brx),
+    Semantics("ret", build_ret, waits=True),
+    Semantics("exit", build_ret, waits=True),
+    Semantics("trap", build_trap),
 )

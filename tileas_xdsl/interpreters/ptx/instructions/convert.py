@@ -10,7 +10,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Form,
+    Semantics,
     Site,
     Step,
     as_value,
@@ -403,4 +403,4 @@ def build_cvt_pack(site: Site) -> Step:
     return elementwise(dest, [(s, word) for s in slots], TYPES["b32"], function)
 
 
-TABLE = (Form("cvt", build_cvt), Form("cvt.pack", build_cvt_pack, (6, 5), 72))
+TABLE = (Semantics("cvt", build_cvt), Semantics("cvt.pack", build_cvt_pack))

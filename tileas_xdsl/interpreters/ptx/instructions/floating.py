@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step, elementwise
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, elementwise
 from tileas_xdsl.interpreters.ptx.instructions.compare import flush
 from tileas_xdsl.interpreters.ptx.numerics.directed_rounding import (
     fused,
@@ -309,11 +309,11 @@ def build_copysign(site: Site) -> Step:
 _ARITHMETIC = tuple(OPERATIONS)
 
 TABLE = (
-    *(Form(name, build_arithmetic, types=FLOATS) for name in _ARITHMETIC),
-    *(Form(name, build_approximation, types=FLOATS) for name in APPROXIMATIONS),
-    Form("min", build_extreme, types=FLOATS),
-    Form("max", build_extreme, types=FLOATS),
-    Form("abs", build_sign, types=FLOATS),
-    Form("neg", build_sign, types=FLOATS),
-    Form("copysign", build_copysign, types=FLOATS),
+    *(Semantics(name, build_arithmetic, types=FLOATS) for name in _ARITHMETIC),
+    *(Semantics(name, build_approximation, types=FLOATS) for name in APPROXIMATIONS),
+    Semantics("min", build_extreme, types=FLOATS),
+    Semantics("max", build_extreme, types=FLOATS),
+    Semantics("abs", build_sign, types=FLOATS),
+    Semantics("neg", build_sign, types=FLOATS),
+    Semantics("copysign", build_copysign, types=FLOATS),
 )

@@ -10,8 +10,8 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Form,
     Function,
+    Semantics,
     Site,
     Step,
     binary,
@@ -437,7 +437,7 @@ _FAMILIES = (
 )
 
 TABLE = (
-    *(Form(name, build, types=_TYPES) for build, names in _FAMILIES for name in names),
-    Form("dp4a", build_dot, (5, 0), 61),
-    Form("dp2a", build_dot, (5, 0), 61),
+    *(Semantics(name, build, types=_TYPES) for build, names in _FAMILIES for name in names),
+    Semantics("dp4a", build_dot),
+    Semantics("dp2a", build_dot),
 )

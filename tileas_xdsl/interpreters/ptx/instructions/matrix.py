@@ -14,7 +14,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrap_int32
@@ -253,8 +253,8 @@ def _registers_of(matrix: Array, name: str, element: str, saturate: bool) -> Arr
 
 
 TABLE = (
-    Form("ldmatrix", build_ldmatrix, (6, 5), 75, waits=True),
-    Form("stmatrix", build_stmatrix, (7, 8), 90, waits=True),
-    Form("movmatrix", build_movmatrix, (7, 8), 75, waits=True),
-    Form("mma", build_mma, (6, 4), 70, waits=True),
+    Semantics("ldmatrix", build_ldmatrix, waits=True),
+    Semantics("stmatrix", build_stmatrix, waits=True),
+    Semantics("movmatrix", build_movmatrix, waits=True),
+    Semantics("mma", build_mma, waits=True),
 )

@@ -12,7 +12,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.generic_access import record_remote_access
 from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
@@ -337,13 +337,13 @@ def build_pending(site: Site) -> Step:
 
 
 TABLE = (
-    Form("mbarrier.init", build_init, (7, 0), 80),
-    Form("mbarrier.inval", build_inval, (7, 0), 80),
-    Form("mbarrier.arrive", build_arrive, (7, 0), 80),
-    Form("mbarrier.arrive_drop", build_arrive, (7, 0), 80),
-    Form("mbarrier.expect_tx", build_transaction, (8, 0), 90),
-    Form("mbarrier.complete_tx", build_transaction, (8, 0), 90),
-    Form("mbarrier.try_wait", build_wait, (7, 8), 90, waits=True),
-    Form("mbarrier.test_wait", build_wait, (7, 0), 80, waits=True),
-    Form("mbarrier.pending_count", build_pending, (7, 0), 80),
+    Semantics("mbarrier.init", build_init),
+    Semantics("mbarrier.inval", build_inval),
+    Semantics("mbarrier.arrive", build_arrive),
+    Semantics("mbarrier.arrive_drop", build_arrive),
+    Semantics("mbarrier.expect_tx", build_transaction),
+    Semantics("mbarrier.complete_tx", build_transaction),
+    Semantics("mbarrier.try_wait", build_wait, waits=True),
+    Semantics("mbarrier.test_wait", build_wait, waits=True),
+    Semantics("mbarrier.pending_count", build_pending),
 )

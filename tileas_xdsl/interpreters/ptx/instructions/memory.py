@@ -9,7 +9,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, bools
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
 from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, Space, groups, load, store
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
@@ -221,8 +221,8 @@ def build_st_bulk(site: Site) -> Step:
 
 
 TABLE = (
-    Form("ld", build_ld),
-    Form("ldu", build_ldu),
-    Form("st", build_st),
-    Form("st.bulk", build_st_bulk, (8, 6), only="sm_100a"),
+    Semantics("ld", build_ld),
+    Semantics("ldu", build_ldu),
+    Semantics("st", build_st),
+    Semantics("st.bulk", build_st_bulk),
 )

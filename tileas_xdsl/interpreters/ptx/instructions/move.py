@@ -9,7 +9,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import (
     LOCAL_WINDOW,
     SHARED_WINDOW,
@@ -214,13 +214,13 @@ def nothing(site: Site) -> Step:
 
 
 TABLE = (
-    Form("mov", build_mov),
-    Form("cvta", build_cvta),
-    Form("isspacep", build_isspacep),
-    Form("mapa", build_mapa, (7, 8), 90),
-    Form("getctarank", build_getctarank, (7, 8), 90),
+    Semantics("mov", build_mov),
+    Semantics("cvta", build_cvta),
+    Semantics("isspacep", build_isspacep),
+    Semantics("mapa", build_mapa),
+    Semantics("getctarank", build_getctarank),
     *(
-        Form(name, nothing)
+        Semantics(name, nothing)
         for name in ("nanosleep", "pmevent", "brkpt", "discard", "applypriority", "prefetch",
                      "prefetchu", "griddepcontrol", "createpolicy")
     ),

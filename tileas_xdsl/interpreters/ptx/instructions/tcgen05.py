@@ -8,7 +8,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import (
     lane_addresses,
     lane_name,
@@ -201,14 +201,11 @@ def build_fence(site: Site) -> Step:
     return step
 
 
-_ARCH = "sm_100a"
-_SINCE = (8, 6)
-
 TABLE = (
-    Form("tcgen05.alloc", build_alloc, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.dealloc", build_dealloc, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.relinquish_alloc_permit", build_relinquish, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.commit", build_commit, _SINCE, only=_ARCH),
-    Form("tcgen05.fence::before_thread_sync", build_fence, _SINCE, only=_ARCH),
-    Form("tcgen05.fence::after_thread_sync", build_fence, _SINCE, only=_ARCH),
+    Semantics("tcgen05.alloc", build_alloc, waits=True),
+    Semantics("tcgen05.dealloc", build_dealloc, waits=True),
+    Semantics("tcgen05.relinquish_alloc_permit", build_relinquish, waits=True),
+    Semantics("tcgen05.commit", build_commit),
+    Semantics("tcgen05.fence::before_thread_sync", build_fence),
+    Semantics("tcgen05.fence::after_thread_sync", build_fence),
 )

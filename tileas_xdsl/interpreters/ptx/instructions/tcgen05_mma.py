@@ -12,7 +12,7 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tcgen05 import BLACKWELL, group_of, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import check_operand, rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.block_scales import Scales, scaled, vector_of
@@ -340,4 +340,4 @@ def _words(values: Array, d: str) -> Array:
     return np.ascontiguousarray(values, np.float32).view(np.uint32)
 
 
-TABLE = (Form("tcgen05.mma", build_mma, (8, 6), only="sm_100a"),)
+TABLE = (Semantics("tcgen05.mma", build_mma),)

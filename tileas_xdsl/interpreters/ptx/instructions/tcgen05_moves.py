@@ -17,7 +17,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tcgen05 import BLACKWELL, group_of
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     WIDTHS,
@@ -252,13 +252,10 @@ def _row_granules(source: Descriptor, rows: int, chunks: int) -> Array:
     return BYTE_SWIZZLES[source.mode](address + np.arange(chunks) * step) // GRANULE
 
 
-_ARCH = "sm_100a"
-_SINCE = (8, 6)
-
 TABLE = (
-    Form("tcgen05.ld", build_ld, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.st", build_st, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.wait::ld", build_wait, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.wait::st", build_wait, _SINCE, only=_ARCH, waits=True),
-    Form("tcgen05.cp", build_cp, _SINCE, only=_ARCH),
+    Semantics("tcgen05.ld", build_ld, waits=True),
+    Semantics("tcgen05.st", build_st, waits=True),
+    Semantics("tcgen05.wait::ld", build_wait, waits=True),
+    Semantics("tcgen05.wait::st", build_wait, waits=True),
+    Semantics("tcgen05.cp", build_cp),
 )

@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_name
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import check_seen
 from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
@@ -375,8 +375,8 @@ def _ranks(f: ConvergenceGroup, bits: int) -> list[int]:
 
 
 TABLE = (
-    Form("cp.async.bulk.tensor", build_copy, (8, 0), 90),
-    Form("cp.reduce.async.bulk.tensor", build_copy, (8, 0), 90),
-    Form("cp.async.bulk.prefetch.tensor", build_prefetch, (8, 0), 90),
-    Form("prefetch.tensormap", build_prefetch, (8, 0), 90),
+    Semantics("cp.async.bulk.tensor", build_copy),
+    Semantics("cp.reduce.async.bulk.tensor", build_copy),
+    Semantics("cp.async.bulk.prefetch.tensor", build_prefetch),
+    Semantics("prefetch.tensormap", build_prefetch),
 )

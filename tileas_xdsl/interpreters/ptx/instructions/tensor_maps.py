@@ -13,7 +13,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, groups
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Integer
@@ -182,6 +182,6 @@ def check_seen(f: ConvergenceGroup, address: int, lane: int) -> None:
 
 
 TABLE = (
-    Form("tensormap.replace", build_replace, (8, 3), 90),
-    Form("tensormap.cp_fenceproxy", build_cp_fenceproxy, (8, 3), 90),
+    Semantics("tensormap.replace", build_replace),
+    Semantics("tensormap.cp_fenceproxy", build_cp_fenceproxy),
 )

@@ -24,7 +24,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Pair, Sink
@@ -307,11 +307,11 @@ def build_warpsync(site: Site) -> Step:
 
 
 TABLE = (
-    Form("shfl", build_shfl, (6, 0), 30, waits=True),
-    Form("vote", build_vote, (6, 0), 30, waits=True),
-    Form("match", build_match, (6, 0), 70, waits=True),
-    Form("redux", build_redux, (7, 0), 80, waits=True),
-    Form("elect", build_elect, (8, 0), 90, waits=True),
-    Form("activemask", build_activemask, (6, 2), 30),
-    Form("bar.warp", build_warpsync, (6, 0), 30, waits=True),
+    Semantics("shfl", build_shfl, waits=True),
+    Semantics("vote", build_vote, waits=True),
+    Semantics("match", build_match, waits=True),
+    Semantics("redux", build_redux, waits=True),
+    Semantics("elect", build_elect, waits=True),
+    Semantics("activemask", build_activemask),
+    Semantics("bar.warp", build_warpsync, waits=True),
 )

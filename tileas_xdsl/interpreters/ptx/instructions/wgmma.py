@@ -13,7 +13,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge_warpgroup
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Form, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     ELEMENT_BITS,
     Descriptor,
@@ -427,8 +427,8 @@ def _finish(f: ConvergenceGroup, state: WgmmaState, group: list[PendingMma]) -> 
 
 
 TABLE = (
-    Form("wgmma.mma_async", build_mma, (8, 0), only="sm_90a", waits=True),
-    Form("wgmma.fence", build_fence, (8, 0), only="sm_90a", waits=True),
-    Form("wgmma.commit_group", build_commit, (8, 0), only="sm_90a", waits=True),
-    Form("wgmma.wait_group", build_wait, (8, 0), only="sm_90a", waits=True),
+    Semantics("wgmma.mma_async", build_mma, waits=True),
+    Semantics("wgmma.fence", build_fence, waits=True),
+    Semantics("wgmma.commit_group", build_commit, waits=True),
+    Semantics("wgmma.wait_group", build_wait, waits=True),
 )

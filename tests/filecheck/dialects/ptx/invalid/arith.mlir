@@ -11,7 +11,7 @@ ptx.entry @k(%0: !ptx.param<u64>, %1: !ptx.param<b8, 128, align 64>) attributes 
   %6 = ptx.undef -> !ptx.reg<pred>
   %7 = ptx.undef -> !ptx.reg<b32, 4>
   %8 = ptx.undef -> !ptx.reg<b32, 3>
-  // expected-error@+1 {{'ptx.add' op has no type 'b32'; there are u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2, f32x2, u16x2, s16x2}}
+  // expected-error@+1 {{'ptx.add' op has no type 'b32'; there are u16, s16, u32, s32, u64, s64, u16x2, s16x2, f32, f64, f32x2, f16, f16x2, bf16, bf16x2}}
       %9 = ptx.add %2, %2 {type = "b32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
   %10 = ptx.add %2, %2 {type = "u32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
   // expected-error@+1 {{'ptx.add' op of type u32 expects operand 1 in b32, but got b64}}

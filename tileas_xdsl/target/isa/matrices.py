@@ -1,0 +1,88 @@
+"""Forms of the matrix instructions of warps and warpgroups.
+
+Source: PTX ISA 9.7.14 (ldmatrix, stmatrix, movmatrix, mma.sync) and 9.7.15 (wgmma), checked against
+ptxas 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileas_xdsl.target.features import Feature
+from tileas_xdsl.target.isa.forms import InstructionForm, form
+from tileas_xdsl.target.isa.requirements import HOPPER, since
+from tileas_xdsl.target.isa.tensor_cores import (
+    MMA,
+    WGMMA_COLUMNS,
+    WGMMA_INTEGER_COLUMNS,
+    WGMMA_K,
+    WGMMA_TYPES,
+)
+
+Forms = Iterator[InstructionForm]
+
+_OWN = ("shared", "shared::cta")
+_COUNTS = ("x1", "x2", "x4")
+_NARROW = since((8, 6), 100, Feature.NARROW_MATRICES)
+_AMPERE = since((7, 0), 80)
+
+
+def _moves() -> Forms:
+    yield form("ldmatrix.sync.aligned.shape.count{.trans}{.space}.type", "<d:b32*count>, [s]",
+               since((6, 5), 75), shape=("m8n8",), count=_COUNTS, space=_OWN,
+               type=("b16",))  # fmt: skip
+    for count, registers in (("x1", 2), ("x2", 4)):
+        yield form("ldmatrix.sync.aligned.shape.count.trans{.space}.type",
+                   f"<d:b32*{registers}>, [s]", _NARROW,
+                   shape=("m16n16",), count=(count,), space=_OWN, type=("b8",))  # fmt: skip
+    yield form("stmatrix.sync.aligned.shape.count{.trans}{.space}.type", "[s], <d:b32*count>",
+               since((7, 8), 90), shape=("m8n8",), count=_COUNTS, space=_OWN,
+               type=("b16",))  # fmt: skip
+    yield form("stmatrix.sync.aligned.shape.count.trans{.space}.type", "[s], <d:b32*count>",
+               _NARROW, shape=("m16n8",), count=_COUNTS, space=_OWN, type=("b8",))  # fmt: skip
+    yield form("movmatrix.sync.aligned.m8n8.trans.b16", "d:b32, a:b32", since((7, 8), 75))
+
+
+def _mma() -> Forms:
+    for (shape, d, a, b), fragment in MMA.items():
+        saturate = "{.satfinite}" * (d == "s32")
+        needs = _AMPERE
+        if a.startswith("e"):
+            needs = since((8, 4), 89)
+        elif d == "f64" and shape != "m8n8k4":
+            needs = since((7, 8), 90)
+        kinds = fragment.c_kind, fragment.kind
+        yield form(
+            f"mma.sync.aligned.shape.row.col{saturate}.type.a_type.b_type.c_type",
+            f"<d:{kinds[0]}*{fragment.c}>, <a:{kinds[1]}*{fragment.a}>, "
+            f"<b:{kinds[1]}*{fragment.b}>, <c:{kinds[0]}*{fragment.c}>",
+            needs, shape=(shape,), type=(d,), a_type=(a,), b_type=(b,), c_type=(d,),
+        )  # fmt: skip
+
+
+def _wgmma() -> Forms:
+    for (a, b), results in WGMMA_TYPES.items():
+        for d in results:
+            yield from _products(d, a, b)
+    yield form("wgmma.fence.sync.aligned", "", HOPPER)
+    yield form("wgmma.commit_group.sync.aligned", "", HOPPER)
+    yield form("wgmma.wait_group.sync.aligned", "1", HOPPER)
+
+
+def _products(d: str, a: str, b: str) -> Forms:
+    saturate = "{.satfinite}" * (d == "s32")
+    needs = HOPPER.joined(since((8, 4))) if {a, b} == {"s8", "u8"} else HOPPER
+    columns = WGMMA_INTEGER_COLUMNS if d == "s32" else WGMMA_COLUMNS
+    shapes = tuple(f"m64n{n}k{WGMMA_K[a]}" for n in columns)
+    registers = "b32*shape.n/4" if d == "f16" else f"{'b32' if d == 's32' else 'f32'}*shape.n/2"
+    scales = "" if d == "s32" else ", 1, 1"
+    halves = a in ("f16", "bf16")
+    for left, majors in (("a:b64", ", 0, 0"), ("<a:b32*4>", ", 0")):
+        yield form(
+            f"wgmma.mma_async.sync.aligned.shape{saturate}.type.a_type.b_type",
+            f"<d:{registers}>, {left}, b:b64, p:pred{scales}{majors * halves}",
+            needs, shape=shapes, type=(d,), a_type=(a,), b_type=(b,),
+        )  # fmt: skip
+
+
+FORMS = (*_moves(), *_mma(), *_wgmma())

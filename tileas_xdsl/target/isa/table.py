@@ -1,0 +1,36 @@
+"""The one table of PTX instruction forms.
+
+Read by the `ptx` dialect's verifiers and its printer, by the emulator's decoder, and by the
+documentation (`docs/ptx_isa.md`).  A test sweeps all of it against ptxas (`make isa-sweep`).
+"""
+
+from __future__ import annotations
+
+from tileas_xdsl.target.isa import (
+    accesses,
+    comparisons,
+    conversions,
+    copies,
+    floating,
+    integer,
+    matrices,
+    movement,
+    synchronization,
+    tensor_memory,
+)
+from tileas_xdsl.target.isa.forms import Table
+
+FAMILIES = (
+    integer,
+    floating,
+    comparisons,
+    conversions,
+    movement,
+    accesses,
+    synchronization,
+    copies,
+    matrices,
+    tensor_memory,
+)
+
+TABLE = Table([row for family in FAMILIES for row in family.FORMS])

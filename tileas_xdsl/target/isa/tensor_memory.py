@@ -1,0 +1,100 @@
+"""Forms of `tcgen05`: tensor memory and the products that work on it.
+
+Source: PTX ISA 9.7.16, checked against ptxas 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileas_xdsl.target.isa.forms import InstructionForm, form
+from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
+from tileas_xdsl.target.isa.tensor_cores import (
+    TENSOR_KINDS,
+    TMEM_COPIES,
+    TMEM_MOST_REGISTERS,
+    TMEM_REGISTERS,
+    TMEM_REPEATS,
+)
+
+Forms = Iterator[InstructionForm]
+
+GROUPS = ("cta_group::1", "cta_group::2")
+_COLLECTORS = tuple(f"collector::a::{use}" for use in ("fill", "use", "lastuse", "discard"))
+_BUFFERS = tuple(
+    f"collector::b{buffer}::{use}"
+    for buffer in range(4)
+    for use in ("fill", "use", "lastuse", "discard")
+)
+
+
+def _memory() -> Forms:
+    yield form("tcgen05.alloc.group.sync.aligned{.shared::cta}.b32", "[s], b:u32", BLACKWELL,
+               group=GROUPS)  # fmt: skip
+    yield form("tcgen05.dealloc.group.sync.aligned.b32", "a:b32, b:u32", BLACKWELL, group=GROUPS)
+    yield form("tcgen05.relinquish_alloc_permit.group.sync.aligned", "", BLACKWELL, group=GROUPS)
+    yield form("tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}"
+               "{.multicast::cluster}.b64",
+               "[s], m:u16?multicast::cluster", BLACKWELL, group=GROUPS)  # fmt: skip
+    yield form("tcgen05.side", "", BLACKWELL,
+               side=("fence::before_thread_sync", "fence::after_thread_sync"))  # fmt: skip
+    yield form("tcgen05.access.sync.aligned", "", BLACKWELL, access=("wait::ld", "wait::st"))
+    for shape, registers in TMEM_REGISTERS.items():
+        yield from _moves(shape, registers)
+
+
+def _moves(shape: str, registers: int) -> Forms:
+    """Loads and stores of `registers` registers for each repetition."""
+    vector = f"b32*repeat*{registers}"
+    repeats = tuple(f"x{n}" for n in TMEM_REPEATS if n * registers <= TMEM_MOST_REGISTERS)
+    half = ", 16" * (shape == "16x32bx2")
+    choices = {"shape": (shape,), "repeat": repeats}
+    yield form("tcgen05.ld.sync.aligned.shape.repeat{.pack::16b}.b32",
+               f"<d:{vector}>, [r]{half}", BLACKWELL, **choices)  # fmt: skip
+    yield form("tcgen05.st.sync.aligned.shape.repeat{.unpack::16b}.b32",
+               f"[r]{half}, <d:{vector}>", BLACKWELL, **choices)  # fmt: skip
+
+
+def _copies() -> Forms:
+    for shape, casts in TMEM_COPIES.items():
+        multicast = "" if casts == ("",) else ".multicast"
+        yield form(f"tcgen05.cp.group.shape{multicast}{{.formats}}", "[r], b:b64", BLACKWELL,
+                   group=GROUPS, shape=(shape,), multicast=casts,
+                   formats=("b8x16.b6x16_p32", "b8x16.b4x16_p64"))  # fmt: skip
+    yield form("tcgen05.shift.group.down", "[r]", BLACKWELL, group=GROUPS)
+
+
+def _products() -> Forms:
+    for kind, facts in TENSOR_KINDS.items():
+        needs = BLACKWELL.joined(since((8, 7))) if kind == "mxf4nvf4" else BLACKWELL
+        for left in ("a:b64", "[r]"):
+            if facts.scale_vectors:
+                yield from _scaled(kind, left, facts.scale_vectors, needs)
+                continue
+            tail = ", 1?" * facts.scales_d
+            shift = "{.ashift}" * (left == "[r]")
+            for group, lanes in zip(GROUPS, (4, 8), strict=True):
+                yield form(f"tcgen05.mma.group.kind{shift}{{.collector}}",
+                           f"[r], {left}, b:b64, c:b32, <l:b32*{lanes}>?, p:pred{tail}", needs,
+                           group=(group,), kind=(f"kind::{kind}",),
+                           collector=_COLLECTORS)  # fmt: skip
+
+
+def _scaled(kind: str, left: str, vectors: tuple[str, ...], needs: Requirement) -> Forms:
+    operands = f"[r], {left}, b:b64, c:b32, [r], [r], p:pred"
+    for vector in vectors:
+        named = needs.joined(since((8, 8))) if vector.startswith("block") else needs
+        scale = f".scale_vec::{vector}" if vector[:1].isdigit() else f".{vector}" * bool(vector)
+        yield form(f"tcgen05.mma.group.kind.block_scale{scale}{{.collector}}", operands, named,
+                   group=GROUPS, kind=(f"kind::{kind}",), collector=_COLLECTORS)  # fmt: skip
+
+
+WEIGHT_STATIONARY = tuple(
+    form("tcgen05.mma.ws.group.kind{.collector}", f"[r], {left}, b:b64, c:b32, p:pred, z:b64?",
+         BLACKWELL,
+         group=("cta_group::1",), kind=tuple(f"kind::{k}" for k in ("f16", "tf32", "f8f6f4", "i8")),
+         collector=_BUFFERS)
+    for left in ("a:b64", "[r]")
+)  # fmt: skip
+
+FORMS = (*_memory(), *_copies(), *_products(), *WEIGHT_STATIONARY)
