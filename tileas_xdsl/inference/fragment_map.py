@@ -11,12 +11,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.layout.expr.expression import Number
-from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated, table_of
+from tileas_xdsl.layout.expr.expression import Number, symbol
+from tileas_xdsl.layout.expr.simplification import simplified
+from tileas_xdsl.layout.expr.tables import (
+    Table,
+    coordinates_of,
+    evaluated,
+    linearized,
+    table_of,
+    variables_of_box,
+)
+
+REPLICA = symbol(0)
+"""The variable that counts the copies of an element."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +80,24 @@ class FragmentMap:
     @cached_property
     def is_injective(self) -> bool:
         """Whether no slot of a thread holds two elements (two copies of one may share a slot)."""
-        elements = np.broadcast_to(
-            np.arange(self.slot_table.size).reshape(self.shape), self.thread_table.shape
-        )
-        places = (self.thread_table * self.slots + self.slot_table).ravel()
-        pairs = np.unique(np.stack([places, elements.ravel()]), axis=1)
-        return len(np.unique(pairs[0])) == pairs.shape[1]
+        elements = np.arange(self.slot_table.size).reshape(self.shape)
+        held = self.held[self.thread_table, self.slot_table[None]]
+        return bool((held == elements[None]).all())
+
+    @cached_property
+    def owner_counts(self) -> Table:
+        """`(elements,)`: how many threads hold each element."""
+        if self.replicas == 1:
+            return np.ones(prod(self.shape), dtype=np.int64)
+        owners = np.sort(self.thread_table.reshape(self.replicas, -1), axis=0)
+        return 1 + np.count_nonzero(owners[1:] != owners[:-1], axis=0)
 
     @cached_property
     def is_fully_replicated(self) -> bool:
         """Whether every thread of the block holds every element."""
-        owners = np.sort(self.thread_table.reshape(self.replicas, -1), axis=0)
-        return self.replicas >= self.threads and all(
-            np.array_equal(np.unique(column), np.arange(self.threads)) for column in owners.T
-        )
+        if self.replicas == self.threads and self.thread == REPLICA:
+            return True
+        return bool((self.owner_counts == self.threads).all())
 
     def same_function(self, other: FragmentMap) -> bool:
         """Whether both put every element into the same slot of the same set of threads."""
@@ -93,6 +109,13 @@ class FragmentMap:
         names = ", ".join(f"d{k}" for k in range(len(self.shape)))
         copies = f"[{self.replicas} copies s0]" if self.replicas > 1 else ""
         return f"({names}){copies} -> (thread {self.thread}, slot {self.slot})"
+
+
+def fully_replicated(shape: tuple[int, ...], threads: int) -> FragmentMap:
+    """Return the map where every thread holds every element, in row-major order."""
+    slot = linearized(variables_of_box(len(shape)), shape)
+    thread = REPLICA if threads > 1 else 0
+    return FragmentMap(shape, thread, simplified(slot, shape), threads, threads)
 
 
 def _owners(fragment: FragmentMap) -> NDArray[np.bool_]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram
 from tileas_xdsl.inference.checking.effects import dependent_iterations, repeated_effects
 from tileas_xdsl.inference.checking.findings import Finding, Rule
+from tileas_xdsl.inference.checking.gemms import wrong_products
 from tileas_xdsl.inference.checking.maps import wrong_maps
 from tileas_xdsl.inference.checking.memory_offsets import wrong_shared_layouts
 from tileas_xdsl.inference.checking.ownership import wrong_owners
@@ -18,8 +20,6 @@ from tileas_xdsl.inference.checking.prescriptions import (
     split_views,
     unreplicated_floats,
 )
-from tileas_xdsl.inference.checking.products import wrong_products
-from tileas_xdsl.inference.checking.question import Question
 from tileas_xdsl.inference.checking.reductions import wrong_reductions
 from tileas_xdsl.inference.checking.steps import false_vectors, hidden_padding
 from tileas_xdsl.inference.checking.structure import undecided, wrong_conversions
@@ -29,7 +29,7 @@ from tileas_xdsl.inference.staging import spelled_out
 
 __all__ = ["Finding", "Rule", "check"]
 
-Check = Callable[[Question], Iterator[Finding]]
+Check = Callable[[CheckedProgram], Iterator[Finding]]
 
 STAGES: tuple[tuple[Check, ...], ...] = (
     (undecided,),
@@ -55,7 +55,7 @@ def check(program: Program, decisions: Decisions) -> tuple[Finding, ...]:
     block numbers for up to 64 values each.  Conditions are not looked at: guarded accesses may
     happen in every iteration, and are never taken to exclude one another or to conflict.
     """
-    question = Question(*spelled_out(program, decisions))
+    question = CheckedProgram(*spelled_out(program, decisions))
     for stage in STAGES:
         findings = tuple(finding for rule in stage for finding in rule(question))
         if findings:

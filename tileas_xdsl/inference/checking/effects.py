@@ -6,6 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import (
+    CheckedProgram,
+    Mask,
+    elements,
+    executors,
+    extents_of,
+    is_effect,
+    is_replicated,
+    samples,
+)
 from tileas_xdsl.inference.checking.findings import (
     Finding,
     Rule,
@@ -14,16 +24,6 @@ from tileas_xdsl.inference.checking.findings import (
     iteration,
     threads_text,
 )
-from tileas_xdsl.inference.checking.question import (
-    Mask,
-    Question,
-    elements,
-    executors,
-    extents_of,
-    is_effect,
-    is_replicated,
-    samples,
-)
 from tileas_xdsl.inference.decisions import LoopDecision
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Loop, Scope
 from tileas_xdsl.layout.expr.tables import Table
@@ -31,7 +31,7 @@ from tileas_xdsl.layout.expr.tables import Table
 MEMORY = (Scope.GLOBAL, Scope.SHARED)
 
 
-def repeated_effects(question: Question) -> Iterator[Finding]:
+def repeated_effects(question: CheckedProgram) -> Iterator[Finding]:
     """Iterations that several threads run and whose stores no thread leaves to the others."""
     for number, loop, decision in question.loops:
         if not is_replicated(decision.owners):
@@ -41,7 +41,7 @@ def repeated_effects(question: Question) -> Iterator[Finding]:
 
 
 def _repeated(
-    question: Question, number: int, loop: Loop, decision: LoopDecision
+    question: CheckedProgram, number: int, loop: Loop, decision: LoopDecision
 ) -> Iterator[Finding]:
     if decision.runs_once:
         return
@@ -63,7 +63,7 @@ def _copies(decision: LoopDecision) -> tuple[int, list[int]]:
 
 
 def _overtaken(
-    question: Question, number: int, loop: Loop, decision: LoopDecision
+    question: CheckedProgram, number: int, loop: Loop, decision: LoopDecision
 ) -> Iterator[Finding]:
     """One copy stores to memory which another may still have to read for its own registers."""
     if not any(is_effect(a) for a in question.accesses(loop, Scope.FRAGMENT)):
@@ -85,7 +85,7 @@ def _overtaken(
 
 
 def _overlap(
-    question: Question, loop: Loop, read: Access, write: Access, copied: Mask
+    question: CheckedProgram, loop: Loop, read: Access, write: Access, copied: Mask
 ) -> int | None:
     """A copied iteration that both reads and changes one element."""
     buffers = question.program.buffers
@@ -107,7 +107,7 @@ def _storage(buffer: Buffer) -> str:
     return buffer.storage or buffer.name
 
 
-def dependent_iterations(question: Question) -> Iterator[Finding]:
+def dependent_iterations(question: CheckedProgram) -> Iterator[Finding]:
     """Iterations that write one element, or of which one reads what another writes."""
     for number, loop, _ in question.loops:
         for name in dict.fromkeys(a.buffer for a in loop.accesses if _is_plain_write(a)):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram, Mask
 from tileas_xdsl.inference.checking.findings import Finding, Rule, element, first
-from tileas_xdsl.inference.checking.question import Mask, Question
 from tileas_xdsl.inference.decisions import LoopDecision
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Loop, Program, Scope
@@ -15,7 +15,7 @@ from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import Table
 
 
-def wrong_maps(question: Question) -> Iterator[Finding]:
+def wrong_maps(question: CheckedProgram) -> Iterator[Finding]:
     """Maps of another shape, outside of the block, or with two elements in one place."""
     program, decisions = question.program, question.decisions
     for name, layout in decisions.fragments.items():

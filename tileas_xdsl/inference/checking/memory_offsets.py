@@ -7,14 +7,19 @@ from itertools import pairwise
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import (
+    CheckedProgram,
+    elements,
+    extents_of,
+    samples,
+)
 from tileas_xdsl.inference.checking.findings import Finding, Rule, element
-from tileas_xdsl.inference.checking.question import Question, elements, extents_of, samples
 from tileas_xdsl.inference.program import Access, Buffer, Loop, Scope
 from tileas_xdsl.layout.expr.tables import Table
 from tileas_xdsl.layout.tables import table
 
 
-def wrong_shared_layouts(question: Question) -> Iterator[Finding]:
+def wrong_shared_layouts(question: CheckedProgram) -> Iterator[Finding]:
     """Layouts of shared buffers of another size, with overlaps, or that views do not share."""
     for name, layout in question.decisions.shared.items():
         buffer = question.program.buffers.get(name)
@@ -30,7 +35,7 @@ def wrong_shared_layouts(question: Question) -> Iterator[Finding]:
     yield from _split_views(question)
 
 
-def _overlaps(question: Question, buffer: Buffer) -> Iterator[Finding]:
+def _overlaps(question: CheckedProgram, buffer: Buffer) -> Iterator[Finding]:
     offsets, size = shared_offsets(question, buffer), buffer.bits // 8
     order = np.argsort(offsets, kind="stable")
     if offsets[order[0]] < 0:
@@ -49,7 +54,7 @@ def _overlaps(question: Question, buffer: Buffer) -> Iterator[Finding]:
         yield Finding(Rule.SHARED, text, buffer.location)
 
 
-def _split_views(question: Question) -> Iterator[Finding]:
+def _split_views(question: CheckedProgram) -> Iterator[Finding]:
     by_storage: dict[str, list[Buffer]] = {}
     for buffer in question.program.buffers.values():
         if buffer.scope is Scope.SHARED:
@@ -70,7 +75,7 @@ def _split_views(question: Question) -> Iterator[Finding]:
                 yield Finding(Rule.ALIAS, text, b.location)
 
 
-def shared_offsets(question: Question, buffer: Buffer) -> Table:
+def shared_offsets(question: CheckedProgram, buffer: Buffer) -> Table:
     """The byte offset of each element, by its row-major index; row-major where none is decided."""
     layout = question.decisions.shared.get(buffer.name)
     if layout is None:
@@ -78,7 +83,7 @@ def shared_offsets(question: Question, buffer: Buffer) -> Table:
     return table(layout).reshape(buffer.shape, order="F").ravel()
 
 
-def byte_offsets(question: Question, loop: Loop, access: Access) -> Iterator[Table]:
+def byte_offsets(question: CheckedProgram, loop: Loop, access: Access) -> Iterator[Table]:
     """`(iterations, inner)` byte offsets of an access, -1 outside; for some values of symbols."""
     buffer = question.program.buffers[access.buffer]
     for symbols in samples(access.indices, extents_of(buffer)):

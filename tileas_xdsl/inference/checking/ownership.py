@@ -6,6 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import (
+    CheckedProgram,
+    Mask,
+    elements,
+    executors,
+    holders,
+    is_effect,
+    samples,
+)
 from tileas_xdsl.inference.checking.findings import (
     Finding,
     Rule,
@@ -13,15 +22,6 @@ from tileas_xdsl.inference.checking.findings import (
     first,
     iteration,
     threads_text,
-)
-from tileas_xdsl.inference.checking.question import (
-    Mask,
-    Question,
-    elements,
-    executors,
-    holders,
-    is_effect,
-    samples,
 )
 from tileas_xdsl.inference.decisions import LoopDecision
 from tileas_xdsl.inference.program import Access, AccessKind, Loop, Scope
@@ -31,7 +31,7 @@ MOST_SAMPLES = 256
 """How many values of variables outside of the loop are tried: all rows of most fragments."""
 
 
-def wrong_owners(question: Question) -> Iterator[Finding]:
+def wrong_owners(question: CheckedProgram) -> Iterator[Finding]:
     """Accesses of fragments by threads that do not hold the element, or by too few of those."""
     for number, loop, decision in question.loops:
         for access in question.accesses(loop, Scope.FRAGMENT):
@@ -39,7 +39,7 @@ def wrong_owners(question: Question) -> Iterator[Finding]:
 
 
 def _access(
-    question: Question, number: int, loop: Loop, decision: LoopDecision, access: Access
+    question: CheckedProgram, number: int, loop: Loop, decision: LoopDecision, access: Access
 ) -> Iterator[Finding]:
     buffer = question.program.buffers[access.buffer]
     layout = question.layout(number, access.buffer)
@@ -66,7 +66,7 @@ def _beyond(loop: Loop, access: Access, touched: Table, symbols: list[int]) -> I
 
 
 def _strangers(
-    question: Question,
+    question: CheckedProgram,
     number: int,
     loop: Loop,
     access: Access,
@@ -94,7 +94,7 @@ def _strangers(
 
 
 def _idle_owners(
-    question: Question,
+    question: CheckedProgram,
     number: int,
     loop: Loop,
     access: Access,

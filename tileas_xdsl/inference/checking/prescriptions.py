@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram, holders
 from tileas_xdsl.inference.checking.findings import Finding, Rule, element, threads_text
-from tileas_xdsl.inference.checking.question import Question, holders
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Buffer, Scope
 
 
-def ignored_annotations(question: Question) -> Iterator[Finding]:
+def ignored_annotations(question: CheckedProgram) -> Iterator[Finding]:
     """Layouts that are not the ones which the program prescribes."""
     program, decisions = question.program, question.decisions
     for name, wanted in program.annotations.items():
@@ -43,7 +43,7 @@ def _difference(name: str, wanted: FragmentMap, got: FragmentMap) -> str:
     return ""
 
 
-def unreplicated_floats(question: Question) -> Iterator[Finding]:
+def unreplicated_floats(question: CheckedProgram) -> Iterator[Finding]:
     """Fragments that every thread reads and not every thread has."""
     program = question.program
     for name in sorted(program.floating):
@@ -55,7 +55,7 @@ def unreplicated_floats(question: Question) -> Iterator[Finding]:
             yield Finding(Rule.FLOATING, text, program.buffers[name].location)
 
 
-def split_views(question: Question) -> Iterator[Finding]:
+def split_views(question: CheckedProgram) -> Iterator[Finding]:
     """Fragments that are views of one storage and hold a value in different places."""
     by_storage: dict[str, list[Buffer]] = {}
     for buffer in question.program.buffers.values():
@@ -68,7 +68,7 @@ def split_views(question: Question) -> Iterator[Finding]:
                 yield Finding(Rule.ALIAS, text, b.location)
 
 
-def _split(question: Question, a: Buffer, b: Buffer) -> str:
+def _split(question: CheckedProgram, a: Buffer, b: Buffer) -> str:
     """Where the bits of two views part: they are compared in pieces that both consist of."""
     if a.bits < b.bits:
         a, b = b, a

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram, holders
 from tileas_xdsl.inference.checking.findings import Finding, Rule, element, first, threads_text
-from tileas_xdsl.inference.checking.question import Question, holders
 from tileas_xdsl.inference.program import Buffer, CumSum, Reduce, Scope
 
 
-def wrong_reductions(question: Question) -> Iterator[Finding]:
+def wrong_reductions(question: CheckedProgram) -> Iterator[Finding]:
     """Reductions of other shapes, or with owners that have nothing of the row."""
     for number, operation in enumerate(question.program.operations):
         if isinstance(operation, (Reduce, CumSum)):
@@ -22,7 +22,7 @@ def wrong_reductions(question: Question) -> Iterator[Finding]:
                 yield from first(_strangers(question, number, operation))
 
 
-def _shapes(question: Question, operation: Reduce | CumSum) -> str:
+def _shapes(question: CheckedProgram, operation: Reduce | CumSum) -> str:
     source, target = (question.program.buffers[n] for n in (operation.source, operation.target))
     rank = len(source.shape)
     if not 0 <= operation.axis < rank:
@@ -36,7 +36,7 @@ def _shapes(question: Question, operation: Reduce | CumSum) -> str:
     return ""
 
 
-def _strangers(question: Question, number: int, operation: Reduce) -> Iterator[Finding]:
+def _strangers(question: CheckedProgram, number: int, operation: Reduce) -> Iterator[Finding]:
     buffers = question.program.buffers
     source, target = buffers[operation.source], buffers[operation.target]
     if Scope.FRAGMENT is not source.scope or Scope.FRAGMENT is not target.scope:

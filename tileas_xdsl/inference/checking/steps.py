@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram
 from tileas_xdsl.inference.checking.findings import Finding, Rule, first, iteration
 from tileas_xdsl.inference.checking.memory_offsets import byte_offsets
-from tileas_xdsl.inference.checking.question import Question
 from tileas_xdsl.inference.decisions import LoopDecision
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Loop, Scope
 from tileas_xdsl.layout.expr.tables import Table
 from tileas_xdsl.target.arch import get_target
 
 
-def hidden_padding(question: Question) -> Iterator[Finding]:
+def hidden_padding(question: CheckedProgram) -> Iterator[Finding]:
     """Threads that have fewer iterations than steps, in a loop that is said to have no padding."""
     for number, loop, decision in question.loops:
         idle = decision.owners.held < 0
@@ -27,7 +27,7 @@ def hidden_padding(question: Question) -> Iterator[Finding]:
             yield Finding(Rule.PADDING, f"{text}, which is not padded", loop.location)
 
 
-def false_vectors(question: Question) -> Iterator[Finding]:
+def false_vectors(question: CheckedProgram) -> Iterator[Finding]:
     """Accesses of several steps at once to what is not adjacent, aligned and all inside."""
     for number, loop, decision in question.loops:
         if decision.vector == 1:
@@ -59,7 +59,7 @@ def _torn_groups(number: int, loop: Loop, decision: LoopDecision) -> Iterator[Fi
 
 
 def _access(
-    question: Question, number: int, loop: Loop, decision: LoopDecision, access: Access
+    question: CheckedProgram, number: int, loop: Loop, decision: LoopDecision, access: Access
 ) -> Iterator[Finding]:
     buffer = question.program.buffers[access.buffer]
     groups = _groups(decision)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram
 from tileas_xdsl.inference.checking.findings import Finding, Rule
-from tileas_xdsl.inference.checking.question import Question
 from tileas_xdsl.inference.program import Loop, Program, Scope, touched
 
 
-def undecided(question: Question) -> Iterator[Finding]:
+def undecided(question: CheckedProgram) -> Iterator[Finding]:
     """Buffers and loops without a layout, and layouts of what the program does not have."""
     program, decisions = question.program, question.decisions
     fragments = {n for n, b in program.buffers.items() if b.scope is Scope.FRAGMENT}
@@ -26,7 +26,7 @@ def undecided(question: Question) -> Iterator[Finding]:
         yield Finding(Rule.DECIDED, f"operation {number} has a layout but is no loop")
 
 
-def wrong_conversions(question: Question) -> Iterator[Finding]:
+def wrong_conversions(question: CheckedProgram) -> Iterator[Finding]:
     """Conversions of what the operation does not use, or of what is no fragment."""
     program = question.program
     seen: set[tuple[int, str]] = set()

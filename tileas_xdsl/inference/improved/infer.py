@@ -17,20 +17,19 @@ from tileas_xdsl.inference.decisions import (
     Reason,
     Staging,
 )
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.banked import plain_layouts
-from tileas_xdsl.inference.improved.choices import Choice, crossings, staging_cost
-from tileas_xdsl.inference.improved.components import Solution, Solver, components
-from tileas_xdsl.inference.improved.conversions import conversion_cost
-from tileas_xdsl.inference.improved.costs import registers_of
-from tileas_xdsl.inference.improved.forms import fully_replicated, owner_counts
-from tileas_xdsl.inference.improved.memory import vector_of
-from tileas_xdsl.inference.improved.pressure import limit_of, pressure
-from tileas_xdsl.inference.improved.products import required_fragments, shared_operands
-from tileas_xdsl.inference.improved.refusals import check_annotations, refused, too_large
+from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
+from tileas_xdsl.inference.improved.connected_components import Solution, Solver, components
+from tileas_xdsl.inference.improved.conversion_costs import conversion_cost
+from tileas_xdsl.inference.improved.cost_model import registers_of
+from tileas_xdsl.inference.improved.diagnostics import check_annotations, refused, too_large
+from tileas_xdsl.inference.improved.gemm_operands import required_fragments, shared_operands
+from tileas_xdsl.inference.improved.memory_access import vector_of
+from tileas_xdsl.inference.improved.register_pressure import limit_of, pressure
+from tileas_xdsl.inference.improved.search import Choice, crossings, staging_cost
+from tileas_xdsl.inference.improved.shared_swizzles import plain_layouts
 from tileas_xdsl.inference.improved.soundness import check_sound
-from tileas_xdsl.inference.improved.tasks import Task, task_of
-from tileas_xdsl.inference.improved.views import Views, views_of
+from tileas_xdsl.inference.improved.storage_views import Views, views_of
+from tileas_xdsl.inference.improved.work_items import WorkItem, work_item_of
 from tileas_xdsl.inference.program import Buffer, Gemm, Loop, Program, Scope, touched
 from tileas_xdsl.target.arch import get_target
 
@@ -43,24 +42,24 @@ def infer(program: Program) -> Decisions:
     """
     check_annotations(program)
     views = views_of(program)
-    tasks = _tasks(program, views)
-    for task in tasks:
-        check_sound(task)
+    work_items = _work_items(program, views)
+    for item in work_items:
+        check_sound(item)
     fixed = _fixed(program, views)
     solver = Solver(program.threads, program.buffers, fixed)
-    solutions = [solver.solve(group) for group in components(tasks, fixed)]
+    solutions = [solver.solve(group) for group in components(work_items, fixed)]
     for solution in solutions:
         if solution.assignment.stuck is not None:
             raise refused(solution.assignment.stuck, solution.assignment)
     layouts = _layouts(program, views, fixed, solutions)
-    _check_registers(program, tasks, layouts, solutions)
-    _check_shared(program, tasks, _choices(solutions))
-    return _decisions(program, views, tasks, layouts, solutions)
+    _check_registers(program, work_items, layouts, solutions)
+    _check_shared(program, work_items, _choices(solutions))
+    return _decisions(program, views, work_items, layouts, solutions)
 
 
-def _tasks(program: Program, views: Views) -> list[Task]:
+def _work_items(program: Program, views: Views) -> list[WorkItem]:
     return [
-        task_of(
+        work_item_of(
             program,
             number,
             views,
@@ -107,12 +106,16 @@ def _layouts(
 
 def _check_registers(
     program: Program,
-    tasks: Sequence[Task],
+    work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> None:
-    crowds = {number: choice.crowd for number, choice in _choices(solutions).items()}
-    needed, names = pressure(tasks, layouts, program.buffers, program.floating, crowds)
+    conversion_registers = {
+        number: choice.conversion_registers for number, choice in _choices(solutions).items()
+    }
+    needed, names = pressure(
+        work_items, layouts, program.buffers, program.floating, conversion_registers
+    )
     limit = limit_of(program.threads)
     if needed > limit:
         sizes = {n: registers_of(layouts[n], program.buffers[n].bits) for n in layouts}
@@ -122,28 +125,28 @@ def _check_registers(
 def _decisions(
     program: Program,
     views: Views,
-    tasks: Sequence[Task],
+    work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> Decisions:
     choices = _choices(solutions)
     runs = {n: choice.runs for n, choice in choices.items() if choice.runs is not None}
     loops = {
-        task.number: _loop_decision(seen, runs[task.number])
-        for task in tasks
-        if isinstance(task.operation, Loop)
-        for seen in [_as_staged(task, choices[task.number].staged)]
+        item.number: _loop_decision(seen, runs[item.number])
+        for item in work_items
+        if isinstance(item.operation, Loop)
+        for seen in [_as_staged(item, choices[item.number].staged)]
     }
-    gemms = [task.operation for task in tasks if isinstance(task.operation, Gemm)]
+    gemms = [item.operation for item in work_items if isinstance(item.operation, Gemm)]
     shared = shared_operands(program, gemms)
-    shared |= plain_layouts(program, tasks, runs, shared)
+    shared |= plain_layouts(program, work_items, runs, shared)
     return Decisions(
         {name: views.onto_view(name, layouts[first]) for name, first in views.first.items()},
         loops,
         {name: shared[name] for name in program.buffers if name in shared},
-        tuple(_conversions(program, views, tasks, layouts, solutions)),
-        tuple(_reasons(program, views, tasks, solutions)),
-        tuple(_stagings(tasks, layouts, choices)),
+        tuple(_conversions(program, views, work_items, layouts, solutions)),
+        tuple(_reasons(program, views, work_items, solutions)),
+        tuple(_stagings(work_items, layouts, choices)),
     )
 
 
@@ -151,33 +154,37 @@ def _choices(solutions: Sequence[Solution]) -> dict[int, Choice]:
     return {n: v.choice for s in solutions for n, v in s.assignment.verdicts.items()}
 
 
-def _as_staged(task: Task, names: Sequence[str]) -> Task:
+def _as_staged(item: WorkItem, names: Sequence[str]) -> WorkItem:
     for name in names:
-        task = task.staged(name)
-    return task
+        item = item.staged(name)
+    return item
 
 
 def _stagings(
-    tasks: Sequence[Task], layouts: Mapping[str, FragmentMap], choices: Mapping[int, Choice]
+    work_items: Sequence[WorkItem],
+    layouts: Mapping[str, FragmentMap],
+    choices: Mapping[int, Choice],
 ) -> Iterator[Staging]:
-    for task in tasks:
-        for name in choices[task.number].staged:
-            yield Staging(task.number, name, ceil(staging_cost(layouts[name], task.uses_of(name))))
+    for item in work_items:
+        for name in choices[item.number].staged:
+            yield Staging(item.number, name, ceil(staging_cost(layouts[name], item.uses_of(name))))
 
 
-def _check_shared(program: Program, tasks: Sequence[Task], choices: Mapping[int, Choice]) -> None:
+def _check_shared(
+    program: Program, work_items: Sequence[WorkItem], choices: Mapping[int, Choice]
+) -> None:
     """Raise `InferenceError` where copies in shared memory do not fit beside its buffers."""
     storages = {b.storage or n: b for n, b in program.buffers.items() if b.scope is Scope.SHARED}
     own = sum(_bytes(buffer) for buffer in storages.values())
     limit = get_target(program.arch).shared_memory_per_block
-    for task in tasks:
-        for name in choices[task.number].staged:
+    for item in work_items:
+        for name in choices[item.number].staged:
             own += _bytes(program.buffers[name])
             if own > limit:
                 raise InferenceError(
-                    f"{task.subject} reads {name} where threads do not hold it, through shared "
+                    f"{item.subject} reads {name} where threads do not hold it, through shared "
                     f"memory: that and other buffers need {own} bytes of {limit}",
-                    task.location,
+                    item.location,
                 )
 
 
@@ -185,13 +192,13 @@ def _bytes(buffer: Buffer) -> int:
     return -(-prod(buffer.shape) * buffer.bits // 8)
 
 
-def _loop_decision(task: Task, runs: FragmentMap) -> LoopDecision:
+def _loop_decision(item: WorkItem, runs: FragmentMap) -> LoopDecision:
     busy = (runs.held >= 0).any(axis=1)
-    is_copied = bool((owner_counts(runs) > 1).any())
+    is_copied = bool((runs.owner_counts > 1).any())
     return LoopDecision(
         runs,
-        vector_of(runs, task.memory),
-        is_copied and task.has_effects,
+        vector_of(runs, item.memory),
+        is_copied and item.has_effects,
         bool((runs.held[busy] < 0).any()),
     )
 
@@ -199,31 +206,31 @@ def _loop_decision(task: Task, runs: FragmentMap) -> LoopDecision:
 def _conversions(
     program: Program,
     views: Views,
-    tasks: Sequence[Task],
+    work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> Iterator[Conversion]:
     choices = _choices(solutions)
-    for task in tasks:
-        for storage, target in choices[task.number].converted.items():
-            names = [n for n in touched(task.operation) if views.first.get(n) == storage]
-            writes = any(use.writes for use in task.uses_of(storage))
+    for item in work_items:
+        for storage, target in choices[item.number].converted.items():
+            names = [n for n in touched(item.operation) if views.first.get(n) == storage]
+            writes = any(use.writes for use in item.uses_of(storage))
             if len(names) > 1 and writes:
                 raise InferenceError(
-                    f"{task.subject} changes {storage} and sees it as {' and '.join(names)}: "
+                    f"{item.subject} changes {storage} and sees it as {' and '.join(names)}: "
                     f"views of one storage cannot be converted apart",
-                    task.location,
+                    item.location,
                 )
             bits = program.buffers[storage].bits
-            ways = crossings(layouts[storage], target, task.uses_of(storage))
+            ways = crossings(layouts[storage], target, item.uses_of(storage))
             cost = sum(conversion_cost(a, b, bits) for a, b in ways)
             for name in names:
                 seen = views.onto_view(name, target)
-                yield Conversion(task.number, name, seen, cost)
+                yield Conversion(item.number, name, seen, cost)
 
 
 def _reasons(
-    program: Program, views: Views, tasks: Sequence[Task], solutions: Sequence[Solution]
+    program: Program, views: Views, work_items: Sequence[WorkItem], solutions: Sequence[Solution]
 ) -> Iterator[Reason]:
     by_task = {n: s for s in solutions for n in s.assignment.verdicts}
     by_name = {n: s for s in solutions for n in s.assignment.origins}
@@ -232,16 +239,16 @@ def _reasons(
             solution = by_name[first]
             origin = solution.assignment.origins[first]
             others = origin.considered or solution.roots
-            yield Reason(name, origin.rule, origin.task, others)
+            yield Reason(name, origin.rule, origin.item, others)
         else:
             yield Reason(name, _rule_of_fixed(program, views, first), None)
-    for task in tasks:
-        solution = by_task[task.number]
-        verdict = solution.assignment.verdicts[task.number]
-        if isinstance(task.operation, Loop):
-            fixed_by = None if task.operation.annotation is not None else task.number
+    for item in work_items:
+        solution = by_task[item.number]
+        verdict = solution.assignment.verdicts[item.number]
+        if isinstance(item.operation, Loop):
+            fixed_by = None if item.operation.annotation is not None else item.number
             others = verdict.considered or solution.roots
-            yield Reason(f"loop {task.number}", verdict.choice.words, fixed_by, others)
+            yield Reason(f"loop {item.number}", verdict.choice.description, fixed_by, others)
 
 
 def _rule_of_fixed(program: Program, views: Views, first: str) -> str:

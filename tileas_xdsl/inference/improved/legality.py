@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import is_everywhere, owner_counts
-from tileas_xdsl.inference.improved.uses import Use, point_of
+from tileas_xdsl.inference.improved.fragment_access import Use, point_of
 from tileas_xdsl.layout.expr.tables import Table
 
 
@@ -47,9 +46,9 @@ def violation(runs: FragmentMap, use: Use, layout: FragmentMap) -> Violation | N
     if runs == layout and use.is_identity:
         return None
     elements = use.elements
-    everywhere = is_everywhere(layout)
+    everywhere = layout.is_fully_replicated
     if elements is None:
-        return None if everywhere and (not use.writes or is_everywhere(runs)) else _any(use)
+        return None if everywhere and (not use.writes or runs.is_fully_replicated) else _any(use)
     if not everywhere:
         found = _stranger(runs, use, elements, layout)
         if found is not None:
@@ -104,7 +103,7 @@ def _idle_owner(
         return _partless(runs, use, elements, layout)
     if runs.replicas == 1 and layout.replicas == 1:
         return None
-    running, owning = owner_counts(runs), owner_counts(layout)
+    running, owning = runs.owner_counts, layout.owner_counts
     wrong = (elements >= 0) & (owning[elements] != running[:, None])
     if not wrong.any():
         return None

@@ -1,4 +1,15 @@
-"""Programs that no layout makes right: what several iterations do to one element."""
+"""Refuse loops that no layout makes right: iterations that interfere through one element.
+
+Iterations of a parallel loop run in any order, on any thread.  Three tables of element indices,
+`(iterations, columns)`, decide whether a loop depends on that order:
+
+    f[i + 1] with i < extent       an index outside of a fragment          _check_bounds
+    s[i // 4] = a[i]               two iterations write one element        _check_once
+    f[i] = f[i - 1]                one reads what another one writes       _check_apart
+
+Guarded accesses and those whose index depends on data are not judged: they may be right.  Symbols
+(values that all iterations share) are tried at one value, since a conflict at one is a conflict.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +19,32 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.inference.decisions import InferenceError, Note
-from tileas_xdsl.inference.improved.memory import MemoryUse
-from tileas_xdsl.inference.improved.tasks import Task
-from tileas_xdsl.inference.improved.uses import Use, access_symbols, point_of
+from tileas_xdsl.inference.improved.fragment_access import Use, access_symbols, point_of
+from tileas_xdsl.inference.improved.memory_access import MemoryUse
+from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import AccessKind, Loop, Scope
 from tileas_xdsl.layout.expr.tables import Table, evaluated
 
 
-def check_sound(task: Task) -> None:
+def check_sound(item: WorkItem) -> None:
     """Raise `InferenceError` where a loop leaves a fragment or has iterations that interfere."""
-    if not isinstance(task.operation, Loop):
+    if not isinstance(item.operation, Loop):
         return
-    for use in task.uses:
-        _check_bounds(use, task)
+    for use in item.uses:
+        _check_bounds(use, item)
         if use.access.kind is AccessKind.UPDATE:
             raise InferenceError(
                 f"an atomic update of {use.name}, a fragment: registers belong to one thread; "
                 f"reduce with tl.reduce, or update shared or global memory",
-                use.access.location or task.location,
+                use.access.location or item.location,
             )
-    writes = [a for a in (*task.uses, *task.memory) if _is_plain_write(a)]
+    writes = [a for a in (*item.uses, *item.memory) if _is_plain_write(a)]
     for write in writes:
-        _check_once(write, task)
-    reads = [a for a in (*task.uses, *task.memory) if a.access.kind is AccessKind.READ]
+        _check_once(write, item)
+    reads = [a for a in (*item.uses, *item.memory) if a.access.kind is AccessKind.READ]
     for write, read in pairs(writes, reads):
         if write.access.buffer == read.access.buffer and _is_certain(read):
-            _check_apart(write, read, task)
+            _check_apart(write, read, item)
 
 
 def _is_certain(access: Use | MemoryUse) -> bool:
@@ -44,7 +55,7 @@ def _is_plain_write(access: Use | MemoryUse) -> bool:
     return access.access.kind is AccessKind.WRITE and _is_certain(access)
 
 
-def _check_bounds(use: Use, task: Task) -> None:
+def _check_bounds(use: Use, item: WorkItem) -> None:
     elements = use.elements
     if elements is None or not use.is_certain:
         return
@@ -52,16 +63,16 @@ def _check_bounds(use: Use, task: Task) -> None:
         raise InferenceError(
             f"{use.name}[{_indices(use)}] is outside of {list(use.buffer.shape)} in some "
             f"iteration, whatever its symbols are",
-            use.access.location or task.location,
+            use.access.location or item.location,
         )
     if (elements >= 0).all():
         return
     row = int(np.argmax((elements < 0).any(axis=1)))
     raise InferenceError(
-        f"iteration {_brackets(point_of(row, use.extents))} of {task.subject} touches "
+        f"iteration {_brackets(point_of(row, use.extents))} of {item.subject} touches "
         f"{use.name}[{_indices(use, point_of(row, use.extents))}], outside of "
         f"{list(use.buffer.shape)}",
-        use.access.location or task.location,
+        use.access.location or item.location,
     )
 
 
@@ -92,7 +103,7 @@ def _first_column(access: Use | MemoryUse) -> Table | None:
     return np.where(inside, access.offsets, -1)[:, None]
 
 
-def _check_once(write: Use | MemoryUse, task: Task) -> None:
+def _check_once(write: Use | MemoryUse, item: WorkItem) -> None:
     """Two iterations that write one element: a reduction that nobody wrote as one."""
     keys = _first_column(write)
     if keys is None or (isinstance(write, Use) and write.is_identity):
@@ -107,10 +118,10 @@ def _check_once(write: Use | MemoryUse, task: Task) -> None:
     at = int(np.argmax(clash))
     first, second = (_brackets(point_of(int(r), write.extents)) for r in rows[at : at + 2])
     raise InferenceError(
-        f"iterations {first} and {second} of {task.subject} both write "
+        f"iterations {first} and {second} of {item.subject} both write "
         f"{_element(write, int(flat[at]))}: a reduction in disguise; use tl.reduce, a serial loop "
         f"inside, or tl.atomic_add",
-        write.access.location or task.location,
+        write.access.location or item.location,
     )
 
 
@@ -119,9 +130,9 @@ def _element(access: Use | MemoryUse, key: int) -> str:
     return f"{access.buffer.name}[{', '.join(map(str, point_of(key, shape)))}]"
 
 
-def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, task: Task) -> None:
+def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, item: WorkItem) -> None:
     """One iteration reads what another writes: the result would depend on their order."""
-    if write.access.indices == read.access.indices or task.extents == ():
+    if write.access.indices == read.access.indices or item.extents == ():
         return
     symbols = [*access_symbols(write.access), *access_symbols(read.access)]
     written, seen = _first_column(write), _first_column(read)
@@ -138,11 +149,11 @@ def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, task: Task) -> N
     row, column = (int(n) for n in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
     other = point_of(int(others[row, column]), write.extents)
     raise InferenceError(
-        f"iteration {_brackets(point_of(row, read.extents))} of {task.subject} reads "
+        f"iteration {_brackets(point_of(row, read.extents))} of {item.subject} reads "
         f"{_element(read, int(seen[row, column]))}, which iteration {_brackets(other)} writes: "
         f"iterations are independent; write to another buffer",
-        read.access.location or task.location,
-        (Note(write.access.location or task.location, "written here"),),
+        read.access.location or item.location,
+        (Note(write.access.location or item.location, "written here"),),
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from tileas_xdsl.inference.default_slots import with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
+from tileas_xdsl.inference.parity.fragment_access import LoopUses, Use
 from tileas_xdsl.layout.expr.expression import Number, dimension, dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import Table, table_of
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tileas_xdsl.inference.decisions import Decisions, InferenceError, LoopDecision, Reason
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity.completion import fully_replicated
+from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.costs import MODELS
-from tileas_xdsl.inference.parity.engine import Engine
-from tileas_xdsl.inference.parity.expansion import Expanded, expanded
-from tileas_xdsl.inference.parity.free import decide
+from tileas_xdsl.inference.parity.cumsum_expansion import Expanded, expanded
+from tileas_xdsl.inference.parity.fixed_point import Engine
+from tileas_xdsl.inference.parity.free_mode import decide
 from tileas_xdsl.inference.parity.loops import vector_of
 from tileas_xdsl.inference.parity.state import Level, State, Uses, Visit
-from tileas_xdsl.inference.parity.views import viewed
+from tileas_xdsl.inference.parity.storage_views import viewed
 from tileas_xdsl.inference.program import Loop, LoopKind, Program
 
 

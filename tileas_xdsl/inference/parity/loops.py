@@ -9,12 +9,12 @@ from math import gcd
 import numpy as np
 
 from tileas_xdsl.inference.decisions import InferenceError, LoopDecision, Note
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity.accesses import LoopUses, Use
-from tileas_xdsl.inference.parity.candidates import chosen, from_buffer, is_valid, plan
-from tileas_xdsl.inference.parity.completion import completed_fragment, fully_replicated
+from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.containment import is_compatible
+from tileas_xdsl.inference.parity.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.fragment_completion import completed_fragment
+from tileas_xdsl.inference.parity.loop_candidates import chosen, from_buffer, is_valid, plan
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, Update
 from tileas_xdsl.inference.program import Program
 from tileas_xdsl.inference.vector_width import loop_width

@@ -8,11 +8,11 @@ from functools import cached_property
 
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity import loops, products, reductions
-from tileas_xdsl.inference.parity.accesses import LoopUses, uses_of
+from tileas_xdsl.inference.parity import gemms, loops, reductions
 from tileas_xdsl.inference.parity.containment import layout_contains
+from tileas_xdsl.inference.parity.fragment_access import LoopUses, uses_of
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, State, Update, Uses, Visit
-from tileas_xdsl.inference.parity.views import viewed
+from tileas_xdsl.inference.parity.storage_views import viewed
 from tileas_xdsl.inference.program import (
     CumSum,
     Gemm,
@@ -106,7 +106,7 @@ class Engine:
             case Reduce():
                 return reductions.visit(self.program, operation, level, layouts)
             case Gemm():
-                return products.visit(self.program, operation, layouts)
+                return gemms.visit(self.program, operation, layouts)
 
     @property
     def strict_layouts(self) -> frozenset[str]:
@@ -138,7 +138,7 @@ class Engine:
             if known.same_function(layout):
                 return
         elif not isinstance(known, FragmentMap) and not isinstance(layout, FragmentMap):
-            merged = products.merged(known, layout, buffer.shape, buffer.bits)
+            merged = gemms.merged(known, layout, buffer.shape, buffer.bits)
             if merged is not None:
                 state.layouts[name] = merged
                 return

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.costs import byte_addresses
-from tileas_xdsl.inference.improved.memory import MemoryUse, vector_of, warp_cost
-from tileas_xdsl.inference.improved.tasks import Task
+from tileas_xdsl.inference.improved.cost_model import byte_addresses
+from tileas_xdsl.inference.improved.memory_access import MemoryUse, vector_of, warp_cost
+from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Buffer, Program, Scope
 from tileas_xdsl.inference.staging import row_major
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
@@ -24,7 +24,7 @@ GAIN = 0.75
 
 def plain_layouts(
     program: Program,
-    tasks: Sequence[Task],
+    work_items: Sequence[WorkItem],
     runs: Mapping[int, FragmentMap],
     prescribed: Mapping[str, AnyLayout],
 ) -> dict[str, AnyLayout]:
@@ -37,10 +37,10 @@ def plain_layouts(
         if buffer.scope is not Scope.SHARED or name in prescribed:
             continue
         uses = [
-            (task, use)
-            for task in tasks
-            for use in task.memory
-            if use.buffer.name == name and task.number in runs
+            (item, use)
+            for item in work_items
+            for use in item.memory
+            if use.buffer.name == name and item.number in runs
         ]
         bits = 0 if _has_views(program, buffer) else _best_swizzle(buffer, uses, runs)
         found[name] = _row_major(buffer, bits)
@@ -57,7 +57,7 @@ def _has_views(program: Program, buffer: Buffer) -> bool:
 
 def _best_swizzle(
     buffer: Buffer,
-    uses: Sequence[tuple[Task, MemoryUse]],
+    uses: Sequence[tuple[WorkItem, MemoryUse]],
     runs: Mapping[int, FragmentMap],
 ) -> int:
     if len(buffer.shape) < 2 or buffer.shape[-1] * buffer.bits % 128 or not uses:
@@ -70,16 +70,16 @@ def _best_swizzle(
 def _wavefronts(
     buffer: Buffer,
     bits: int,
-    uses: Sequence[tuple[Task, MemoryUse]],
+    uses: Sequence[tuple[WorkItem, MemoryUse]],
     runs: Mapping[int, FragmentMap],
 ) -> float:
     total = 0.0
-    for task, use in uses:
-        width = vector_of(runs[task.number], task.memory)
+    for item, use in uses:
+        width = vector_of(runs[item.number], item.memory)
         addresses = byte_addresses(use)
         if addresses is not None:
             addresses = Swizzle(bits, 4, 3)(np.maximum(addresses, 0))
-        total += task.trips * warp_cost(use, runs[task.number], width, addresses)
+        total += item.trips * warp_cost(use, runs[item.number], width, addresses)
     return total
 
 

@@ -6,15 +6,11 @@ of layouts and indices comes back in its simplest form.
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.layout.expr.expression import Number, symbol
+from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
+from tileas_xdsl.layout.expr.expression import Number
 from tileas_xdsl.layout.expr.tables import Table, expression_of, linearized, variables_of_box
-
-REPLICA = symbol(0)
 
 
 def slot_expression(slots: Table) -> Number | None:
@@ -66,31 +62,3 @@ def map_from(
     if thread is None or slot is None:
         return None
     return FragmentMap(slots.shape, thread, slot, block, len(threads))
-
-
-def fully_replicated(shape: tuple[int, ...], block: int) -> FragmentMap:
-    """Every thread holds every element, in row-major order."""
-    slot = linearized(variables_of_box(len(shape)), shape)
-    return FragmentMap(shape, REPLICA if block > 1 else 0, slot, block, block)
-
-
-def is_everywhere(layout: FragmentMap) -> bool:
-    """Whether every thread holds every element (decided without a table where it is written so)."""
-    if layout.replicas == layout.threads and layout.thread == REPLICA:
-        return True
-    return bool((owner_counts(layout) == layout.threads).all())
-
-
-def owner_counts(layout: FragmentMap) -> Table:
-    """`(elements,)`: how many threads hold each element."""
-    if layout.replicas == 1:
-        return np.ones(prod(layout.shape), dtype=np.int64)
-    owners = np.sort(layout.thread_table.reshape(layout.replicas, -1), axis=0)
-    return 1 + np.count_nonzero(owners[1:] != owners[:-1], axis=0)
-
-
-def is_one_to_one(layout: FragmentMap) -> bool:
-    """Whether no slot of a thread holds two elements; `held`, which is kept, decides."""
-    elements = np.arange(prod(layout.shape)).reshape(layout.shape)
-    held = layout.held[layout.thread_table, layout.slot_table[None]]
-    return bool((held == elements[None]).all())

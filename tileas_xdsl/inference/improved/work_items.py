@@ -8,9 +8,9 @@ from functools import cached_property
 from math import prod
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.memory import MemoryUse
-from tileas_xdsl.inference.improved.uses import Use
-from tileas_xdsl.inference.improved.views import Views
+from tileas_xdsl.inference.improved.fragment_access import Use
+from tileas_xdsl.inference.improved.memory_access import MemoryUse
+from tileas_xdsl.inference.improved.storage_views import Views
 from tileas_xdsl.inference.program import (
     Access,
     AccessKind,
@@ -27,7 +27,7 @@ from tileas_xdsl.layout.expr.tables import variables_of_box
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class WorkItem:
     """Operation `number`, which runs `trips` times.
 
     `follows` names the fragment whose elements are the iterations (the source of a reduction);
@@ -55,7 +55,7 @@ class Task:
         """The accesses to one fragment."""
         return [use for use in self.uses if use.name == name]
 
-    def staged(self, name: str) -> Task:
+    def staged(self, name: str) -> WorkItem:
         """The same with accesses to a fragment as accesses to shared memory."""
         moved = [
             MemoryUse(
@@ -95,13 +95,13 @@ class Task:
         return any(use.writes for use in self.memory)
 
 
-def task_of(
+def work_item_of(
     program: Program,
     number: int,
     views: Views,
     required: Mapping[str, FragmentMap] | None = None,
-) -> Task:
-    """Operation `number` as a task, accesses to views rewritten.
+) -> WorkItem:
+    """Operation `number` as a work item, accesses to views rewritten.
 
     `required` are the layouts of a product's operands.
     """
@@ -130,7 +130,7 @@ def _product(
     trips: int,
     views: Views,
     required: Mapping[str, FragmentMap],
-) -> Task:
+) -> WorkItem:
     """A matrix product: its fragments as whole, the accumulator read and written."""
     uses: list[Use] = []
     for name in (gemm.a, gemm.b, gemm.c):
@@ -143,10 +143,10 @@ def _product(
                 for kind in kinds
             ]
     extents = program.buffers[gemm.c].shape
-    return Task(number, gemm, extents, tuple(uses), (), trips, None, dict(required))
+    return WorkItem(number, gemm, extents, tuple(uses), (), trips, None, dict(required))
 
 
-def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -> Task:
+def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -> WorkItem:
     uses: list[Use] = []
     memory: list[MemoryUse] = []
     for access in loop.accesses:
@@ -158,7 +158,7 @@ def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -
             memory.append(MemoryUse(access, buffer, loop.extents, loop.inner))
     names = {access.buffer for access in loop.accesses} & set(views.first)
     renamed = frozenset(views.first[name] for name in names if views.first[name] != name)
-    return Task(number, loop, loop.extents, tuple(uses), tuple(memory), trips, renamed=renamed)
+    return WorkItem(number, loop, loop.extents, tuple(uses), tuple(memory), trips, renamed=renamed)
 
 
 def _whole(
@@ -168,7 +168,7 @@ def _whole(
     trips: int,
     indices: tuple[Number, ...],
     views: Views,
-) -> Task:
+) -> WorkItem:
     """A reduction: the elements of the source are its iterations."""
     source, target = program.buffers[operation.source], program.buffers[operation.target]
     at = variables_of_box(len(source.shape))
@@ -185,4 +185,4 @@ def _whole(
         else:
             memory.append(MemoryUse(access, buffer, source.shape))
     follows = views.first[source.name] if source.scope is Scope.FRAGMENT else None
-    return Task(number, operation, source.shape, tuple(uses), tuple(memory), trips, follows)
+    return WorkItem(number, operation, source.shape, tuple(uses), tuple(memory), trips, follows)

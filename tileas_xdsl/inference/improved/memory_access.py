@@ -9,7 +9,7 @@ from math import gcd, prod
 import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.uses import access_symbols
+from tileas_xdsl.inference.improved.fragment_access import access_symbols
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Scope
 from tileas_xdsl.layout.access import WARP, by_warp, sectors
 from tileas_xdsl.layout.banks import wavefronts

@@ -13,7 +13,7 @@ from tileas_xdsl.inference.gemm_layouts import (
     shared_layout,
     swizzle_of,
 )
-from tileas_xdsl.inference.improved.views import Views
+from tileas_xdsl.inference.improved.storage_views import Views
 from tileas_xdsl.inference.program import Gemm, Program, Scope
 from tileas_xdsl.layout.composed import AnyLayout
 

@@ -1,4 +1,16 @@
-"""Free mode: each operation of a component may decide first; the cheapest outcome is taken."""
+"""Free mode of TileLang's inference: each operation of a component decides first, in turn.
+
+TileLang infers at three levels: strict (what an instruction prescribes), common (what follows from
+known layouts), free (an operation may plan).  Where common leaves operations undecided, their order
+matters: the first one in free mode plans, and the others follow it or plan themselves.
+
+    x: copy global -> f      root x: f as global memory likes it, y follows
+    y: g[i] = f[i] + 1       root y: f as y plans it, x follows
+
+Every member of a component is tried as root on a copy of the state, then the others in the order of
+the program; conflicts discard the trial, the cheapest outcome is taken, the earliest of equal ones.
+Source: TileLang 0.1.15, `src/transform/layout_inference.cc`, `InferInFreeMode`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +19,7 @@ from dataclasses import dataclass
 from tileas_xdsl.inference.decisions import Considered, InferenceError
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.costs import Cost, CostModel
-from tileas_xdsl.inference.parity.engine import Engine
+from tileas_xdsl.inference.parity.fixed_point import Engine
 from tileas_xdsl.inference.parity.state import Level, State
 
 

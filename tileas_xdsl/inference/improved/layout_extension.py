@@ -1,8 +1,15 @@
-"""Layouts of whole buffers from loops that touch a part of them, or some elements more often.
+"""Extend a loop's layout to a whole buffer of which the loop touches a part, or some often.
 
-The indices are solved for the variables of the loop, dimension by dimension.  What the solution
-does not need of an element's coordinates goes into higher slots, 0 for elements that are touched;
-variables that no index tells are copies.  Tables decide whether the result is right.
+The indices are solved for the variables of the loop, dimension by dimension (mixed-radix digits,
+`a*i + b*j + c` with digits that do not overlap, `(i + b) % n` and `i // n + b`).  For `f[2*i + 1]`
+with i in range(8) and f of 16 elements:
+
+    e = 2*i + 1   ->   i = (e - 1) % 16 // 2,   extra = (e - 1) % 2
+    thread(e) = thread_of_iteration(i)          slot(e) = slot_of_iteration(i) + extra * slots
+
+What the solution does not need of an element's coordinates goes into higher slots, 0 for elements
+that are touched; variables that no index mentions become copies (symbols).  A table of the result
+decides whether it is right: `is_injective`, threads in the block, slots not negative.
 """
 
 from __future__ import annotations
@@ -14,9 +21,9 @@ from math import prod
 
 import numpy as np
 
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import REPLICA, is_one_to_one, map_from
-from tileas_xdsl.inference.improved.uses import MAX_POINTS, Use
+from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
+from tileas_xdsl.inference.improved.expression_recovery import map_from
+from tileas_xdsl.inference.improved.fragment_access import MAX_POINTS, Use
 from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol, symbols_of
 from tileas_xdsl.layout.expr.simplification import simplified
 from tileas_xdsl.layout.expr.tables import (
@@ -93,7 +100,7 @@ def _map(use: Use, block: int, thread: Number, slot: Number, copies: int) -> Fra
     if threads.min(initial=0) < 0 or threads.max(initial=0) >= block or raw.slot_table.min() < 0:
         return None
     found = map_from(threads, thread, raw.slot_table, slot, block)
-    return found if found is not None and is_one_to_one(found) else None
+    return found if found is not None and found.is_injective else None
 
 
 def _solved(use: Use) -> Solution | None:

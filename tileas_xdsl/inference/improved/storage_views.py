@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tileas_xdsl.inference.decisions import InferenceError
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import REPLICA, map_from
+from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
+from tileas_xdsl.inference.improved.expression_recovery import map_from
 from tileas_xdsl.inference.program import Access, Buffer, Program, Scope
 from tileas_xdsl.layout.expr.expression import substituted
 from tileas_xdsl.layout.expr.tables import delinearized, linearized, variables_of_box

@@ -8,9 +8,9 @@ from math import ceil, prod
 import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.memory import MemoryUse, vector_of, warp_cost
-from tileas_xdsl.inference.improved.tasks import Task
-from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.inference.improved.fragment_access import Use
+from tileas_xdsl.inference.improved.memory_access import MemoryUse, vector_of, warp_cost
+from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import CumSum, Gemm
 from tileas_xdsl.layout.access import SECTOR_BYTES, WARP
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
@@ -48,19 +48,19 @@ class Estimate:
 NOTHING = Estimate(0, 0, 0)
 
 
-def estimate(task: Task, runs: FragmentMap) -> Estimate:
+def estimate(item: WorkItem, runs: FragmentMap) -> Estimate:
     """What an operation costs where `runs` says who runs its iterations."""
-    inner = prod(getattr(task.operation, "inner", ()))
+    inner = prod(getattr(item.operation, "inner", ()))
     warps = warps_of(runs)
-    often = task.trips * inner
-    work = _work(task, runs, warps) * often
-    width = vector_of(runs, task.memory)
+    often = item.trips * inner
+    work = _work(item, runs, warps) * often
+    width = vector_of(runs, item.memory)
     memory = least = 0.0
-    for use in task.memory:
+    for use in item.memory:
         copies = (1 if use.writes else 1 + CACHED * (runs.replicas - 1)) / runs.replicas
         share = warp_cost(use, runs, width, byte_addresses(use)) + ISSUE * runs.slots / width
         memory += often * warps * share * copies
-        least += often * task.total * use.buffer.bits / 8 / SECTOR_BYTES
+        least += often * item.total * use.buffer.bits / 8 / SECTOR_BYTES
     return Estimate(work, memory, least)
 
 
@@ -75,16 +75,16 @@ def warps_of(runs: FragmentMap) -> int:
     return max(1, len(np.unique(runs.thread_table // WARP)))
 
 
-def _work(task: Task, runs: FragmentMap, warps: int) -> float:
+def _work(item: WorkItem, runs: FragmentMap, warps: int) -> float:
     instructions = runs.slots * max(1.0, warps * ISSUE)
-    if isinstance(task.operation, Gemm):
+    if isinstance(item.operation, Gemm):
         return 0.0
-    if isinstance(task.operation, CumSum):
+    if isinstance(item.operation, CumSum):
         return 2 * instructions + CROSS_WARPS
-    for use in task.uses:
+    for use in item.uses:
         if use.combines:
             return instructions + combining(use, runs, warps)
-    return instructions * max(1, len(task.uses))
+    return instructions * max(1, len(item.uses))
 
 
 def combining(use: Use, runs: FragmentMap, warps: int) -> float:

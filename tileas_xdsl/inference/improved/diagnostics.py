@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from tileas_xdsl.inference.decisions import InferenceError, Note
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.choices import is_overtaken
-from tileas_xdsl.inference.improved.forms import is_one_to_one
 from tileas_xdsl.inference.improved.legality import Fault, Violation, violation
 from tileas_xdsl.inference.improved.propagation import Assignment
-from tileas_xdsl.inference.improved.tasks import Task
+from tileas_xdsl.inference.improved.search import is_overtaken
+from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Loop, Program
 
 
@@ -42,43 +41,43 @@ def _check(
         text = f"uses threads outside of the block of {block}"
     elif layout.slot_table.min(initial=0) < 0:
         text = "uses slots below 0"
-    elif not is_one_to_one(layout):
+    elif not layout.is_injective:
         text = "puts several elements into one slot of a thread"
     if text:
         raise InferenceError(f"the layout prescribed for {subject}, {layout}, {text}", location)
 
 
-def refused(task: Task, found: Assignment) -> InferenceError:
-    """Why `task` cannot run, whatever is converted."""
-    operation = task.operation
+def refused(item: WorkItem, found: Assignment) -> InferenceError:
+    """Why `item` cannot run, whatever is converted."""
+    operation = item.operation
     annotation = operation.annotation if isinstance(operation, Loop) else None
-    is_prescribed = annotation is not None and not is_overtaken(task, annotation)
-    for use in task.uses:
+    is_prescribed = annotation is not None and not is_overtaken(item, annotation)
+    for use in item.uses:
         layout = found.layouts.get(use.name)
         if annotation is None or layout is None or not is_prescribed:
             continue
         fault = violation(annotation, use, layout)
         if fault is not None:
             return InferenceError(
-                f"{told(fault, task)}; no conversion of {use.name} serves the layout prescribed "
+                f"{told(fault, item)}; no conversion of {use.name} serves the layout prescribed "
                 f"for the loop",
-                use.access.location or task.location,
-                _fixed_by(use.name, found, task),
+                use.access.location or item.location,
+                _fixed_by(use.name, found, item),
             )
-    first = task.uses[0].access if task.uses else None
-    names = ", ".join(task.fragments)
+    first = item.uses[0].access if item.uses else None
+    names = ", ".join(item.fragments)
     return InferenceError(
-        f"no layout lets {task.subject} run: it reads memory that it changes, and copies of its "
+        f"no layout lets {item.subject} run: it reads memory that it changes, and copies of its "
         f"iterations, which {names} needs in several threads, would overtake one another",
-        (first.location if first else "") or task.location,
+        (first.location if first else "") or item.location,
     )
 
 
-def told(fault: Violation, task: Task) -> str:
+def told(fault: Violation, item: WorkItem) -> str:
     """`element f[0,8] lives in thread 2, loop 'k.mlir:14:3' runs it on thread 10`."""
     element = f"element {fault.use.name}[{','.join(map(str, fault.element))}]"
-    where = f"'{task.location}'" if task.location else task.subject
-    noun = "loop" if isinstance(task.operation, Loop) else "operation"
+    where = f"'{item.location}'" if item.location else item.subject
+    noun = "loop" if isinstance(item.operation, Loop) else "operation"
     if fault.fault is Fault.UNKNOWN:
         return f"any element of {fault.use.name} may be touched by {noun} {where}"
     home = _threads(fault.owners)
@@ -94,10 +93,10 @@ def _threads(owners: tuple[int, ...]) -> str:
     return f"threads {shown}" + (f" and {len(owners) - 4} more" if len(owners) > 4 else "")
 
 
-def _fixed_by(name: str, found: Assignment, task: Task) -> tuple[Note, ...]:
+def _fixed_by(name: str, found: Assignment, item: WorkItem) -> tuple[Note, ...]:
     origin = found.origins.get(name)
-    rule = "an annotation" if origin is None else f"operation {origin.task}, {origin.rule}"
-    return (Note(task.location, f"{name} has its layout by {rule}"),)
+    rule = "an annotation" if origin is None else f"operation {origin.item}, {origin.rule}"
+    return (Note(item.location, f"{name} has its layout by {rule}"),)
 
 
 def too_large(

@@ -11,9 +11,9 @@ import numpy as np
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.default_slots import inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity.accesses import LoopUses, Use
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.containment import contains, is_compatible, runs
+from tileas_xdsl.inference.parity.fragment_access import LoopUses, Use
 from tileas_xdsl.inference.parity.state import BufferLayout
 from tileas_xdsl.inference.program import Program
 from tileas_xdsl.inference.vector_width import least_padding, loop_width

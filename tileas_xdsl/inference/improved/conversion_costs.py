@@ -9,7 +9,6 @@ import numpy as np
 
 from tileas_xdsl.inference.closed_form import layout_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import is_everywhere
 from tileas_xdsl.layout.convert import plan_conversion
 from tileas_xdsl.layout.convert.origins import find_origins
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
@@ -41,7 +40,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     if source.same_function(target):
         return 0
     warps = -(-source.threads // 32)
-    if is_everywhere(source):
+    if source.is_fully_replicated:
         return warps * target.slots * DEFAULT_WEIGHTS.alu
     memory = _through_memory(source, target, bits)
     tile = _fragment(source)
@@ -51,8 +50,8 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     if kind in ("identity", "permutation"):
         return warps * target.slots * DEFAULT_WEIGHTS.alu * (kind == "permutation")
     if kind == "shuffle":
-        words = -(-target.slots * bits // 32)
-        shuffles = warps * words * DEFAULT_WEIGHTS.shuffle + DEFAULT_WEIGHTS.shuffle_latency
+        description = -(-target.slots * bits // 32)
+        shuffles = warps * description * DEFAULT_WEIGHTS.shuffle + DEFAULT_WEIGHTS.shuffle_latency
         return min(memory, shuffles)
     return memory
 
@@ -80,6 +79,6 @@ def _through_memory(source: FragmentMap, target: FragmentMap, bits: int) -> floa
     """Stores of the source, a barrier, loads of the target, in words without conflicts."""
     weights = DEFAULT_WEIGHTS
     warps = -(-source.threads // 32)
-    words = warps * -(-(source.slots + target.slots) * bits // 32)
-    cycles = words * (weights.wavefront + weights.access)
+    description = warps * -(-(source.slots + target.slots) * bits // 32)
+    cycles = description * (weights.wavefront + weights.access)
     return cycles + 2 * weights.barrier + weights.shared_latency

@@ -27,7 +27,7 @@ MOST_SAMPLES = 64
 
 
 @dataclass(frozen=True)
-class Question:
+class CheckedProgram:
     """Is `decisions` a right answer to `program`?"""
 
     program: Program

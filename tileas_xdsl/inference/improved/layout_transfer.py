@@ -1,7 +1,10 @@
-"""Layouts handed on: from a buffer to the loops that touch it, from a loop to its buffers.
+"""Transfer layouts: from a buffer to the loops that touch it, and from a loop to its buffers.
 
 Both directions are relational images of tables, so that they exist for every access; what may fail
-is to find expressions for the result.
+is to find expressions for the result.  With `owner(e)` the threads that hold element e:
+
+    pulled: iteration i runs on owner(index(i))                   (read or write where data is)
+    pushed: element e is held by {thread(i) : index(i) = e}       (data goes where it is used)
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ from math import prod
 
 import numpy as np
 
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import REPLICA, is_one_to_one, map_from, map_of
-from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
+from tileas_xdsl.inference.improved.expression_recovery import map_from, map_of
+from tileas_xdsl.inference.improved.fragment_access import Use
 from tileas_xdsl.layout.expr.expression import substituted
 from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
 
@@ -108,7 +111,7 @@ def pushed(runs: FragmentMap, use: Use) -> FragmentMap | None:
     slots = _slots(runs, elements, threads[0], count)
     shape = use.buffer.shape
     found = map_of(threads.reshape(len(threads), *shape), slots.reshape(shape), runs.threads)
-    return found if found is not None and is_one_to_one(found) else None
+    return found if found is not None and found.is_injective else None
 
 
 def _owners(runs: FragmentMap, elements: Table, count: int) -> Table | None:

@@ -1,4 +1,10 @@
-"""One operation at a time: who could run it, what that asks of its fragments, what it costs."""
+"""Search for how one work item runs: candidates by what is known, priced, the cheapest taken.
+
+A candidate is a layout of the iterations (who runs which).  Likely ones come first: the annotation,
+where a known fragment is (`pulled`), plans along memory.  Each is assessed for every fragment of
+the item: right as it is, right with a layout that follows (`pushed`, `extended`), or converted.
+The first candidate that needs no conversion ends the search; else conversions compete by cost.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +12,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tileas_xdsl.inference.decisions import Considered
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.conversions import expected_cost
-from tileas_xdsl.inference.improved.costs import NOTHING, Estimate, estimate, registers_of, warps_of
-from tileas_xdsl.inference.improved.extension import extended
-from tileas_xdsl.inference.improved.forms import fully_replicated, is_everywhere, is_one_to_one
+from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
+from tileas_xdsl.inference.improved.conversion_costs import expected_cost
+from tileas_xdsl.inference.improved.cost_model import (
+    NOTHING,
+    Estimate,
+    estimate,
+    registers_of,
+    warps_of,
+)
+from tileas_xdsl.inference.improved.fragment_access import Use
+from tileas_xdsl.inference.improved.layout_candidates import LayoutCandidate, local_plans, plans
+from tileas_xdsl.inference.improved.layout_extension import extended
+from tileas_xdsl.inference.improved.layout_transfer import pulled, pushed
 from tileas_xdsl.inference.improved.legality import Violation, selections, violation
-from tileas_xdsl.inference.improved.moves import pulled, pushed
-from tileas_xdsl.inference.improved.plans import Plan, local_plans, plans
-from tileas_xdsl.inference.improved.pressure import limit_of
-from tileas_xdsl.inference.improved.tasks import Task
-from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.inference.improved.register_pressure import limit_of
+from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Loop
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 
@@ -36,13 +47,13 @@ PLANS = 3
 
 @dataclass(frozen=True)
 class Choice:
-    """Who runs a task (None: the task is a product), and what becomes of its fragments.
+    """Who runs a work item (None: the work item is a product), and what becomes of its fragments.
 
     `fresh` are layouts for fragments that had none, `open` those of them that it cannot give one;
-    `converted` are fragments that the task sees in another layout, at `moved` cycles.
+    `converted` are fragments that the work item sees in another layout, at `moved` cycles.
     """
 
-    words: str
+    description: str
     runs: FragmentMap | None
     fresh: Layouts = field(default_factory=dict[str, FragmentMap])
     converted: Layouts = field(default_factory=dict[str, FragmentMap])
@@ -51,32 +62,32 @@ class Choice:
     moved: float = 0
     registers: int = 0
     problems: tuple[Violation, ...] = ()
-    crowd: int = 0
-    """Registers of a thread for what is converted, while the task runs."""
+    conversion_registers: int = 0
+    """Registers of a thread for what is converted, while the work item runs."""
     staged: tuple[str, ...] = ()
-    """Fragments that the task sees in shared memory."""
+    """Fragments that the work item sees in shared memory."""
 
     @property
     def cycles(self) -> float:
-        """What the task costs, conversions included."""
+        """What the work item costs, conversions included."""
         return self.estimate.cycles + self.moved
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The choice for a task, and all that was considered."""
+class SearchResult:
+    """The choice for a work item, and all that was considered."""
 
     choice: Choice
     considered: tuple[Considered, ...] = ()
 
 
-class Chooser:
-    """Chooses for tasks of one program; what was once found is kept."""
+class CandidateSearch:
+    """Chooses for work items of one program; what was once found is kept."""
 
     def __init__(self, block: int) -> None:
         self.block = block
         self._maps: dict[FragmentMap, FragmentMap] = {}
-        self._verdicts: dict[tuple[object, ...], Verdict | None] = {}
+        self._verdicts: dict[tuple[object, ...], SearchResult | None] = {}
         self._estimates: dict[tuple[object, ...], Estimate] = {}
         self._extends = False
 
@@ -84,39 +95,41 @@ class Chooser:
         """The one object for all equal layouts, whose tables are then made once."""
         return self._maps.setdefault(layout, layout)
 
-    def choose(self, task: Task, layouts: Layouts, *, extend: bool = False) -> Verdict | None:
-        """The best choice for `task` among fragments of which some have layouts; None if none.
+    def choose(
+        self, item: WorkItem, layouts: Layouts, *, extend: bool = False
+    ) -> SearchResult | None:
+        """The best choice for `item` among fragments of which some have layouts; None if none.
 
         With `extend` it may also give layouts to fragments that it touches only in part.
         """
-        key = (task.number, extend, *(id(layouts.get(name)) for name in task.fragments))
+        key = (item.number, extend, *(id(layouts.get(name)) for name in item.fragments))
         if key not in self._verdicts:
             self._extends = extend
-            self._verdicts[key] = self._chosen(task, layouts)
+            self._verdicts[key] = self._chosen(item, layouts)
         return self._verdicts[key]
 
-    def forced(self, task: Task, layouts: Layouts, plan: Plan) -> Choice | None:
-        """The choice where `plan` runs the task; None if that is impossible."""
-        return self._assessed(task, layouts, plan.words, self.kept(plan.runs))
+    def forced(self, item: WorkItem, layouts: Layouts, plan: LayoutCandidate) -> Choice | None:
+        """The choice where `plan` runs the work item; None if that is impossible."""
+        return self._assessed(item, layouts, plan.description, self.kept(plan.runs))
 
-    def _chosen(self, task: Task, layouts: Layouts) -> Verdict | None:
-        if task.required:
-            return Verdict(self._product(task, layouts))
+    def _chosen(self, item: WorkItem, layouts: Layouts) -> SearchResult | None:
+        if item.required:
+            return SearchResult(self._product(item, layouts))
         found: list[Choice] = []
-        for words, runs in self._candidates(task, layouts):
-            choice = self._assessed(task, layouts, words, self.kept(runs))
+        for description, runs in self._candidates(item, layouts):
+            choice = self._assessed(item, layouts, description, self.kept(runs))
             if choice is None:
                 continue
             found.append(choice)
             if self._is_good(choice):
                 break
         is_good = any(self._is_good(choice) for choice in found)
-        if not found or (not is_good and task.follows is None):
-            found += self._more(task, layouts)
+        if not found or (not is_good and item.follows is None):
+            found += self._more(item, layouts)
         if not found:
             return None
         best = min(found, key=self._order)
-        return Verdict(best, tuple(_considered(c, best) for c in found))
+        return SearchResult(best, tuple(_considered(c, best) for c in found))
 
     def _order(self, choice: Choice) -> tuple[float, ...]:
         """What fits into registers first, then by cycles and registers."""
@@ -127,7 +140,9 @@ class Chooser:
         """Registers that a thread does not have, for fragments or for the values of its steps."""
         steps = 0 if choice.runs is None else choice.runs.slots
         limit = limit_of(self.block)
-        return max(0, choice.crowd + choice.registers - limit) + max(0, steps - limit)
+        return max(0, choice.conversion_registers + choice.registers - limit) + max(
+            0, steps - limit
+        )
 
     def _is_good(self, choice: Choice) -> bool:
         """Whether nothing better is to be expected."""
@@ -135,85 +150,85 @@ class Chooser:
             choice.open or choice.moved or choice.estimate.is_wasteful or self._excess(choice)
         )
 
-    def _product(self, task: Task, layouts: Layouts) -> Choice:
+    def _product(self, item: WorkItem, layouts: Layouts) -> Choice:
         fresh: dict[str, FragmentMap] = {}
         converted: dict[str, FragmentMap] = {}
-        for name, wanted in task.required.items():
+        for name, wanted in item.required.items():
             if name not in layouts:
                 fresh[name] = self.kept(wanted)
             elif not layouts[name].same_function(wanted):
                 converted[name] = self.kept(wanted)
-        moved = sum(_moved(layouts[n], to, task.uses_of(n)) for n, to in converted.items())
-        return Choice("the product's own layout", None, fresh, converted, moved=moved * task.trips)
+        moved = sum(_moved(layouts[n], to, item.uses_of(n)) for n, to in converted.items())
+        return Choice("the product's own layout", None, fresh, converted, moved=moved * item.trips)
 
-    def _candidates(self, task: Task, layouts: Layouts) -> Iterator[tuple[str, FragmentMap]]:
-        """Who could run the task, the likely ones first."""
-        annotation = _annotation(task)
+    def _candidates(self, item: WorkItem, layouts: Layouts) -> Iterator[tuple[str, FragmentMap]]:
+        """Who could run the work item, the likely ones first."""
+        annotation = _annotation(item)
         if annotation is not None:
             yield "annotation of the loop", annotation
             return
-        if task.follows is not None and task.follows in layouts:
-            yield from _following(task, layouts[task.follows])
+        if item.follows is not None and item.follows in layouts:
+            yield from _following(item, layouts[item.follows])
             return
-        known = [(use, layouts[use.name]) for use in _sources(task) if use.name in layouts]
-        if not any(not is_everywhere(layout) for _, layout in known):
-            yield from ((plan.words, plan.runs) for plan in self.plans(task))
+        known = [(use, layouts[use.name]) for use in _sources(item) if use.name in layouts]
+        if not any(not layout.is_fully_replicated for _, layout in known):
+            yield from ((plan.description, plan.runs) for plan in self.plans(item))
         seen: set[FragmentMap] = set()
         for use, layout in known:
             own = [(u, m) for u, m in known if u.name == use.name]
             for others in [known, own] if len(own) < len(known) else [known]:
-                for words, runs in _pulled(use, layout, others, task):
+                for description, runs in _pulled(use, layout, others, item):
                     if runs not in seen:
                         seen.add(runs)
-                        yield words, runs
+                        yield description, runs
 
-    def plans(self, task: Task, *, by_rows: bool = False) -> list[Plan]:
-        """Layouts of a task that no fragment prescribes."""
-        annotation = _annotation(task)
+    def plans(self, item: WorkItem, *, by_rows: bool = False) -> list[LayoutCandidate]:
+        """Layouts of a work item that no fragment prescribes."""
+        annotation = _annotation(item)
         if annotation is not None:
-            return [Plan("annotation of the loop", annotation)]
-        return plans(task.extents, task.memory, self.block, by_rows=by_rows)
+            return [LayoutCandidate("annotation of the loop", annotation)]
+        return plans(item.extents, item.memory, self.block, by_rows=by_rows)
 
-    def _more(self, task: Task, layouts: Layouts) -> list[Choice]:
+    def _more(self, item: WorkItem, layouts: Layouts) -> list[Choice]:
         """Choices by conversion: as memory likes it, or everything everywhere."""
-        if _annotation(task) is not None:
+        if _annotation(item) is not None:
             return []
-        every = Plan("all threads run it", fully_replicated(task.extents, self.block))
-        ways = [] if task.follows in layouts else self.plans(task)
-        found = [self.forced(task, layouts, plan) for plan in ways[:PLANS]]
-        found += [self._localised(task, layouts, name) for name in task.fragments]
+        every = LayoutCandidate("all threads run it", fully_replicated(item.extents, self.block))
+        ways = [] if item.follows in layouts else self.plans(item)
+        found = [self.forced(item, layouts, plan) for plan in ways[:PLANS]]
+        found += [self._localised(item, layouts, name) for name in item.fragments]
         if not any(c is not None and not c.open for c in found):
-            found.append(self.forced(task, layouts, every))
+            found.append(self.forced(item, layouts, every))
         return [choice for choice in found if choice is not None]
 
-    def _localised(self, task: Task, layouts: Layouts, name: str) -> Choice | None:
+    def _localised(self, item: WorkItem, layouts: Layouts, name: str) -> Choice | None:
         """A choice where the accesses to one fragment, that disagree, are local."""
-        uses = task.uses_of(name)
+        uses = item.uses_of(name)
         for plan in local_plans(uses, self.block):
             target = self.kept(plan.runs)
             runs = pulled(uses[0], target, [(use, target) for use in uses])
             if runs is not None:
-                words = f"{name}: {plan.words}"
-                return self._assessed(task, layouts, words, self.kept(runs), {name: target})
+                description = f"{name}: {plan.description}"
+                return self._assessed(item, layouts, description, self.kept(runs), {name: target})
         return None
 
     def _assessed(
         self,
-        task: Task,
+        item: WorkItem,
         layouts: Layouts,
-        words: str,
+        description: str,
         runs: FragmentMap,
         hints: Layouts = NO_LAYOUTS,
     ) -> Choice | None:
-        if not is_one_to_one(runs) or is_overtaken(task, runs):
+        if not runs.is_injective or is_overtaken(item, runs):
             return None
         fresh: dict[str, FragmentMap] = {}
         converted: dict[str, FragmentMap] = {}
         problems: list[Violation] = []
         missing: list[str] = []
-        moved, registers, crowd, chosen = 0.0, 0, 0, 0
-        for name in task.fragments:
-            uses = task.uses_of(name)
+        moved, registers, conversion_registers, chosen = 0.0, 0, 0, 0
+        for name in item.fragments:
+            uses = item.uses_of(name)
             fault = _fault(runs, uses, layouts[name]) if name in layouts else None
             if name in layouts and fault is None:
                 chosen += _selected(runs, uses, layouts[name])
@@ -228,35 +243,35 @@ class Chooser:
                     registers += registers_of(target, uses[0].buffer.bits)
                 continue
             problems.append(fault)
-            if (target is None or _is_bulky(target, uses)) and task.can_stage(name):
-                return self._staged(task, layouts, words, runs, name)
+            if (target is None or _is_bulky(target, uses)) and item.can_stage(name):
+                return self._staged(item, layouts, description, runs, name)
             if target is None:
                 return None
             converted[name] = target
             chosen += _selected(runs, uses, target)
-            moved += task.trips * _moved(layouts[name], target, uses)
-            crowd += registers_of(target, uses[0].buffer.bits)
+            moved += item.trips * _moved(layouts[name], target, uses)
+            conversion_registers += registers_of(target, uses[0].buffer.bits)
         return Choice(
-            words,
+            description,
             runs,
             fresh,
             converted,
             tuple(missing),
-            self._estimate(task, runs),
-            moved + SELECT * task.trips * chosen * warps_of(runs),
+            self._estimate(item, runs),
+            moved + SELECT * item.trips * chosen * warps_of(runs),
             registers,
             tuple(problems),
-            crowd,
+            conversion_registers,
         )
 
     def _staged(
-        self, task: Task, layouts: Layouts, words: str, runs: FragmentMap, name: str
+        self, item: WorkItem, layouts: Layouts, description: str, runs: FragmentMap, name: str
     ) -> Choice | None:
-        """The choice where the task sees a fragment in shared memory."""
-        choice = self._assessed(task.staged(name), layouts, words, runs)
+        """The choice where the work item sees a fragment in shared memory."""
+        choice = self._assessed(item.staged(name), layouts, description, runs)
         if choice is None:
             return None
-        cost = task.trips * staging_cost(layouts[name], task.uses_of(name))
+        cost = item.trips * staging_cost(layouts[name], item.uses_of(name))
         return replace(choice, moved=choice.moved + cost, staged=(name, *choice.staged))
 
     def _target(
@@ -280,21 +295,21 @@ class Chooser:
         every = self.kept(fully_replicated(uses[0].buffer.shape, self.block))
         return every if _fault(runs, uses, every) is None else None
 
-    def _estimate(self, task: Task, runs: FragmentMap) -> Estimate:
-        key = task.number, id(runs), *(use.buffer.name for use in task.memory)
+    def _estimate(self, item: WorkItem, runs: FragmentMap) -> Estimate:
+        key = item.number, id(runs), *(use.buffer.name for use in item.memory)
         if key not in self._estimates:
-            self._estimates[key] = estimate(task, runs)
+            self._estimates[key] = estimate(item, runs)
         return self._estimates[key]
 
 
-def _annotation(task: Task) -> FragmentMap | None:
-    return task.operation.annotation if isinstance(task.operation, Loop) else None
+def _annotation(item: WorkItem) -> FragmentMap | None:
+    return item.operation.annotation if isinstance(item.operation, Loop) else None
 
 
-def _sources(task: Task) -> list[Use]:
+def _sources(item: WorkItem) -> list[Use]:
     """The accesses that may fix a loop: writes, then those with most elements, each index once."""
     seen: dict[tuple[object, ...], Use] = {}
-    for use in task.uses:
+    for use in item.uses:
         seen.setdefault((use.name, use.access.indices), use)
     return sorted(
         seen.values(),
@@ -302,27 +317,27 @@ def _sources(task: Task) -> list[Use]:
     )
 
 
-def _following(task: Task, layout: FragmentMap) -> Iterator[tuple[str, FragmentMap]]:
+def _following(item: WorkItem, layout: FragmentMap) -> Iterator[tuple[str, FragmentMap]]:
     """The elements of the source, wherever they lie."""
-    source = task.uses[0]
+    source = item.uses[0]
     runs = pulled(source, layout, [(source, layout)])
     if runs is not None:
         yield f"as {source.name} lies", runs
 
 
 def _pulled(
-    use: Use, layout: FragmentMap, known: list[tuple[Use, FragmentMap]], task: Task
+    use: Use, layout: FragmentMap, known: list[tuple[Use, FragmentMap]], item: WorkItem
 ) -> Iterator[tuple[str, FragmentMap]]:
-    words = f"as {use.name} lies"
-    ways: list[tuple[str, int, bool]] = [(words, 0, True)]
+    description = f"as {use.name} lies"
+    ways: list[tuple[str, int, bool]] = [(description, 0, True)]
     if layout.replicas > 1 and not use.writes:
         if use.free:
-            widest = max((m.alignment for m in task.memory), default=1)
+            widest = max((m.alignment for m in item.memory), default=1)
             ways += [
-                (f"{words}, its copies sharing the work {n} at a time", n, True)
+                (f"{description}, its copies sharing the work {n} at a time", n, True)
                 for n in dict.fromkeys((widest, 1))
             ]
-        ways.append((f"{words}, its first copy", 0, False))
+        ways.append((f"{description}, its first copy", 0, False))
     for text, spread, every_copy in ways:
         runs = pulled(use, layout, known, spread, every_copy)
         if runs is not None:
@@ -345,23 +360,23 @@ def _moved(layout: FragmentMap, target: FragmentMap, uses: list[Use]) -> float:
 def staging_cost(layout: FragmentMap, uses: list[Use]) -> float:
     """Cycles to store a fragment to shared memory, and to load it back where it is written."""
     ways = 1 + any(use.writes for use in uses)
-    words = -(-layout.slots * uses[0].buffer.bits // 32)
+    description = -(-layout.slots * uses[0].buffer.bits // 32)
     weights = DEFAULT_WEIGHTS
-    cycles = warps_of(layout) * words * (weights.wavefront + weights.access)
+    cycles = warps_of(layout) * description * (weights.wavefront + weights.access)
     return ways * (cycles + 2 * weights.barrier + weights.shared_latency)
 
 
 def _is_bulky(target: FragmentMap, uses: list[Use]) -> bool:
     """Whether registers are better spared: what all threads hold goes through shared memory."""
     bits = uses[0].buffer.bits
-    return is_everywhere(target) and registers_of(target, bits) > BULKY
+    return target.is_fully_replicated and registers_of(target, bits) > BULKY
 
 
 def crossings(
     layout: FragmentMap, target: FragmentMap, uses: list[Use]
 ) -> list[tuple[FragmentMap, FragmentMap]]:
-    """The conversions of a fragment: to what the task sees, where it reads or leaves elements as
-    they are; and back, where it writes.
+    """The conversions of a fragment: to what the work item sees, where it reads or keeps elements,
+    and back, where it writes.
     """
     found: list[tuple[FragmentMap, FragmentMap]] = []
     if any(not use.writes or not use.is_identity or not use.is_certain for use in uses):
@@ -371,12 +386,12 @@ def crossings(
     return found
 
 
-def is_overtaken(task: Task, runs: FragmentMap) -> bool:
+def is_overtaken(item: WorkItem, runs: FragmentMap) -> bool:
     """Whether a copy of an iteration may read memory after another copy has changed it."""
-    if runs.replicas == 1 or not any(use.writes for use in task.uses):
+    if runs.replicas == 1 or not any(use.writes for use in item.uses):
         return False
-    written = {use.buffer.name for use in task.memory if use.writes}
-    return any(not use.writes and use.buffer.name in written for use in task.memory)
+    written = {use.buffer.name for use in item.memory if use.writes}
+    return any(not use.writes and use.buffer.name in written for use in item.memory)
 
 
 def _selected(runs: FragmentMap, uses: list[Use], layout: FragmentMap) -> int:
@@ -393,4 +408,4 @@ def _considered(choice: Choice, best: Choice) -> Considered:
         verdict = f"converts {', '.join(choice.converted)}"
     else:
         verdict = "costs more" if choice.cycles > best.cycles else "costs as much, more registers"
-    return Considered(choice.words, verdict, f"{choice.cycles:.0f} cycles")
+    return Considered(choice.description, verdict, f"{choice.cycles:.0f} cycles")

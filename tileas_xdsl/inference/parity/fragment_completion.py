@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import prod
 
 from tileas_xdsl.inference.default_slots import condensed, with_replica_last
-from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity.accesses import LoopUses, Use
-from tileas_xdsl.inference.parity.candidates import completed
+from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
+from tileas_xdsl.inference.parity.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.loop_candidates import completed
 from tileas_xdsl.layout.expr.digits import Digit, Digits, digits_of
 from tileas_xdsl.layout.expr.expression import (
     Number,
@@ -20,14 +20,6 @@ from tileas_xdsl.layout.expr.expression import (
     symbols_of,
 )
 from tileas_xdsl.layout.expr.simplification import simplified
-
-
-def fully_replicated(shape: tuple[int, ...], threads: int) -> FragmentMap:
-    """Every thread holds everything, row-major."""
-    slot = 0
-    for k, extent in enumerate(shape):
-        slot = slot * extent + dimension(k)
-    return FragmentMap(shape, symbol(0), simplified(slot, shape), threads, threads)
 
 
 def completed_fragment(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.costs import registers_of
-from tileas_xdsl.inference.improved.tasks import Task
+from tileas_xdsl.inference.improved.cost_model import registers_of
+from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Buffer
 
 REGISTERS_OF_BLOCK = 65536
@@ -23,60 +23,63 @@ def limit_of(threads: int) -> int:
 
 
 def pressure(
-    tasks: Sequence[Task],
+    work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     buffers: Mapping[str, Buffer],
     always: frozenset[str] = frozenset(),
-    crowds: Mapping[int, int] = NO_CROWDS,
+    conversion_registers: Mapping[int, int] = NO_CROWDS,
 ) -> tuple[int, tuple[str, ...]]:
     """The most registers that are needed at once, and the fragments that need them, largest first.
 
-    A fragment lives from its first task to its last one, and through every run of equally often
-    repeated tasks (the body of a serial loop) where it is used outside as well or read first.
-    Those of `always` live all the time; `crowds` are what single tasks need beside.
+    A fragment lives from its first work item to its last one, and through every run of equally
+    often repeated work items (the body of a serial loop) where it is used outside as well or read
+    first.  Those of `always` live all the time; `conversion_registers` are what single work items
+    need beside.
     """
     ends: dict[str, tuple[int, int]] = {}
-    runs = list(_repeated(tasks))
+    runs = list(_repeated(work_items))
     for name in layouts:
-        at = [k for k, task in enumerate(tasks) if name in task.fragments]
+        at = [k for k, item in enumerate(work_items) if name in item.fragments]
         if name in always or not at:
-            ends[name] = (0, len(tasks) - 1) if name in always else (0, -1)
+            ends[name] = (0, len(work_items) - 1) if name in always else (0, -1)
         else:
-            ends[name] = _stretched(name, at, runs, tasks)
+            ends[name] = _stretched(name, at, runs, work_items)
     sizes = {name: registers_of(layouts[name], buffers[name].bits) for name in layouts}
     most, names = 0, ()
-    for k in range(len(tasks)):
+    for k in range(len(work_items)):
         alive = [name for name, (first, last) in ends.items() if first <= k <= last]
-        needed = sum(sizes[name] for name in alive) + crowds.get(tasks[k].number, 0)
+        needed = sum(sizes[name] for name in alive) + conversion_registers.get(
+            work_items[k].number, 0
+        )
         if needed > most:
             most, names = needed, tuple(sorted(alive, key=lambda n: -sizes[n]))
     return most, names
 
 
-def _repeated(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of neighbouring tasks that run more than once."""
+def _repeated(work_items: Sequence[WorkItem]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of neighbouring work items that run more than once."""
     first = None
-    for k, task in enumerate(tasks):
-        if task.trips > 1 and first is None:
+    for k, item in enumerate(work_items):
+        if item.trips > 1 and first is None:
             first = k
-        if task.trips <= 1 and first is not None:
+        if item.trips <= 1 and first is not None:
             yield first, k - 1
             first = None
     if first is not None:
-        yield first, len(tasks) - 1
+        yield first, len(work_items) - 1
 
 
 def _stretched(
-    name: str, at: Sequence[int], runs: Sequence[tuple[int, int]], tasks: Sequence[Task]
+    name: str, at: Sequence[int], runs: Sequence[tuple[int, int]], work_items: Sequence[WorkItem]
 ) -> tuple[int, int]:
     first, last = at[0], at[-1]
     for begin, end in runs:
         inside = [k for k in at if begin <= k <= end]
-        if inside and (len(inside) < len(at) or _reads_first(tasks[inside[0]], name)):
+        if inside and (len(inside) < len(at) or _reads_first(work_items[inside[0]], name)):
             first, last = min(first, begin), max(last, end)
     return first, last
 
 
-def _reads_first(task: Task, name: str) -> bool:
-    uses = task.uses_of(name)
+def _reads_first(item: WorkItem, name: str) -> bool:
+    uses = item.uses_of(name)
     return not uses or not uses[0].writes

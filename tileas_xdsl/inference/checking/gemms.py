@@ -10,21 +10,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileas_xdsl.inference.checking.checked_program import CheckedProgram, Mask, holders
 from tileas_xdsl.inference.checking.findings import Finding, Rule, first, threads_text
-from tileas_xdsl.inference.checking.question import Mask, Question, holders
 from tileas_xdsl.inference.program import Buffer, Gemm, Scope
 
 WARP = 32
 
 
-def wrong_products(question: Question) -> Iterator[Finding]:
+def wrong_products(question: CheckedProgram) -> Iterator[Finding]:
     """Products whose operands or accumulators are not the fragments of an instruction."""
     for number, operation in enumerate(question.program.operations):
         if isinstance(operation, Gemm):
             yield from _product(question, number, operation)
 
 
-def _product(question: Question, number: int, gemm: Gemm) -> Iterator[Finding]:
+def _product(question: CheckedProgram, number: int, gemm: Gemm) -> Iterator[Finding]:
     a, b, c = (question.program.buffers[name] for name in (gemm.a, gemm.b, gemm.c))
     text = _sizes(question.program.threads, gemm, a, b, c)
     if text:
@@ -59,7 +59,7 @@ def _sizes(threads: int, gemm: Gemm, a: Buffer, b: Buffer, c: Buffer) -> str:
     return ""
 
 
-def _held(question: Question, number: int, buffer: Buffer) -> Mask:
+def _held(question: CheckedProgram, number: int, buffer: Buffer) -> Mask:
     """`(rows, columns, threads)`: which threads hold an element of a matrix."""
     return holders(question.layout(number, buffer.name)).reshape(*buffer.shape, -1)
 
@@ -96,7 +96,12 @@ def _torn_tiles(gemm: Gemm, buffer: Buffer, tiles: Mask) -> Iterator[Finding]:
 
 
 def _operand(
-    question: Question, number: int, gemm: Gemm, buffer: Buffer, transposed: bool, needed: Mask
+    question: CheckedProgram,
+    number: int,
+    gemm: Gemm,
+    buffer: Buffer,
+    transposed: bool,
+    needed: Mask,
 ) -> Iterator[Finding]:
     """An operand in registers: `needed` is `(rows, warps)`, who multiplies a row of it."""
     held = _held(question, number, buffer)

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from math import prod
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.forms import map_of
-from tileas_xdsl.inference.improved.memory import MemoryUse
-from tileas_xdsl.inference.improved.uses import Use
+from tileas_xdsl.inference.improved.expression_recovery import map_of
+from tileas_xdsl.inference.improved.fragment_access import Use
+from tileas_xdsl.inference.improved.memory_access import MemoryUse
 from tileas_xdsl.layout.access import WARP
 from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import linearized, variables_of_box
 
 
 @dataclass(frozen=True)
-class Plan:
+class LayoutCandidate:
     """A layout and what it is in words."""
 
-    words: str
+    description: str
     runs: FragmentMap
 
 
 def plans(
     extents: tuple[int, ...], memory: Sequence[MemoryUse], block: int, *, by_rows: bool = False
-) -> list[Plan]:
+) -> list[LayoutCandidate]:
     """Candidates, the most likely first: orders of variables, vectors, numbers of threads.
 
     With `by_rows` also those where each warp, or each thread, has whole rows along the last axis.
@@ -36,15 +36,15 @@ def plans(
         for vector in _vectors(extents, memory, order, block):
             chunks = -(-total // vector)
             for used in _threads(chunks, block):
-                words = _words(order, vector, used, block)
-                found.setdefault(flat_plan(extents, block, used, vector, order), words)
+                description = _description(order, vector, used, block)
+                found.setdefault(flat_plan(extents, block, used, vector, order), description)
     if by_rows and len(extents) > 1:
         for plan in _row_plans(extents, memory, block):
-            found.setdefault(plan.runs, plan.words)
-    return [Plan(words, runs) for runs, words in found.items()]
+            found.setdefault(plan.runs, plan.description)
+    return [LayoutCandidate(description, runs) for runs, description in found.items()]
 
 
-def _words(order: tuple[int, ...], vector: int, used: int, block: int) -> str:
+def _description(order: tuple[int, ...], vector: int, used: int, block: int) -> str:
     along = "" if order == tuple(sorted(order)) else f", variable {order[-1]} innermost"
     some = f"{used} of {block} threads" if used < block else f"{block} threads"
     return f"plan: {some}, {vector} at a time{along}"
@@ -115,17 +115,21 @@ def flat_plan(
     return map_of(raw.thread_table, raw.slot_table, block) or raw
 
 
-def _row_plans(extents: tuple[int, ...], memory: Sequence[MemoryUse], block: int) -> list[Plan]:
+def _row_plans(
+    extents: tuple[int, ...], memory: Sequence[MemoryUse], block: int
+) -> list[LayoutCandidate]:
     """Rows in warps and rows in threads."""
     natural = tuple(range(len(extents)))
     vector = _vectors(extents, memory, natural, block)[0]
     chunks = -(-extents[-1] // vector)
     lanes = 1 << max(0, (min(WARP, chunks)).bit_length() - 1)
-    found: list[Plan] = []
+    found: list[LayoutCandidate] = []
     for per_row in dict.fromkeys((lanes, 1)):
         if block % per_row == 0:
             runs = _row_plan(extents, block, per_row, vector)
-            found.append(Plan(f"plan: {per_row} threads a row, {vector} at a time", runs))
+            found.append(
+                LayoutCandidate(f"plan: {per_row} threads a row, {vector} at a time", runs)
+            )
     return found
 
 
@@ -143,7 +147,7 @@ def _row_plan(extents: tuple[int, ...], block: int, per_row: int, vector: int) -
     return map_of(raw.thread_table, raw.slot_table, block) or raw
 
 
-def local_plans(uses: Sequence[Use], block: int) -> list[Plan]:
+def local_plans(uses: Sequence[Use], block: int) -> list[LayoutCandidate]:
     """Layouts of a buffer where accesses that disagree are all in one thread.
 
     Threads share the dimensions where all indices are the same, are known and belong to one
@@ -165,7 +169,7 @@ def local_plans(uses: Sequence[Use], block: int) -> list[Plan]:
     slot = row // used * prod(shape[k] for k in rest) + column
     raw = FragmentMap(shape, row % used, slot, block)
     runs = map_of(raw.thread_table, raw.slot_table, block) or raw
-    return [Plan("each thread has whole rows of what the accesses agree on", runs)]
+    return [LayoutCandidate("each thread has whole rows of what the accesses agree on", runs)]
 
 
 def _is_settled(use: Use, dimension: int) -> bool:
