@@ -5,20 +5,19 @@ A plan renames registers, has lanes exchange words, or goes through a buffer in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import Float32Type, IndexType, VectorType, i1, i8, i32, i64
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import Float32Type, VectorType, i8, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp, ShuffleOp
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.convert.plan import Kind, Plan
@@ -30,13 +29,14 @@ from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.codegen.warp_shuffle import of_lane
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS, unrolled_elements
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     element_type,
-    joined,
     length,
 )
 from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
@@ -142,31 +142,13 @@ def _exchanged(e: ThreadBuilder, word: SSAValue, lane: SSAValue) -> SSAValue:
     """The word of another lane: elements of 32 bits together, or one of 64 in two halves."""
     kind = element_type(word)
     if bits_of(kind) > WORD_BITS:
-        return e.insert(MakeFragmentOp([_of_lane_wide(e, element(e, word, 0), lane)])).result
+        return e.insert(MakeFragmentOp([of_lane(e, element(e, word, 0), lane)])).result
     if kind == i32 or isinstance(kind, Float32Type):
-        return e.insert(MakeFragmentOp([_of_lane(e, element(e, word, 0), lane)])).result
+        return e.insert(MakeFragmentOp([of_lane(e, element(e, word, 0), lane)])).result
     bits = e.insert(vector.BitcastOp(word, VectorType(i32, [1]))).result
-    moved = _of_lane(e, element(e, bits, 0), lane)
+    moved = of_lane(e, element(e, bits, 0), lane)
     whole = VectorType(kind, [length(word)])
     return e.insert(vector.BitcastOp(e.insert(MakeFragmentOp([moved])).result, whole)).result
-
-
-def _of_lane(e: ThreadBuilder, value: SSAValue, lane: SSAValue) -> SSAValue:
-    return e.insert(ShuffleOp(value, lane, "idx")).result
-
-
-def _of_lane_wide(e: ThreadBuilder, value: SSAValue, lane: SSAValue) -> SSAValue:
-    bits = value if value.type == i64 else e.insert(arith.BitcastOp(value, i64)).result
-    shift = e.insert(arith.ConstantOp.from_int_and_width(WORD_BITS, i64)).result
-    halves = (bits, e.insert(arith.ShRUIOp(bits, shift)).result)
-    low, high = (
-        e.insert(
-            arith.ExtUIOp(_of_lane(e, e.insert(arith.TruncIOp(half, i32)).result, lane), i64)
-        ).result
-        for half in halves
-    )
-    moved = e.insert(arith.OrIOp(low, e.insert(arith.ShLIOp(high, shift)).result)).result
-    return moved if value.type == i64 else e.insert(arith.BitcastOp(moved, value.type)).result
 
 
 def _through_buffer(
@@ -189,22 +171,6 @@ def _through_buffer(
     return load_places(e, pointer, moves, tile.element, digits)
 
 
-@dataclass(frozen=True)
-class Carrier:
-    """What elements travel as, and how they become that and back."""
-
-    type: Attribute
-    there: Any
-    back: Any
-
-
-CARRIERS: Mapping[Attribute, Carrier] = {
-    i1: Carrier(i8, arith.ExtUIOp, arith.TruncIOp),
-    IndexType(): Carrier(i32, arith.IndexCastOp, arith.IndexCastOp),
-}
-"""Elements that memory does not hold."""
-
-
 def carried(e: ThreadBuilder, tile: RegisterTile) -> RegisterTile:
     """A tile as elements that memory holds."""
     if tile.element not in CARRIERS:
@@ -215,12 +181,5 @@ def carried(e: ThreadBuilder, tile: RegisterTile) -> RegisterTile:
 
 def cast(e: ThreadBuilder, tile: RegisterTile, kind: Any, type_: Attribute) -> RegisterTile:
     """A tile element by element as another type."""
-    parts = tuple(cast_vector(e, part, kind, type_) for part in tile.parts)
+    parts = tuple(unrolled_elements(e, part, kind, type_) for part in tile.parts)
     return RegisterTile(tile.layout, type_, parts)
-
-
-def cast_vector(e: ThreadBuilder, part: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
-    """A vector element by element as another type."""
-    return joined(
-        e, [e.insert(kind(element(e, part, k), type_)).result for k in range(length(part))]
-    )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp, UmmaBlockScaledOp
+from tileas_xdsl.dialects.cute_nvgpu import UmmaBlockScaledOp
 from tileas_xdsl.dialects.nv_tileas.block_scaled import BlockScaledConfiguration
 from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
@@ -24,10 +24,9 @@ from tileas_xdsl.threads.codegen.lowered_values import Lowered, SharedTile
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer
 from tileas_xdsl.threads.dot.dot_tcgen05 import (
-    operand_descriptor,
-    start_of,
     sums_of_product,
 )
+from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import await_own
 from tileas_xdsl.threads.tmem.tmem_copy import address
@@ -46,7 +45,7 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
     _check(e, op, configuration, a, b)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
     right = b.layout.canonical(op, b.height, e.plan.target, transposed=False)
-    first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
+    first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
     of_a, of_b = scales = place_scales(e, op)
     place, (rows, columns) = address(e, sums), sums.shape
     count = configuration.atom_k // configuration.vector_size
@@ -57,8 +56,8 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
             k_atom, byte = divmod(k * count, ATOM_SCALES)
             product = UmmaBlockScaledOp(
                 place,
-                e.insert(SmemDescAddOp(first, start_of(left, k))).result,
-                e.insert(SmemDescAddOp(other, start_of(right, k))).result,
+                step_descriptor(e, first, left, k),
+                step_descriptor(e, other, right, k),
                 column_address(e, of_a.column_of(k_atom)),
                 column_address(e, of_b.column_of(k_atom)),
                 i1_constant(e, True) if k else sums.full,

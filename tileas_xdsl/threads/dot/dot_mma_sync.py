@@ -22,8 +22,6 @@ from tileas_xdsl.analysis.dot_layouts import (
     least_depth,
 )
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
-from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
 from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
@@ -32,6 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import cast
+from tileas_xdsl.threads.dot.mma_accumulate import Cell, mma_sync
 from tileas_xdsl.threads.dot.register_operands import (
     Operand,
     Slice,
@@ -45,9 +44,6 @@ MULTIPLIED = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "f64")
 """What `mma.sync` multiplies on both targets (PTX ISA 9.7.14)."""
 
 _BYTES = ("e4m3", "e5m2")
-
-Cell = tuple[int, int, int]
-"""An instruction's part of C: batch, rows, columns, counted within a warp."""
 
 
 def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
@@ -165,7 +161,6 @@ def _multiplied(
         cell: file.joined([file.place(register) for register in cells.sums(cell)])
         for cell in cells.cells()
     }
-    kind = MmaSm89Op if ptx_element(types[0]) in FP8 else MmaSm80Op
     for k in range(cells.tiling.steps):
         left, right = (operand.slice(k) for operand in operands)
         a = {
@@ -176,17 +171,7 @@ def _multiplied(
             (b, j): _taken(e, operands[1].element, right, cells.right(b, j))
             for b, j in dict.fromkeys((b, j) for b, _, j in sums)
         }
-        for cell in sums:
-            b, i, j = cell
-            product = kind(
-                a[b, i],
-                b_[b, j],
-                sums[cell],
-                shape=cells.shape,
-                a_type=types[0],
-                b_type=types[1],
-            )
-            sums[cell] = e.insert(product).result
+        mma_sync(e, sums, a, b_, cells.shape, types)
     return _together(e, cells, start, sums)
 
 

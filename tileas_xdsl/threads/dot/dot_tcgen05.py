@@ -6,29 +6,28 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Region
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import MakeUmmaSmemDescOp, SmemDescAddOp, UmmaOp
+from tileas_xdsl.dialects.cute_nvgpu import UmmaOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
-from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS, CanonicalLayout
+from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_less
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
-    SharedTile,
     Splat,
     StageIndex,
     TensorTile,
     flatten,
     unflatten,
 )
-from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer, is_mma_warp
 from tileas_xdsl.threads.dot.cta_pair_checks import check_pair
+from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     await_own,
@@ -50,15 +49,15 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
     blocks = blocks_of(e)
     check_pair(e.plan, op, sums.shape[0], is_mn_major=is_mn_major)
     right = b.layout.canonical(op, b.height // blocks, e.plan.target, transposed=is_mn_major)
-    first, other = operand_descriptor(e, a, left), operand_descriptor(e, b, right)
+    first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
     place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
     rows, columns = sums.shape
     with predicated(e, is_mma_issuer(e)):
         for k in range(steps):
             product = UmmaOp(
                 place,
-                e.insert(SmemDescAddOp(first, start_of(left, k))).result,
-                e.insert(SmemDescAddOp(other, start_of(right, k))).result,
+                step_descriptor(e, first, left, k),
+                step_descriptor(e, other, right, k),
                 i1_constant(e, True) if k else sums.full,
                 shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
                 a_type=a.element,
@@ -89,24 +88,6 @@ def sums_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
     if not isinstance(found, TensorTile):
         raise op_error(op, "adds to sums that are not in tensor memory")
     return found
-
-
-def start_of(canonical: CanonicalLayout, k: int) -> int:
-    """Bytes from the first start address to that of instruction `k`."""
-    return int(canonical.starts(k))
-
-
-def operand_descriptor(e: ThreadBuilder, tile: SharedTile, canonical: CanonicalLayout) -> SSAValue:
-    """The descriptor of the first instruction's part of an operand in shared memory."""
-    pointer = advance(e, tile.pointer, tile.first_row * tile.layout.row_bytes)
-    return e.insert(
-        MakeUmmaSmemDescOp(
-            pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
-        )
-    ).result
-
-
-# Loops
 
 
 Loop: TypeAlias = Callable[[ThreadBuilder, scf.ForOp, Sequence[Lowered]], Sequence[Lowered]]

@@ -6,20 +6,11 @@ Source: PTX ISA, wgmma.  The accumulators stay in the same registers through a l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import UndefFragmentOp
-from tileas_xdsl.dialects.cute_nvgpu import (
-    MmaSm90Op,
-    SmemDescAddOp,
-    WgmmaCommitOp,
-    WgmmaFenceOp,
-    WgmmaWaitOp,
-)
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import (
     AsyncDotOp,
@@ -29,23 +20,25 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.warp_tiles import accumulator_layout, instructions_of
+from tileas_xdsl.target.warp_tiles import accumulator_layout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import i1_constant
 from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
-    SharedTile,
     Splat,
     TensorTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.dot.mma_accumulate import (
+    WGMMA_ROWS,
+    WgmmaInstruction,
+    await_wgmma,
+    undefined_accumulators,
+    wgmma_group,
+)
+from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.dot.wgmma_operand_a import (
-    INSTRUCTION_ROWS,
-    descriptor,
     left_factor,
-    start_of,
 )
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -61,14 +54,16 @@ TRANSPOSED_BITS = 16
 """Only operands of such elements may be MN-major."""
 
 
-def await_wgmma(
-    e: ThreadBuilder, fragment: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
+def delivered(
+    e: ThreadBuilder, product: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
 ) -> RegisterTile | TensorTile:
-    """What a product has left, with registers kept; those who read tensor memory wait for it."""
-    if isinstance(fragment, TensorTile):
-        return fragment
-    done = e.insert(WgmmaWaitOp(0, [*fragment.parts, *kept])).results
-    return fragment.of(done[: len(fragment.parts)])
+    """Wait for a product in registers; who reads tensor memory waits for it there.
+
+    `kept` are registers of A, which stay as they are until then.
+    """
+    if isinstance(product, TensorTile):
+        return product
+    return product.of(await_wgmma(e, product.parts, kept))
 
 
 def issue_wgmma(
@@ -81,8 +76,8 @@ def issue_wgmma(
     layout = accumulator_layout(rows, columns, e.agent.groups)
     a, b = left_factor(e, op, e.agent.groups), shared_tile(e, op.b)
     is_mn_major = not is_transposed(op.b.type)
-    zeros = _zeros(e, op)
-    start = in_registers(e, op, op.c, layout) if zeros is None else _unset(e, zeros, layout)
+    zero = zero_accumulator(e, op)
+    start = in_registers(e, op, op.c, layout) if zero is None else _undefined(e, zero, layout)
     _check_registers(e, op, start)
     if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
         raise op_error(
@@ -92,32 +87,24 @@ def issue_wgmma(
         )
     right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
     a.begin(e, layout)
-    other = _descriptor_of_b(e, b, right)
-    e.insert(WgmmaFenceOp())
-    registers = list(start.parts)
-    depth = INSTRUCTION_K_BITS // bits_of(a.element)
-    for k in range(a.columns // depth):
-        step_b = e.insert(SmemDescAddOp(other, start_of(right, k))).result
-        for block in range(instructions_of(layout)):
-            registers[block] = e.insert(
-                MmaSm90Op(
-                    a.operand(e, block, k),
-                    step_b,
-                    registers[block],
-                    i1_constant(e, False) if zeros and k == 0 else None,
-                    shape=(INSTRUCTION_ROWS, columns, depth),
-                    a_type=a.element,
-                    b_type=b.element,
-                    a_major="k",
-                    b_major="mn" if is_mn_major else "k",
-                )
-            ).result
-    e.insert(WgmmaCommitOp())
-    return start.of(registers), a.kept
+    first = wgmma_descriptor(e, advance(e, b.pointer, b.first_row * b.layout.row_bytes), right)
+    steps = a.columns * bits_of(a.element) // INSTRUCTION_K_BITS
+    b_steps: dict[int, SSAValue] = {}
+
+    def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
+        if k not in b_steps:
+            b_steps[k] = step_descriptor(e, first, right, k)
+        return a.operand(e, row, k), b_steps[k]
+
+    depth, b_major = a.columns // steps, "mn" if is_mn_major else "k"
+    instruction = WgmmaInstruction(columns, depth, a.element, b.element, "k", b_major)
+    accumulators = list(start.parts)
+    wgmma_group(e, instruction, accumulators, steps, 1, operands, from_zero=zero is not None)
+    return start.of(accumulators), a.kept
 
 
-def _zeros(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:
-    """The sums, where nothing is in them: their registers then need no numbers before."""
+def zero_accumulator(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:
+    """Return the accumulator where it starts at zero, so that no register is initialised."""
     found = e.get(op.c)
     if not isinstance(found, Splat):
         return None
@@ -126,12 +113,10 @@ def _zeros(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:
     return found if is_zero else None
 
 
-def _unset(e: ThreadBuilder, sums: Splat, layout: RegisterLayout) -> RegisterTile:
-    """Registers of sums that hold nothing yet."""
+def _undefined(e: ThreadBuilder, like: Splat, layout: RegisterLayout) -> RegisterTile:
     vectors = vectors_of(layout)
-    type_ = VectorType(sums.element, [vectors.length])
-    parts = [e.insert(UndefFragmentOp(type_)).result for _ in range(vectors.count)]
-    return RegisterTile(layout, sums.element, tuple(parts))
+    parts = undefined_accumulators(e, like.element, vectors.length, vectors.count)
+    return RegisterTile(layout, like.element, tuple(parts))
 
 
 def _check_atom(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> None:
@@ -148,7 +133,7 @@ def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> No
         raise op_error(
             op, f"wgmma takes whole warpgroups; {e.agent.name} has {e.agent.warps} warps"
         )
-    step = INSTRUCTION_ROWS * e.agent.groups
+    step = WGMMA_ROWS * e.agent.groups
     if rows % step:
         raise op_error(
             op, f"{e.agent.groups} warpgroups multiply multiples of {step} rows, not {rows}"
@@ -168,8 +153,3 @@ def _check_registers(e: ThreadBuilder, op: Operation, sums: RegisterTile) -> Non
             op,
             f"its accumulators take {needed} registers of a thread; {e.agent.name} has {most}",
         )
-
-
-def _descriptor_of_b(e: ThreadBuilder, b: SharedTile, canonical: CanonicalLayout) -> Any:
-    start = b.first_row * b.layout.row_bytes
-    return e.insert(descriptor(advance(e, b.pointer, start), canonical)).result

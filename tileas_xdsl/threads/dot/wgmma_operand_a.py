@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import MakeGmmaSmemDescOp, SmemDescAddOp
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
@@ -25,6 +24,8 @@ from tileas_xdsl.threads.codegen.integer_ops import divide, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
+from tileas_xdsl.threads.dot.mma_accumulate import WGMMA_ROWS
+from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -32,7 +33,6 @@ from tileas_xdsl.threads.registers.vector_values import strip
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
-INSTRUCTION_ROWS = 64
 REGISTER_BITS = 16
 """Of the elements of A that lie in registers as accumulators do."""
 
@@ -67,7 +67,7 @@ class SharedFactor:
     def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:
         """What is made before the instructions."""
         rows = self.tile.layout.row_bytes
-        block_bytes = INSTRUCTION_ROWS * rows
+        block_bytes = WGMMA_ROWS * rows
         pointer = advance(e, self.tile.pointer, self.tile.first_row * rows)
         if warpgroups_of(layout) > 1:
             group = divide(e, warp_id(e), GROUP)
@@ -76,11 +76,11 @@ class SharedFactor:
             )
         for block in range(instructions_of(layout)):
             start = advance(e, pointer, block * block_bytes)
-            self.descriptors.append(e.insert(descriptor(start, self.canonical)).result)
+            self.descriptors.append(wgmma_descriptor(e, start, self.canonical))
 
     def operand(self, e: ThreadBuilder, block: int, k: int) -> SSAValue:
         """A of one instruction."""
-        return e.insert(SmemDescAddOp(self.descriptors[block], start_of(self.canonical, k))).result
+        return step_descriptor(e, self.descriptors[block], self.canonical, k)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def left_factor(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> LeftFa
     """A of a product that so many warpgroups make, where it is."""
     if not isinstance(e.get(op.a), RegisterTile | Splat):
         tile = shared_tile(e, op.a)
-        layout = tile.layout.canonical(op, INSTRUCTION_ROWS, e.plan.target, transposed=False)
+        layout = tile.layout.canonical(op, WGMMA_ROWS, e.plan.target, transposed=False)
         return SharedFactor(tile, layout)
     rows, columns = shape_of(op.a.type) or (0, 0)
     bits = bits_of(element_of(op.a.type))
@@ -135,16 +135,3 @@ def left_factor(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> LeftFa
         raise op_error(op, "has A in registers, which only a product that is waited for may have")
     tile = in_registers(e, op, op.a, accumulator_layout(rows, columns, groups))
     return RegisterFactor(tile.layout, tile.element, tile.parts)
-
-
-def start_of(canonical: CanonicalLayout, k: int) -> int:
-    """Bytes from the first start address to that of instruction `k`."""
-    offset: Any = canonical.starts(k)
-    return int(offset)
-
-
-def descriptor(pointer: Any, canonical: CanonicalLayout) -> MakeGmmaSmemDescOp:
-    """The descriptor of an operand that starts somewhere."""
-    return MakeGmmaSmemDescOp(
-        pointer, canonical.mode, canonical.leading_byte_offset, canonical.stride_byte_offset
-    )

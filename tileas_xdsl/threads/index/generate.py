@@ -42,7 +42,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     held_as,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS
+from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.generate_body import Body, Choice, Path, Step
 from tileas_xdsl.threads.index.per_thread_tables import (
     Flags,

@@ -30,7 +30,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
-from tileas_xdsl.threads.reduce.warp_reduce import Combiner
+from tileas_xdsl.threads.reduce.combiner import Combiner
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
 from tileas_xdsl.threads.smem.scratch_buffer import scratch

@@ -19,7 +19,7 @@ from tileas_xdsl.threads.codegen.integer_ops import add, is_equal, logical_and, 
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
-from tileas_xdsl.threads.reduce.combiner import Combining, Row
+from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner, Row
 from tileas_xdsl.threads.registers.coordinates import is_counted_warp, row_group
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import element, joined
@@ -43,7 +43,7 @@ def reduce_rows(
     """One value for each row of each tile."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, e.agent.warps)
     tiles = [in_registers(e, op, source, layout) for source in op.sources]
-    work = Combining(e, op, split, tiles)
+    work = OrderedCombiner(e, op, split, tiles)
     values = [_in_warp(work, rows, block) for block in range(rows.blocks)]
     if rows.warps > 1:
         values = _between_warps(work, rows, values)
@@ -55,7 +55,7 @@ def reduce_rows(
     ]
 
 
-def _in_warp(work: Combining, rows: Blocked, block: int) -> Row:
+def _in_warp(work: OrderedCombiner, rows: Blocked, block: int) -> Row:
     """What the lanes of a warp have of a row, in all of them."""
     parts = [tile.parts[block] for tile in work.tiles]
     mine = [[element(work.e, part, k) for part in parts] for k in range(rows.registers)]
@@ -66,7 +66,7 @@ def _in_warp(work: Combining, rows: Blocked, block: int) -> Row:
     return row
 
 
-def _between_warps(work: Combining, rows: Blocked, values: Sequence[Row]) -> list[Row]:
+def _between_warps(work: OrderedCombiner, rows: Blocked, values: Sequence[Row]) -> list[Row]:
     """What the warps of a group have of their rows, in all of them."""
     e, count = work.e, len(values)
     rooms = [scratch(e, work.op, rows.used_warps * count, tile.element) for tile in work.tiles]

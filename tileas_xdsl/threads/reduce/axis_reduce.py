@@ -16,14 +16,14 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, is_equal, modulo
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.thread_ids import lane_id
-from tileas_xdsl.threads.reduce.combiner import Combining, Row
+from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner, Row
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import filled
 
 
 def reduce_axis(e: ThreadBuilder, op: ReduceOp) -> Sequence[RegisterTile]:
     """The tiles without a dimension."""
-    work = Combining.of(e, op)
+    work = OrderedCombiner.of(e, op)
     rows = [_in_warp(work, work.all_of(work.run(line))) for line in range(work.split.lines)]
     if work.split.warps > 1:
         rows = _between_warps(work, rows)
@@ -33,7 +33,7 @@ def reduce_axis(e: ThreadBuilder, op: ReduceOp) -> Sequence[RegisterTile]:
     ]
 
 
-def _in_warp(work: Combining, row: Row) -> Row:
+def _in_warp(work: OrderedCombiner, row: Row) -> Row:
     """What lanes that share a line have together, in all of them."""
     e, split = work.e, work.split
     distance = split.line_lanes
@@ -46,7 +46,7 @@ def _in_warp(work: Combining, row: Row) -> Row:
     return row
 
 
-def _between_warps(work: Combining, rows: Sequence[Row]) -> list[Row]:
+def _between_warps(work: OrderedCombiner, rows: Sequence[Row]) -> list[Row]:
     """What warps that share lines have together, in all of them."""
     e, split = work.e, work.split
     rooms = work.rooms()

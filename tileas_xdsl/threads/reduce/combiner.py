@@ -1,162 +1,155 @@
-"""The body of a reduction or a scan at work on scalars, the order of whose operands is kept."""
+"""The combining function of a reduction at work on elements, vectors, lanes of a warp.
+
+Floats narrower than f32 are combined as f32 and rounded once; integers narrower than 32 bits as
+i32, since a shuffle moves 32 bits.  The order of operands is free here; where it matters,
+`ordered_combiner` keeps it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import AnyFloat, IntegerType, VectorType, f32, i1, i32
+from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.axis_layouts import AxisSplit
-from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
+from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.layout.register_layout import LANES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import (
-    add,
-    divide,
-    i32_constant,
-    is_less,
-    logical_and,
-    modulo,
-    multiply,
-)
-from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
-from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
-from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
-from tileas_xdsl.threads.registers.register_tile import in_registers
-from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.registers.vector_values import element
-from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
+from tileas_xdsl.threads.codegen.elementwise_ops import recreate
+from tileas_xdsl.threads.codegen.warp_shuffle import across
+from tileas_xdsl.threads.convert.element_conversion import map_elements
+from tileas_xdsl.threads.registers.vector_values import element, length, strip
 
-Row: TypeAlias = Sequence[SSAValue]
-"""A scalar of each tile that is combined."""
+REDUX: Mapping[str, str] = {
+    "arith.addi": "add",
+    "arith.andi": "and",
+    "arith.maxsi": "max",
+    "arith.maxui": "umax",
+    "arith.minsi": "min",
+    "arith.minui": "umin",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+}
+"""What `redux.sync` combines over the lanes of a warp."""
 
-LANES = 32
+UNSIGNED = ("arith.maxui", "arith.minui")
+
+WORD_BITS = 32
+
+SHUFFLED_BITS = (32, 64)
 
 
 @dataclass(frozen=True)
-class Combining:
-    """An operation at work in the threads of an agent."""
+class Combiner:
+    """How two elements become one, and the wider type that this is done in."""
 
     e: ThreadBuilder
-    op: ReduceOp | ScanOp
-    split: AxisSplit
-    tiles: Sequence[RegisterTile]
+    element: Attribute
+    wide: Attribute
+    name: str
+    """The operation that combines: `arith.addf`, say."""
+    make: Callable[[SSAValue, SSAValue], SSAValue]
 
     @staticmethod
-    def of(e: ThreadBuilder, op: ReduceOp | ScanOp) -> Combining:
-        """The work, whose tiles are brought to the registers where it is done."""
-        shape = tuple(op.source.type.get_shape())
-        e.tiles.layout(op, shape, e.agent)
-        split = AxisSplit.of(shape, op.axis.value.data, e.agent.warps)
-        tiles = [in_registers(e, op, source, split.layout) for source in op.sources]
-        return Combining(e, op, split, tiles)
+    def of_kind(e: ThreadBuilder, kind: Any, element: Attribute) -> Combiner:
+        """Return the combiner by a class of operations of `arith`."""
+        wide = wide_type(element) or element
+        return Combiner(e, element, wide, kind.name, lambda a, b: e.insert(kind(a, b)).results[0])
 
-    def run(self, line: int) -> list[Row]:
-        """The neighbours that a thread has of one of its lines."""
-        run, size = self.split.run, vectors_of(self.split.layout).length
-        places = [divmod(line * run + k, size) for k in range(run)]
-        return [
-            [element(self.e, tile.parts[part], position) for tile in self.tiles]
-            for part, position in places
-        ]
+    @staticmethod
+    def of_body(e: ThreadBuilder, op: ReduceOp) -> Combiner | None:
+        """Return the combiner of a reduction; None where the order of its operands may matter."""
+        operations = list(op.body.block.ops)
+        inner = operations[0]
+        plain = len(operations) == 2 and inner.name in COMBINERS
+        if not plain or set(inner.operands) != set(op.body.block.args):
+            return None
+        type_ = op.source.type.element_type
+        wide = wide_type(type_)
+        if wide is None or type_ == i1:
+            return None
+        return Combiner(
+            e, type_, wide, inner.name, lambda a, b: recreate(e, inner, [a, b], [a.type])[0]
+        )
 
-    def combine(self, first: Row, second: Row) -> Row:
-        """What the body makes of what comes first and what comes behind it."""
-        e, block = self.e, self.op.body.block
-        e.values.update(zip(block.args, map(Scalar, (*first, *second)), strict=True))
-        last = block.last_op
-        assert last is not None
-        for inner in block.ops:
-            if inner is not last:
-                e.lower(inner)
-        return [e.scalar(value) for value in last.operands]
+    def widened(self, value: SSAValue) -> SSAValue:
+        """Return elements in the wider type."""
+        if self.element == self.wide:
+            return value
+        kind: Any = arith.ExtSIOp
+        if isinstance(self.element, AnyFloat):
+            kind = arith.ExtFOp
+        elif self.name in UNSIGNED or self.element == i1:
+            kind = arith.ExtUIOp
+        return self._converted(kind, value, self.wide)
 
-    def all_of(self, rows: Sequence[Row]) -> Row:
-        """Rows combined with their neighbours, until one is left."""
-        left = list(rows)
+    def narrowed(self, value: SSAValue) -> SSAValue:
+        """Return elements in their own type, rounded once."""
+        if self.element == self.wide:
+            return value
+        kind: Any = arith.TruncFOp if isinstance(self.element, AnyFloat) else arith.TruncIOp
+        return self._converted(kind, value, self.element)
+
+    def _converted(self, kind: Any, value: SSAValue, type_: Attribute) -> SSAValue:
+        if isinstance(type_, AnyFloat) and isinstance(value.type, VectorType):
+            return self.e.insert(kind(value, VectorType(type_, [length(value)]))).result
+        return map_elements(self.e, value, kind, type_)
+
+    def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Combine two elements or vectors."""
+        return self.make(a, b)
+
+    def all_of(self, values: Sequence[SSAValue]) -> SSAValue:
+        """Combine elements or vectors in a tree of pairs."""
+        left = list(values)
         while len(left) > 1:
-            pairs = [self.combine(left[k], left[k + 1]) for k in range(0, len(left) - 1, 2)]
-            left = [*pairs, *left[len(left) // 2 * 2 :]]
+            half = len(left) // 2
+            pairs = zip(left[:half], left[half : 2 * half], strict=True)
+            left = [*(self.combine(a, b) for a, b in pairs), *left[2 * half :]]
         return left[0]
 
-    def chosen(self, condition: SSAValue, first: Row, second: Row) -> Row:
-        """The first row where a condition holds, else the second."""
-        pairs = zip(first, second, strict=True)
-        return [self.e.insert(arith.SelectOp(condition, a, b)).result for a, b in pairs]
+    def in_thread(self, part: SSAValue) -> SSAValue:
+        """Combine the elements of a vector, halves first."""
+        return self.in_thread_of_wide(self.widened(part))
 
-    def lane_along(self) -> SSAValue:
-        """Where along its line a lane is."""
-        return self._along(lane_id(self.e), self.split.line_lanes, self.split.lanes)
+    def in_thread_of_wide(self, part: SSAValue) -> SSAValue:
+        """Combine the elements of a vector of the wider type, halves first."""
+        while (count := length(part)) > 1:
+            halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
+            part = self.combine(*halves)
+        return element(self.e, part, 0)
 
-    def warp_along(self) -> SSAValue:
-        """Where along its line a warp is."""
-        return self._along(warp_id(self.e), self.split.line_warps, self.split.warps)
+    def in_warp(self, value: SSAValue, lanes: int) -> SSAValue:
+        """Combine over groups of neighbouring lanes, for all of them: butterfly shuffles."""
+        if lanes == LANES and self.wide == i32 and self.name in REDUX:
+            return self.e.insert(ReduxOp(value, REDUX[self.name])).result
+        distance = lanes // 2
+        while distance:
+            value = self.across(value, distance)
+            distance //= 2
+        return value
 
-    def _along(self, number: SSAValue, step: int, extent: int) -> SSAValue:
-        return modulo(self.e, divide(self.e, number, step), extent)
+    def across(self, value: SSAValue, distance: int) -> SSAValue:
+        """Combine the values of two lanes whose ids differ in the bits of `distance`, for both."""
+        return self.combine(value, across(self.e, value, distance))
 
-    def exchanged(self, row: Row, distance: int) -> Row:
-        """The row of the lane whose number differs in the bits of `distance`."""
-        return [across(self.e, value, distance) for value in row]
 
-    def of_lane(self, row: Row, lane: SSAValue) -> Row:
-        """The row of a lane."""
-        return [of_lane(self.e, value, lane) for value in row]
+def wide_type(type_: Attribute) -> Attribute | None:
+    """Return the type that elements are combined in; None for elements that lanes do not shuffle.
 
-    # between warps
-
-    def rooms(self) -> Sequence[Scratch]:
-        """Room for a row of each warp and line, by tile."""
-        count = self.split.warps * self.split.all_lines
-        return [
-            scratch(self.e, self.op, count, CARRIERS[t].type if t in CARRIERS else t)
-            for t in (tile.element for tile in self.tiles)
-        ]
-
-    def leave(self, rooms: Sequence[Scratch], line: int, row: Row, last: SSAValue | None) -> None:
-        """Put a row where all warps see it; `last` is whether this lane does."""
-        e = self.e
-        guard = logical_and(e, last, self._holds_first())
-        place = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
-        for room, value, tile in zip(rooms, row, self.tiles, strict=True):
-            carrier = CARRIERS.get(tile.element)
-            if carrier is not None:
-                value = e.insert(carrier.there(value, carrier.type)).result
-            e.insert(StoreOp(value, advance(e, room.pointer, place), guard))
-
-    def left_by(self, rooms: Sequence[Scratch], line: int, warp: int) -> Row:
-        """The row that a warp along the line has left."""
-        e, found = self.e, list[SSAValue]()
-        place = add(e, self._line(line), warp * self.split.all_lines)
-        for room, tile in zip(rooms, self.tiles, strict=True):
-            value = e.insert(LoadOp(advance(e, room.pointer, place), room.element)).result
-            carrier = CARRIERS.get(tile.element)
-            if carrier is not None:
-                value = e.insert(carrier.back(value, tile.element)).result
-            found.append(value)
-        return found
-
-    def _line(self, line: int) -> SSAValue:
-        """The number of one of a thread's lines."""
-        e, split = self.e, self.split
-        warp = (
-            modulo(e, warp_id(e), split.line_warps) if split.line_warps > 1 else i32_constant(e, 0)
-        )
-        lane = (
-            modulo(e, lane_id(e), split.line_lanes) if split.line_lanes > 1 else i32_constant(e, 0)
-        )
-        number = add(e, multiply(e, warp, split.line_lanes), lane)
-        return add(e, number, line * split.line_lanes * split.line_warps)
-
-    def _holds_first(self) -> SSAValue | None:
-        """Whether no thread before this one has the same; None where all differ."""
-        e, split = self.e, self.split
-        lanes, warps = split.lanes * split.line_lanes, split.warps * split.line_warps
-        lane = None if lanes == LANES else is_less(e, lane_id(e), i32_constant(e, lanes))
-        warp = None if warps == e.agent.warps else is_less(e, warp_id(e), i32_constant(e, warps))
-        return logical_and(e, lane, warp)
+    >>> wide_type(f16), wide_type(i8), wide_type(f64)
+    (f32, i32, f64)
+    """
+    is_float, is_integer = isinstance(type_, AnyFloat), isinstance(type_, IntegerType)
+    bits = bits_of(type_)
+    if not is_float and not is_integer:
+        return None
+    if bits < WORD_BITS:
+        return f32 if is_float else i32
+    return type_ if bits in SHUFFLED_BITS else None

@@ -21,11 +21,11 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     subtract,
 )
 from tileas_xdsl.threads.codegen.thread_ids import lane_id
-from tileas_xdsl.threads.reduce.combiner import Combining, Row
+from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner, Row
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch
 
 
-def scan_in_thread(work: Combining, run: Sequence[Row], backward: bool) -> list[Row]:
+def scan_in_thread(work: OrderedCombiner, run: Sequence[Row], backward: bool) -> list[Row]:
     """The running combinations of neighbours, in the order of the scan."""
     first, *others = reversed(run) if backward else run
     found = [first]
@@ -37,7 +37,7 @@ def scan_in_thread(work: Combining, run: Sequence[Row], backward: bool) -> list[
 class ExclusivePrefix:
     """What comes before the elements of a thread in the order of the scan."""
 
-    def __init__(self, work: Combining, backward: bool) -> None:
+    def __init__(self, work: OrderedCombiner, backward: bool) -> None:
         self.work = work
         self.backward = backward
         e, split = work.e, work.split

@@ -20,12 +20,8 @@ from tileas_xdsl.layout.convert.registers import RegisterPlan
 from tileas_xdsl.layout.register_layout import ElementTable, RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
-from tileas_xdsl.threads.convert.register_conversion import (
-    CARRIERS,
-    carried,
-    cast_vector,
-    places_by,
-)
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS, storage_type, unrolled_elements
+from tileas_xdsl.threads.convert.register_conversion import carried, places_by
 from tileas_xdsl.threads.index.per_thread_tables import Table
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -60,7 +56,7 @@ class Gathered:
         joint = self.file.joined(places)
         if self.file.element == self.element:
             return joint
-        return cast_vector(self.file.e, joint, CARRIERS[self.element].back, self.element)
+        return unrolled_elements(self.file.e, joint, CARRIERS[self.element].back, self.element)
 
 
 def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table) -> Gathered:
@@ -72,7 +68,7 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
     numbers: list[int] = inverse.ravel().tolist()
     if (columns < 0).all():
         return Gathered(RegisterFile(e, tile.element), tile.element, [None], [0] * len(numbers))
-    element_ = CARRIERS[tile.element].type if tile.element in CARRIERS else tile.element
+    element_ = storage_type(tile.element)
     plan = _plan(tile.layout, bits_of(element_), columns.shape[1], columns.tobytes())
     if isinstance(plan, RegisterPlan) and (most := _alike(plan.registers)) is not None:
         file = RegisterFile.of(e, tile)

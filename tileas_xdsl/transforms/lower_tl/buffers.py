@@ -25,7 +25,7 @@ from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import storage_type
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
@@ -74,7 +74,7 @@ def alloc_local(state: State, op: AllocLocalOp) -> None:
 def alloc_shared(state: State, op: AllocSharedOp) -> None:
     """A part of shared memory, row-major where no layout says otherwise."""
     shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
-    kept = CARRIERS[element].type if element in CARRIERS else element
+    kept = storage_type(element)
     size = bits_of(kept) // BYTE
     if not size:
         raise op_error(op, f"has elements of {element}, and memory holds whole bytes")

@@ -31,7 +31,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.dot.dot_fma import thread_product
 from tileas_xdsl.threads.dot.dot_mma_sync import warp_product
 from tileas_xdsl.threads.dot.dot_tcgen05 import issue
-from tileas_xdsl.threads.dot.dot_wgmma import await_wgmma, issue_wgmma
+from tileas_xdsl.threads.dot.dot_wgmma import delivered, issue_wgmma
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -55,7 +55,7 @@ def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
         return [issue(e, op)]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
         return [laid_out(e, op, _by_threads(e, op, tiling), op.result.type)]
-    return [await_wgmma(e, *issue_wgmma(e, op))]
+    return [delivered(e, *issue_wgmma(e, op))]
 
 
 def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
@@ -92,7 +92,7 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
     token = e.get(op.token)
     match token:
         case DotToken():
-            done = await_wgmma(e, token.fragment)
+            done = delivered(e, token.fragment)
             return [done] if op.values else []
         case LoadToken():
             return [token.fragment] if op.values else []

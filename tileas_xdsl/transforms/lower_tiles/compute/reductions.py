@@ -11,15 +11,15 @@ from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread, reduce_spread_rows
 from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows, reduce_axis
-from tileas_xdsl.threads.reduce.combiner import Combining
+from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 from tileas_xdsl.threads.reduce.scan import ExclusivePrefix, scan_in_thread
 from tileas_xdsl.threads.reduce.warp_reduce import (
-    Combiner,
     reduce_accumulator_rows,
     reduce_columns,
     reduce_row_groups,
@@ -32,7 +32,7 @@ from tileas_xdsl.threads.registers.vector_split import has_closed_form
 
 def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
-    found, combiner = e.get(op.source), Combiner.of(e, op)
+    found, combiner = e.get(op.source), Combiner.of_body(e, op)
     if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
         return reduce(e, op)
     spread = None if has_closed_form(found.layout) else Spread.of(found.layout)
@@ -41,7 +41,7 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
 
 def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
-    combiner = Combiner.of(e, op)
+    combiner = Combiner.of_body(e, op)
     if combiner is None:
         return _by_any_body(e, op)
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
@@ -101,7 +101,7 @@ def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
 
 def scan(e: ThreadBuilder, op: ScanOp) -> Sequence[Lowered]:
     """Tiles of running combinations."""
-    work, backward = Combining.of(e, op), op.reverse is not None
+    work, backward = OrderedCombiner.of(e, op), op.reverse is not None
     runs = [scan_in_thread(work, work.run(line), backward) for line in range(work.split.lines)]
     before = ExclusivePrefix(work, backward)
     lanes = [before.of_lanes(run[-1]) for run in runs]

@@ -30,7 +30,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS, carried, cast
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS
+from tileas_xdsl.threads.convert.register_conversion import carried, cast
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds, tabulated
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_gather import (

@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
 from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
 from tileas_xdsl.dialects.tl.base import bits_of, element_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.gemm_layouts import COLUMNS_OF_WARP, ROWS_OF_WARP, Product
+from tileas_xdsl.threads.dot.mma_accumulate import mma_sync
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
@@ -36,25 +36,17 @@ def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: Fragment
     left, right = (Factor(state, op, product, side) for side in ("a", "b"))
     names = tuple(multiplied_as(factor.element) for factor in (left, right))
     _check(op, product, left, names)
-    kind = MmaSm89Op if names[0] in FP8 else MmaSm80Op
-    tiles = _begin(state, op, sums)
     columns = product.columns_of_warp // COLUMNS_OF_WARP
-    unit = WORD // bits_of(left.element)
+    accumulators = {
+        (0, *divmod(position, columns)): part
+        for position, part in enumerate(_begin(state, op, sums))
+    }
+    unit, shape = WORD // bits_of(left.element), (ROWS_OF_WARP, COLUMNS_OF_WARP, left.depth)
     for k in range(product.k // left.depth):
         a = _operands(left, left.places(k), 4 * unit)
         b = _operands(right, right.places(k), 2 * unit)
-        for i, rows in enumerate(a):
-            for j, column in enumerate(b):
-                made = kind(
-                    rows,
-                    column,
-                    tiles[i * columns + j],
-                    shape=(ROWS_OF_WARP, COLUMNS_OF_WARP, left.depth),
-                    a_type=names[0],
-                    b_type=names[1],
-                )
-                tiles[i * columns + j] = state.e.insert(made).result
-    state.registers[sums.storage] = joined(state.e, tiles)
+        mma_sync(state.e, accumulators, a, b, shape, (names[0], names[1]))
+    state.registers[sums.storage] = joined(state.e, list(accumulators.values()))
 
 
 def _check(op: GemmOp, product: Product, left: Factor, names: tuple[str, ...]) -> None:
@@ -79,6 +71,7 @@ def _begin(state: State, op: GemmOp, sums: FragmentPlace) -> list[SSAValue]:
     return [strip(e, part, first, SUMS) for first in range(0, sums.registers, SUMS)]
 
 
-def _operands(factor: Factor, places: Places, count: int) -> list[SSAValue]:
-    """What each instruction takes of a step."""
-    return [factor.joined(places[k : k + count]) for k in range(0, len(places), count)]
+def _operands(factor: Factor, places: Places, count: int) -> dict[tuple[int, int], SSAValue]:
+    """Return the operand of each row or column of instructions, `count` elements of a step."""
+    firsts = range(0, len(places), count)
+    return {(0, n): factor.joined(places[k : k + count]) for n, k in enumerate(firsts)}

@@ -8,21 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import UndefFragmentOp
-from tileas_xdsl.dialects.cute_nvgpu import (
-    MakeGmmaSmemDescOp,
-    MmaSm90Op,
-    SmemDescAddOp,
-    WgmmaCommitOp,
-    WgmmaFenceOp,
-    WgmmaWaitOp,
-)
 from tileas_xdsl.dialects.tl.base import bits_of, element_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.gemm_layouts import (
@@ -37,16 +26,21 @@ from tileas_xdsl.layout.swizzle import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.canonical import CanonicalLayout, Major
 from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
-from tileas_xdsl.threads.codegen.integer_ops import divide, i1_constant, modulo, multiply
+from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
+from tileas_xdsl.threads.dot.mma_accumulate import (
+    WGMMA_ROWS,
+    WgmmaInstruction,
+    await_wgmma,
+    undefined_accumulators,
+    wgmma_group,
+)
+from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.registers.vector_values import joined, strip
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import Factor, depth_of, multiplied_as
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
-
-ROWS = 64
-"""Of an instruction."""
 
 A_REGISTERS = 4
 """Registers of 32 bits that a thread gives of A to an instruction."""
@@ -98,16 +92,7 @@ class SharedFactor:
             raise op_error(op, f"begins the operands of warpgroups at bytes {offsets}, unevenly")
         if step:
             pointer = advance(e, pointer, multiply(e, group, step), self.canonical.alignment)
-        found = self.canonical
-        made = MakeGmmaSmemDescOp(
-            pointer, found.mode, found.leading_byte_offset, found.stride_byte_offset
-        )
-        return e.insert(made).result
-
-    def step(self, state: State, descriptor: SSAValue, k: int) -> SSAValue:
-        """What an instruction reads along K."""
-        start: Any = self.canonical.starts(k)
-        return state.e.insert(SmemDescAddOp(descriptor, int(start))).result
+        return wgmma_descriptor(e, pointer, self.canonical)
 
 
 def _parts(op: GemmOp, place: SharedPlace) -> tuple[Swizzle, Layout]:
@@ -153,34 +138,24 @@ def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: Fra
     ]
     left.begin(modulo(e, group, high) if product.warps_n > 1 else group)
     tiles = _begin(state, op, sums, width // 2, rows * columns)
-    e.insert(WgmmaFenceOp())
-    names = [multiplied_as(element_of(value.type)) for value in (op.a, op.b)]
-    for k in range(product.k // depth):
-        for i in range(rows):
-            for c in range(columns):
-                made = MmaSm90Op(
-                    left.operand(i, k),
-                    right.step(state, others[c], k),
-                    tiles[i * columns + c],
-                    i1_constant(e, False) if op.clear is not None and k == 0 else None,
-                    shape=(ROWS, width, depth),
-                    a_type=names[0],
-                    b_type=names[1],
-                    a_major=left.major,
-                    b_major=right.canonical.major,
-                )
-                tiles[i * columns + c] = e.insert(made).result
-    e.insert(WgmmaCommitOp())
-    done = e.insert(WgmmaWaitOp(0, [*tiles, *left.kept])).results
-    state.registers[sums.storage] = joined(e, done[: len(tiles)])
+    a_type, b_type = (multiplied_as(element_of(value.type)) for value in (op.a, op.b))
+    majors = left.major, right.canonical.major
+    instruction = WgmmaInstruction(width, depth, a_type, b_type, *majors)
+
+    def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
+        a = left.operand(row, k)
+        return a, step_descriptor(e, others[column], right.canonical, k)
+
+    cleared, steps = op.clear is not None, product.k // depth
+    wgmma_group(e, instruction, tiles, steps, columns, operands, from_zero=cleared)
+    state.registers[sums.storage] = joined(e, await_wgmma(e, tiles, left.kept))
 
 
 def _begin(state: State, op: GemmOp, sums: FragmentPlace, count: int, tiles: int) -> list[SSAValue]:
     """The registers of C by instruction; those that are cleared hold nothing yet."""
     e = state.e
     if op.clear is not None:
-        type_ = VectorType(sums.element, [count])
-        return [e.insert(UndefFragmentOp(type_)).result for _ in range(tiles)]
+        return undefined_accumulators(e, sums.element, count, tiles)
     part = state.registers[sums.storage]
     return [strip(e, part, k * count, count) for k in range(tiles)]
 
@@ -194,7 +169,7 @@ class _Left:
         self.registers: list[list[SSAValue]] = []
         self.descriptors: list[SSAValue] = []
         if isinstance(state.places[op.a], SharedPlace):
-            self.shared = SharedFactor.of(state, op, "a", ROWS)
+            self.shared = SharedFactor.of(state, op, "a", WGMMA_ROWS)
 
     @property
     def major(self) -> Major:
@@ -214,7 +189,7 @@ class _Left:
             return
         high, rows = product.warps_m // WARPS_OF_GROUP, product.rows_of_warp
         for i in range(rows):
-            starts = [(g * rows + i) * ROWS for g in range(high)]
+            starts = [(g * rows + i) * WGMMA_ROWS for g in range(high)]
             self.descriptors.append(self.shared.descriptor(self.state, self.op, starts, group))
 
     def _begin_registers(self) -> None:
@@ -238,4 +213,4 @@ class _Left:
         """A of one instruction."""
         if self.shared is None:
             return self.registers[k][i]
-        return self.shared.step(self.state, self.descriptors[i], k)
+        return step_descriptor(self.state.e, self.descriptors[i], self.shared.canonical, k)

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.tl.base import element_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import AllocLocalOp, storage_of
 from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
@@ -23,7 +23,6 @@ from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work, l
 from tileas_xdsl.transforms.lower_tl.memory import fragment_access as fragments
 from tileas_xdsl.transforms.lower_tl.memory import runtime_alignment as aligned
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
-from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import spilled
 
 
@@ -56,7 +55,7 @@ def _loaded(
 ) -> SSAValue:
     value = aligned.load(memory.Access.of(work, op, place, indices, work.active))
     carrier = CARRIERS.get(element)
-    return value if carrier is None else each(work.e, value, carrier.back, element)
+    return value if carrier is None else map_elements(work.e, value, carrier.back, element)
 
 
 def write(
@@ -73,7 +72,7 @@ def write(
         return
     carrier = CARRIERS.get(place.element)
     if carrier is not None:
-        value = each(work.e, value, carrier.there, carrier.type)
+        value = map_elements(work.e, value, carrier.there, carrier.type)
     work.touch(storage_of(buffer), AccessKind.WRITE)
     flags = work.active & work.steps.first
     aligned.store(memory.Access.of(work, op, place, indices, flags), value)

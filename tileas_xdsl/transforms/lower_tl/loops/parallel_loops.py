@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.threads.convert.element_conversion import convert_float
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, uniform
 from tileas_xdsl.threads.registers.vector_values import joined
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace
@@ -23,7 +24,6 @@ from tileas_xdsl.transforms.lower_tl.loops.buffer_access import BUFFERS, read, w
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import iterate, owners_of, spread
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
-from tileas_xdsl.transforms.lower_tl.memory.element_conversion import converted
 
 ACCESS_BITS = 128
 
@@ -51,7 +51,7 @@ def copy(state: State, op: CopyOp) -> None:
     def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
         value = read(work, op, op.source, indices_of(work, op.source_side, coordinates))
         assert isinstance(value, SSAValue)
-        value = converted(state.e, value, types[1])
+        value = convert_float(state.e, value, types[1])
         write(work, op, op.target, indices_of(work, op.target_side, coordinates), value)
 
     iterate(state, op, owners, types, body)

@@ -18,7 +18,8 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.recovery import recover
 from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS, converted
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements, storage_type
+from tileas_xdsl.threads.convert.register_conversion import converted
 from tileas_xdsl.threads.index.thread_affine import of_table
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import (
@@ -36,7 +37,6 @@ from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps, pa
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
-from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
 from tileas_xdsl.transforms.lower_tl.memory.fragment_access import gathered
 
 BYTE = 8
@@ -62,7 +62,7 @@ def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
     made = SharedPlace(offset, shape, row_major(shape, size), kept)
     work = Work(state, _steps(place.layout, place.element))
     if kept != place.element:
-        part = each(e, part, CARRIERS[place.element].there, kept)
+        part = map_elements(e, part, CARRIERS[place.element].there, kept)
     indices = [of_table(table) for table in work.steps.coordinates]
     flags = work.active & work.steps.first
     memory.store(memory.Access.of(work, op, made, indices, flags), part)
@@ -72,7 +72,7 @@ def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
 
 def stored(element: Attribute) -> tuple[Attribute, int]:
     """The type that elements have in memory, and its bytes."""
-    kept = CARRIERS[element].type if element in CARRIERS else element
+    kept = storage_type(element)
     return kept, bits_of(kept) // BYTE
 
 
@@ -82,7 +82,7 @@ def taken(state: State, op: Operation, source: SharedPlace, place: FragmentPlace
     indices = [of_table(table) for table in work.steps.coordinates]
     value = memory.load(memory.Access.of(work, op, source, indices, work.active))
     if source.element != place.element:
-        value = each(state.e, value, CARRIERS[place.element].back, place.element)
+        value = map_elements(state.e, value, CARRIERS[place.element].back, place.element)
     return joined(state.e, [value] * (place.registers if length(value) == 1 else 1))
 
 

@@ -29,7 +29,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import storage_type
 from tileas_xdsl.threads.index.per_thread_tables import Flags
 from tileas_xdsl.threads.index.thread_affine import (
     ThreadAffine,
@@ -103,7 +103,7 @@ class Access:
     ) -> Access:
         """An access of a buffer at indices by the steps of `flags`, of `most` elements at once."""
         type_ = place.element
-        kept = CARRIERS[type_].type if type_ in CARRIERS else type_
+        kept = storage_type(type_)
         bits = element_bits(kept)
         if bits is None:
             raise op_error(op, f"accesses elements of {type_}, and memory holds whole bytes")

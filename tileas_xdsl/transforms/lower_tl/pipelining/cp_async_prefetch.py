@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, logical_and, xor
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace

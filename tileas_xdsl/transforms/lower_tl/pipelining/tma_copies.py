@@ -23,7 +23,7 @@ from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, index_constant
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.convert.register_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.tma.descriptor_args import hidden_argument
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.lowering_state import State

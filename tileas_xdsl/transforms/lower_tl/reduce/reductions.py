@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, VectorType, f32, i1, i32
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.dialects.tl.base import bits_of
 from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.enums import Reduction
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.warp_shuffle import across
 from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds
 from tileas_xdsl.threads.index.thread_affine import of_table
-from tileas_xdsl.threads.registers.vector_values import element, joined, length, zero
+from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.registers.vector_values import element, joined, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import thread_digits
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
-from tileas_xdsl.transforms.lower_tl.memory.element_conversion import each
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import ROOM_ALIGNMENT, room, stored
 from tileas_xdsl.transforms.lower_tl.reduce.partial_rows import Partials, Parts, Rows
-
-WORD = 32
 
 FLOAT_COMBINERS: Mapping[Reduction, Any] = {
     Reduction.SUM: arith.AddfOp,
@@ -59,70 +54,26 @@ INTEGER_COMBINERS: Mapping[Reduction, Any] = {
 MAGNITUDES = (Reduction.ABSSUM, Reduction.ABSMAX)
 
 
-@dataclass(frozen=True)
-class Combiner:
-    """How elements combine, in `wide`: 32 bits at least, so that lanes exchange them."""
+def combiner_of(e: ThreadBuilder, kind: Reduction, element: Attribute) -> Combiner:
+    """Return the combiner of a reduction of elements of a type."""
+    table = FLOAT_COMBINERS if isinstance(element, AnyFloat) else INTEGER_COMBINERS
+    return Combiner.of_kind(e, table[kind], element)
 
-    e: ThreadBuilder
-    kind: Reduction
-    element: Attribute
-    wide: Attribute
 
-    @staticmethod
-    def of(e: ThreadBuilder, kind: Reduction, element: Attribute) -> Combiner:
-        """The combiner of a reduction of elements of a type."""
-        wide = element
-        if bits_of(element) < WORD:
-            wide = f32 if isinstance(element, AnyFloat) else i32
-        return Combiner(e, kind, element, wide)
-
-    def widened(self, part: SSAValue) -> SSAValue:
-        """Registers in the wide type."""
-        if self.element == self.wide:
-            return part
-        if isinstance(self.element, AnyFloat):
-            return self.e.insert(arith.ExtFOp(part, VectorType(f32, [length(part)]))).result
-        return each(self.e, part, arith.ExtUIOp if self.element == i1 else arith.ExtSIOp, i32)
-
-    def narrowed(self, part: SSAValue) -> SSAValue:
-        """Registers as they were, rounded once."""
-        if self.element == self.wide:
-            return part
-        if isinstance(self.element, AnyFloat):
-            type_ = VectorType(self.element, [length(part)])
-            return self.e.insert(arith.TruncFOp(part, type_)).result
-        return each(self.e, part, arith.TruncIOp, self.element)
-
-    def combine(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Two elements as one."""
-        is_float = isinstance(self.wide, AnyFloat)
-        table = FLOAT_COMBINERS if is_float else INTEGER_COMBINERS
-        return self.e.insert(table[self.kind](a, b)).results[0]
-
-    def magnitude(self, value: SSAValue) -> SSAValue:
-        """What an element counts as."""
-        if self.kind not in MAGNITUDES:
-            return value
-        if isinstance(self.wide, AnyFloat):
-            return self.e.insert(math.AbsFOp(value)).result
-        return self.e.insert(math.AbsIOp(value)).result
-
-    def all_of(self, values: Sequence[SSAValue]) -> SSAValue:
-        """Elements combined in pairs."""
-        left = list(values)
-        while len(left) > 1:
-            half = len(left) // 2
-            pairs = zip(left[:half], left[half : 2 * half], strict=True)
-            left = [*(self.combine(a, b) for a, b in pairs), *left[2 * half :]]
-        return left[0]
+def magnitude(e: ThreadBuilder, kind: Reduction, value: SSAValue) -> SSAValue:
+    """Return the absolute value where the reduction is one of magnitudes, else the value."""
+    if kind not in MAGNITUDES:
+        return value
+    absolute = math.AbsFOp if isinstance(value.type, AnyFloat) else math.AbsIOp
+    return e.insert(absolute(value)).result
 
 
 def reduce(state: State, op: ReduceOp) -> None:
     """Rows combined, each to the threads that have its element of the target."""
     source, target = state.fragment(op, op.source), state.fragment(op, op.target)
-    combiner = Combiner.of(state.e, op.reduction, source.element)
+    combiner = combiner_of(state.e, op.reduction, source.element)
     rows = Rows(source.layout, op.axis.value.data)
-    values = _in_threads(combiner, rows, state.held(source))
+    values = _in_threads(combiner, op.reduction, rows, state.held(source))
     partials = _in_lanes(combiner, rows.in_threads, values)
     columns = _columns(partials, target)
     found = (
@@ -137,10 +88,11 @@ def reduce(state: State, op: ReduceOp) -> None:
     state.hold(target, combiner.narrowed(joined(state.e, found)))
 
 
-def _in_threads(c: Combiner, rows: Rows, part: SSAValue) -> list[SSAValue]:
+def _in_threads(c: Combiner, kind: Reduction, rows: Rows, part: SSAValue) -> list[SSAValue]:
     wide = c.widened(part)
     return [
-        c.all_of([c.magnitude(element(c.e, wide, slot)) for slot in slots]) for slots in rows.groups
+        c.all_of([magnitude(c.e, kind, element(c.e, wide, slot)) for slot in slots])
+        for slots in rows.groups
     ]
 
 
@@ -149,7 +101,7 @@ def _in_lanes(c: Combiner, partials: Partials, values: list[SSAValue]) -> Partia
     for group in range(len(values)):
         while (step := partials.lanes_to_join(group)) is not None:
             distance, partials = step
-            values[group] = c.combine(values[group], across(c.e, values[group], distance))
+            values[group] = c.across(values[group], distance)
     return partials
 
 

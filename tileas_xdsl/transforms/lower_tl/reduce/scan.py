@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.tl.base import bits_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
+from tileas_xdsl.threads.convert.element_conversion import convert_float
 from tileas_xdsl.threads.index.thread_affine import of_scalar, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
@@ -23,7 +24,6 @@ from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import spread
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
-from tileas_xdsl.transforms.lower_tl.memory.element_conversion import converted
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import room, spilled, stored, taken
 
 WORD = 32
@@ -79,9 +79,9 @@ def _line(work: Work, op: CumSumOp, source: SharedPlace, into: SharedPlace) -> N
     with e.within(block):
         value = memory.load(memory.Access.of(work, op, source, indices, work.active))
         add = arith.AddfOp if isinstance(wide, AnyFloat) else arith.AddiOp
-        total = e.insert(add(before, converted(e, value, wide))).result
+        total = e.insert(add(before, convert_float(e, value, wide))).result
         sums = memory.Access.of(work, op, into, indices, work.active)
-        memory.store(sums, converted(e, total, element))
+        memory.store(sums, convert_float(e, total, element))
         e.insert(scf.YieldOp(total))
     bounds = index_constant(e, 0), index_constant(e, extent), index_constant(e, 1)
     e.insert(scf.ForOp(*bounds, [zero(e, wide)], Region(block)))

@@ -1,0 +1,124 @@
+"""The instructions of a matrix product step: `mma.sync` of warps, `wgmma` of warpgroups.
+
+Both take accumulators in registers, one vector for each instruction tile of C, and give them back.
+
+    mma_sync(e, {(0, i, j): c}, {(0, i): a}, {(0, j): b}, (16, 8, 16), ("f16", "f16"))
+        ->  c = mma.sync.m16n8k16 a, b, c          for every tile (i, j)
+    wgmma_group(e, instruction, [c], 2, 1, operands)
+        ->  wgmma.fence; c = wgmma a, b, c         for every step of K; wgmma.commit_group
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.dialects.cute import UndefFragmentOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    MmaSm80Op,
+    MmaSm89Op,
+    MmaSm90Op,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaWaitOp,
+)
+from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
+from tileas_xdsl.target.canonical import Major
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant
+
+Cell: TypeAlias = tuple[int, int, int]
+"""An instruction tile of C: batch, row and column, counted within a warp."""
+
+WGMMA_ROWS = 64
+"""Rows of C of a `wgmma` instruction (PTX ISA 9.7.15)."""
+
+
+def mma_sync(
+    e: ThreadBuilder,
+    accumulators: dict[Cell, SSAValue],
+    a: Mapping[tuple[int, int], SSAValue],
+    b: Mapping[tuple[int, int], SSAValue],
+    shape: tuple[int, int, int],
+    types: tuple[str, str],
+) -> None:
+    """Add `A B` of one step of K to every accumulator, in place.
+
+    A is given by batch and row, B by batch and column; `types` are PTX's names of their elements.
+    """
+    kind = MmaSm89Op if types[0] in FP8 else MmaSm80Op
+    for (batch, row, column), start in accumulators.items():
+        product = kind(
+            a[batch, row], b[batch, column], start, shape=shape, a_type=types[0], b_type=types[1]
+        )
+        accumulators[batch, row, column] = e.insert(product).result
+
+
+@dataclass(frozen=True)
+class WgmmaInstruction:
+    """A `wgmma` of 64 rows, `columns` columns and `depth` of K."""
+
+    columns: int
+    depth: int
+    a_type: Attribute | str
+    b_type: Attribute | str
+    a_major: Major
+    b_major: Major
+
+
+WgmmaOperands: TypeAlias = Callable[[int, int, int], tuple[SSAValue, SSAValue]]
+"""From the step of K, the row and the column of an instruction: A and B."""
+
+
+def wgmma_group(
+    e: ThreadBuilder,
+    instruction: WgmmaInstruction,
+    accumulators: list[SSAValue],
+    steps: int,
+    columns: int,
+    operands: WgmmaOperands,
+    *,
+    from_zero: bool,
+) -> None:
+    """Add `A B` to accumulators in place, as one group of `steps` times all instructions.
+
+    `accumulators` are row-major, `columns` of each row.  With `from_zero` the first step does not
+    read them (`scale-d = false`), so that they need no initialisation.
+    """
+    e.insert(WgmmaFenceOp())
+    for k in range(steps):
+        for position, start in enumerate(accumulators):
+            a, b = operands(k, *divmod(position, columns))
+            product = MmaSm90Op(
+                a,
+                b,
+                start,
+                i1_constant(e, False) if from_zero and k == 0 else None,
+                shape=(WGMMA_ROWS, instruction.columns, instruction.depth),
+                a_type=instruction.a_type,
+                b_type=instruction.b_type,
+                a_major=instruction.a_major,
+                b_major=instruction.b_major,
+            )
+            accumulators[position] = e.insert(product).result
+    e.insert(WgmmaCommitOp())
+
+
+def await_wgmma(
+    e: ThreadBuilder, accumulators: Sequence[SSAValue], kept: Sequence[SSAValue] = ()
+) -> Sequence[SSAValue]:
+    """Wait for all groups; registers of A are `kept` as they are until then."""
+    done = e.insert(WgmmaWaitOp(0, [*accumulators, *kept])).results
+    return done[: len(accumulators)]
+
+
+def undefined_accumulators(
+    e: ThreadBuilder, element: Attribute, registers: int, count: int
+) -> list[SSAValue]:
+    """Return `count` accumulators of `registers` elements that no instruction reads."""
+    type_ = VectorType(element, [registers])
+    return [e.insert(UndefFragmentOp(type_)).result for _ in range(count)]

@@ -1,0 +1,162 @@
+"""The body of a reduction or a scan at work on scalars, the order of whose operands is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    divide,
+    i32_constant,
+    is_less,
+    logical_and,
+    modulo,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
+from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS, storage_type
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_split import vectors_of
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
+
+Row: TypeAlias = Sequence[SSAValue]
+"""A scalar of each tile that is combined."""
+
+LANES = 32
+
+
+@dataclass(frozen=True)
+class OrderedCombiner:
+    """An operation at work in the threads of an agent."""
+
+    e: ThreadBuilder
+    op: ReduceOp | ScanOp
+    split: AxisSplit
+    tiles: Sequence[RegisterTile]
+
+    @staticmethod
+    def of(e: ThreadBuilder, op: ReduceOp | ScanOp) -> OrderedCombiner:
+        """The work, whose tiles are brought to the registers where it is done."""
+        shape = tuple(op.source.type.get_shape())
+        e.tiles.layout(op, shape, e.agent)
+        split = AxisSplit.of(shape, op.axis.value.data, e.agent.warps)
+        tiles = [in_registers(e, op, source, split.layout) for source in op.sources]
+        return OrderedCombiner(e, op, split, tiles)
+
+    def run(self, line: int) -> list[Row]:
+        """The neighbours that a thread has of one of its lines."""
+        run, size = self.split.run, vectors_of(self.split.layout).length
+        places = [divmod(line * run + k, size) for k in range(run)]
+        return [
+            [element(self.e, tile.parts[part], position) for tile in self.tiles]
+            for part, position in places
+        ]
+
+    def combine(self, first: Row, second: Row) -> Row:
+        """What the body makes of what comes first and what comes behind it."""
+        e, block = self.e, self.op.body.block
+        e.values.update(zip(block.args, map(Scalar, (*first, *second)), strict=True))
+        last = block.last_op
+        assert last is not None
+        for inner in block.ops:
+            if inner is not last:
+                e.lower(inner)
+        return [e.scalar(value) for value in last.operands]
+
+    def all_of(self, rows: Sequence[Row]) -> Row:
+        """Rows combined with their neighbours, until one is left."""
+        left = list(rows)
+        while len(left) > 1:
+            pairs = [self.combine(left[k], left[k + 1]) for k in range(0, len(left) - 1, 2)]
+            left = [*pairs, *left[len(left) // 2 * 2 :]]
+        return left[0]
+
+    def chosen(self, condition: SSAValue, first: Row, second: Row) -> Row:
+        """The first row where a condition holds, else the second."""
+        pairs = zip(first, second, strict=True)
+        return [self.e.insert(arith.SelectOp(condition, a, b)).result for a, b in pairs]
+
+    def lane_along(self) -> SSAValue:
+        """Where along its line a lane is."""
+        return self._along(lane_id(self.e), self.split.line_lanes, self.split.lanes)
+
+    def warp_along(self) -> SSAValue:
+        """Where along its line a warp is."""
+        return self._along(warp_id(self.e), self.split.line_warps, self.split.warps)
+
+    def _along(self, number: SSAValue, step: int, extent: int) -> SSAValue:
+        return modulo(self.e, divide(self.e, number, step), extent)
+
+    def exchanged(self, row: Row, distance: int) -> Row:
+        """The row of the lane whose number differs in the bits of `distance`."""
+        return [across(self.e, value, distance) for value in row]
+
+    def of_lane(self, row: Row, lane: SSAValue) -> Row:
+        """The row of a lane."""
+        return [of_lane(self.e, value, lane) for value in row]
+
+    # between warps
+
+    def rooms(self) -> Sequence[Scratch]:
+        """Room for a row of each warp and line, by tile."""
+        count = self.split.warps * self.split.all_lines
+        return [
+            scratch(self.e, self.op, count, storage_type(t))
+            for t in (tile.element for tile in self.tiles)
+        ]
+
+    def leave(self, rooms: Sequence[Scratch], line: int, row: Row, last: SSAValue | None) -> None:
+        """Put a row where all warps see it; `last` is whether this lane does."""
+        e = self.e
+        guard = logical_and(e, last, self._holds_first())
+        place = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
+        for room, value, tile in zip(rooms, row, self.tiles, strict=True):
+            carrier = CARRIERS.get(tile.element)
+            if carrier is not None:
+                value = e.insert(carrier.there(value, carrier.type)).result
+            e.insert(StoreOp(value, advance(e, room.pointer, place), guard))
+
+    def left_by(self, rooms: Sequence[Scratch], line: int, warp: int) -> Row:
+        """The row that a warp along the line has left."""
+        e, found = self.e, list[SSAValue]()
+        place = add(e, self._line(line), warp * self.split.all_lines)
+        for room, tile in zip(rooms, self.tiles, strict=True):
+            value = e.insert(LoadOp(advance(e, room.pointer, place), room.element)).result
+            carrier = CARRIERS.get(tile.element)
+            if carrier is not None:
+                value = e.insert(carrier.back(value, tile.element)).result
+            found.append(value)
+        return found
+
+    def _line(self, line: int) -> SSAValue:
+        """The number of one of a thread's lines."""
+        e, split = self.e, self.split
+        warp = (
+            modulo(e, warp_id(e), split.line_warps) if split.line_warps > 1 else i32_constant(e, 0)
+        )
+        lane = (
+            modulo(e, lane_id(e), split.line_lanes) if split.line_lanes > 1 else i32_constant(e, 0)
+        )
+        number = add(e, multiply(e, warp, split.line_lanes), lane)
+        return add(e, number, line * split.line_lanes * split.line_warps)
+
+    def _holds_first(self) -> SSAValue | None:
+        """Whether no thread before this one has the same; None where all differ."""
+        e, split = self.e, self.split
+        lanes, warps = split.lanes * split.line_lanes, split.warps * split.line_warps
+        lane = None if lanes == LANES else is_less(e, lane_id(e), i32_constant(e, lanes))
+        warp = None if warps == e.agent.warps else is_less(e, warp_id(e), i32_constant(e, warps))
+        return logical_and(e, lane, warp)
