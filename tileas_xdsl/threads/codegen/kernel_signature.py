@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
+    FunctionType,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -18,7 +19,7 @@ from xdsl.dialects.builtin import (
     i8,
     i32,
 )
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -139,6 +140,15 @@ def _product(e: ThreadBuilder, a: SSAValue | int, b: SSAValue | int) -> SSAValue
     if isinstance(a, int):
         return a * b if isinstance(b, int) else multiply(e, b, a)
     return multiply(e, a, b)
+
+
+def kernel_function(plan: KernelPlan, block: Block, parameters: Sequence[str]) -> func.FuncOp:
+    """Return the function that every thread runs, of a complete entry block."""
+    types = [argument.type for argument in block.args]
+    made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
+    made.location = plan.kernel.location
+    made.attributes.update(attributes_of(plan, [*parameters, *plan.hidden]))
+    return made
 
 
 def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from xdsl.builder import Builder
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    FunctionType,
     IntegerAttr,
 )
-from xdsl.ir import Block, Region
+from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.accumulators import sums_of
@@ -19,7 +18,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
+from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, kernel_function
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
@@ -60,12 +59,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
         emitter.insert(ClusterWaitOp())
     emitter.insert(func.ReturnOp())
     _check_shared(plan)
-    parameters += plan.hidden
-    types = [argument.type for argument in block.args]
-    made = func.FuncOp(plan.kernel.sym_name.data, FunctionType.from_lists(types, []), Region(block))
-    made.location = plan.kernel.location
-    made.attributes.update(attributes_of(plan, parameters))
-    return made
+    return kernel_function(plan, block, parameters)
 
 
 def _check_shared(plan: KernelPlan) -> None:

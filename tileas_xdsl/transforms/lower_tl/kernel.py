@@ -8,8 +8,8 @@ from typing import Any
 
 from xdsl.builder import Builder
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cast_index
-from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, attributes_of
+from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, kernel_function
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, Scalar
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
 from tileas_xdsl.threads.index.thread_affine import of_scalar
@@ -102,11 +102,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
         if not isinstance(op, func.ReturnOp):
             state.lower(op)
     e.insert(func.ReturnOp())
-    types = [argument.type for argument in block.args]
-    made = func.FuncOp(function.sym_name.data, FunctionType.from_lists(types, []), Region(block))
-    made.location = function.location
-    made.attributes.update(attributes_of(plan, parameters + plan.hidden))
-    return made
+    return kernel_function(plan, block, parameters)
 
 
 def _take_arguments(state: State, function: func.FuncOp) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.accumulators import PAIR
@@ -19,12 +19,10 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
     ClusterArriveOp,
     ClusterWaitOp,
-    FenceMbarrierInitOp,
     FenceProxyAsyncOp,
     GetDynSmemOp,
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
-    MbarrierInitOp,
     MbarrierWaitOp,
     SyncWarpOp,
     UmmaCommitOp,
@@ -52,7 +50,6 @@ from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
-    add,
     cta_mask,
     i32_constant,
     is_equal,
@@ -77,6 +74,11 @@ from tileas_xdsl.threads.codegen.thread_ids import (
     thread_id,
 )
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
+from tileas_xdsl.threads.pipeline.mbarriers import (
+    allocate_mbarriers,
+    initialize_mbarriers,
+    next_stage,
+)
 from tileas_xdsl.threads.pipeline.stage_consumers import (
     BY_THREADS,
     Reader,
@@ -85,7 +87,6 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
 from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
 from tileas_xdsl.threads.smem.smem_layout import (
     ALIGNMENT,
-    BARRIER_BYTES,
 )
 from tileas_xdsl.threads.tmem.accumulator_barriers import commit
 
@@ -102,8 +103,8 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
     slots = e.plan.shared.allocate(
         op, name, slot_bytes * op.stages, f"{op.stages} stages of {slot_bytes} bytes"
     )
-    full = _barriers(e, op, f"full of {name}", op.stages)
-    empty = _barriers(e, op, f"empty of {name}", op.stages)
+    full = allocate_mbarriers(e, op, f"full of {name}", op.stages)
+    empty = allocate_mbarriers(e, op, f"empty of {name}", op.stages)
     stages = Stages(
         name,
         op.stages,
@@ -124,18 +125,10 @@ def _reader(e: ThreadBuilder, stages: Stages) -> Reader:
     return stages.readers.get(e.agent.number, BY_THREADS)
 
 
-def _barriers(e: ThreadBuilder, op: Operation, name: str, count: int) -> SSAValue:
-    offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, "mbarriers", BARRIER_BYTES)
-    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
-
-
 def _initialise(e: ThreadBuilder, stages: Stages, releases: int) -> None:
     block = Block()
     with e.within(block):
-        for stage in range(stages.count):
-            e.insert(MbarrierInitOp(advance(e, stages.full, stage), 1))
-            e.insert(MbarrierInitOp(advance(e, stages.empty, stage), releases))
-        e.insert(FenceMbarrierInitOp())
+        initialize_mbarriers(e, stages.count, {stages.full: 1, stages.empty: releases})
     run_if(e, is_equal(e, thread_id(e), 0), block)
     if stages.group > 1:
         e.insert(ClusterArriveOp(relaxed=True))
@@ -153,10 +146,7 @@ def increment(e: ThreadBuilder, op: IncIterOp) -> Sequence[Lowered]:
     """The next stage; behind the last one the first, with the other parity."""
     index = e.get(op.iterator)
     assert isinstance(index, StageIndex)
-    count = _stage_count(e, op)
-    following = add(e, index.stage, 1)
-    wraps = is_equal(e, following, count)
-    stage = e.insert(arith.SelectOp(wraps, i32_constant(e, 0), following)).result
+    stage, wraps = next_stage(e, index.stage, _stage_count(e, op))
     flip = e.insert(arith.ExtUIOp(wraps, i32)).result
     phase = e.insert(arith.XOrIOp(index.phase, flip)).result
     return [StageIndex(stage, phase)]

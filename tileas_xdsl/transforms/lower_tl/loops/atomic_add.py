@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.atomics import has_update
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
-
-ADD = "add"
 
 
 def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
@@ -27,17 +26,18 @@ def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
     e, place = work.e, work.state.places[op.buffer]
     if not isinstance(place, GlobalView | SharedPlace):
         raise op_error(op, f"adds to memory that threads share, not to {op.buffer.type}")
-    if not has_update(ADD, place.element):
+    if not has_update(RmwMode.ADD.value, place.element):
         raise op_error(op, f"adds elements of {place.element}, which no instruction does")
     work.touch(storage_of(op.buffer), AccessKind.UPDATE)
     value = work.operand(op.value)
     indices = [work.affine(index) for index in op.indices]
     access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
+    update = Updater(e, op, RmwMode.ADD, place.element, Order.of(None, None))
     for piece in access.pieces:
         pointer, offset = access.place(piece)
         pointer = advance(e, pointer, offset)
         mine = element(e, value, piece.first)
-        e.insert(AtomicRmwOp(ADD, mine, pointer, access.guard(piece)))
+        update.update(mine, pointer, access.guard(piece))
     return ()
 
 

@@ -23,7 +23,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     i32_constant,
     index_constant,
-    is_equal,
     is_less,
     logical_and,
     multiply,
@@ -31,6 +30,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.index.thread_affine import of_scalar
+from tileas_xdsl.threads.pipeline.mbarriers import next_stage
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.pipelining.cp_async_prefetch import AsyncCopies
@@ -77,10 +77,10 @@ def pipelined(state: State, op: PipelinedOp) -> None:
         for each in op.body.block.ops:
             if each not in staged.copies:
                 state.lower(each)
-        following, is_first = _next(state, read, stages)
+        following, is_first = next_stage(e, read, stages)
         flips = xor(e, parity, i32_constant(e, 1))
         turned = e.insert(arith.SelectOp(is_first, flips, parity)).result
-        return [following, _next(state, write, stages)[0], turned]
+        return [following, next_stage(e, write, stages)[0], turned]
 
     carried = [index_constant(e, 0), index_constant(e, stages - 1), i32_constant(e, 0)]
     loop(state, op, (lower, upper, step), op.variable, limits, carried, body, variables)
@@ -132,14 +132,6 @@ class _Ahead:
             place = self.state.places[copy.target]
             assert isinstance(place, SharedPlace)
             self.state.places[copy.target] = place.at(stage)
-
-
-def _next(state: State, stage: SSAValue, stages: int) -> tuple[SSAValue, SSAValue]:
-    """The stage of the next round, and whether it is the first one again."""
-    e = state.e
-    following = add(e, stage, 1)
-    is_first = is_equal(e, following, stages)
-    return e.insert(arith.SelectOp(is_first, index_constant(e, 0), following)).result, is_first
 
 
 _TABLE: Any = {PipelinedOp: pipelined}

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import (
-    FenceMbarrierInitOp,
-    GetDynSmemOp,
     MbarrierArriveExpectTxOp,
-    MbarrierInitOp,
     MbarrierWaitOp,
     PrefetchTmaDescOp,
 )
@@ -24,10 +20,9 @@ from tileas_xdsl.threads.codegen.integer_ops import is_equal
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import thread_id
+from tileas_xdsl.threads.pipeline.mbarriers import allocate_mbarriers, initialize_mbarriers
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.pipelining.tma_copies import Transfer
-
-BARRIER_BYTES = 8
 
 
 @dataclass
@@ -46,9 +41,7 @@ class BulkCopies:
     def of(state: State, op: PipelinedOp, transfers: Sequence[Transfer], stages: int) -> BulkCopies:
         """The copies, with a place for their barriers."""
         e = state.e
-        size = stages * BARRIER_BYTES
-        offset = e.plan.shared.allocate(op, "full", size, f"{stages} mbarriers")
-        barriers = e.insert(GetDynSmemOp(offset, i64)).result
+        barriers = allocate_mbarriers(e, op, "full", stages)
         return BulkCopies(state, transfers, stages, barriers, is_equal(e, thread_id(e), 0))
 
     def begin(self) -> None:
@@ -57,9 +50,7 @@ class BulkCopies:
         for transfer in self.transfers:
             e.insert(PrefetchTmaDescOp(transfer.descriptor.argument, self.leads))
         with predicated(e, self.leads):
-            for stage in range(self.stages):
-                e.insert(MbarrierInitOp(advance(e, self.barriers, stage), 1))
-            e.insert(FenceMbarrierInitOp())
+            initialize_mbarriers(e, self.stages, {self.barriers: 1})
 
     def starter(self) -> SSAValue:
         """One thread starts copies."""
