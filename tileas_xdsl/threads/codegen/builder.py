@@ -21,17 +21,17 @@ from xdsl.rewriter import InsertPoint
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.threads.codegen.lowered_values import (
-    ExchangeRoom,
     Ghost,
     Lowered,
     Scalar,
+    ScratchAllocation,
     StageIndex,
     Stages,
 )
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
-from tileas_xdsl.threads.tmem.tmem_layout import TensorMemory, Turns
+from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing, TensorMemory
 
 Handler: TypeAlias = "Callable[[ThreadBuilder, Any], Sequence[Lowered]]"
 """Lowers one operation; returns a lowered value for each of its results."""
@@ -81,11 +81,15 @@ class ThreadBuilder:
         default_factory=dict[tuple[object, ...], SSAValue]
     )
     """Per-thread values by block and the table that they were written from."""
-    rooms: dict[int, list[ExchangeRoom]] = field(default_factory=dict[int, "list[ExchangeRoom]"])
+    rooms: dict[int, list[ScratchAllocation]] = field(
+        default_factory=dict[int, "list[ScratchAllocation]"]
+    )
     """Scratch buffers in shared memory by agent."""
     tensor: TensorMemory | None = None
     """The tensor memory of the kernel."""
-    turns: dict[Turns, StageIndex] = field(default_factory=dict[Turns, StageIndex])
+    accumulator_stages: dict[AccumulatorRing, StageIndex] = field(
+        default_factory=dict[AccumulatorRing, StageIndex]
+    )
     """For each accumulator in tensor memory the copy in use and the parity of its phase."""
     at_entry: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """Per-thread values that are computed once, where they dominate all code of the agent."""

@@ -105,7 +105,7 @@ class PendingTile:
     name: str
     place: int | None = None
     """Bytes from where shared memory begins."""
-    seen_by: int | None = None
+    visible_to: int | None = None
     """The agent that wrote it last, all threads of which have met since."""
 
     @property
@@ -284,7 +284,7 @@ class BulkToken:
 
 
 @dataclass
-class ExchangeRoom:
+class ScratchAllocation:
     """A room in shared memory through which an agent exchanges tiles."""
 
     offset: int

@@ -1,6 +1,15 @@
-"""Tiles from registers to other registers, by the plans of the layout library.
+"""Conversions of a tile between register layouts, by the plans of the layout library.
 
-A plan renames registers, has lanes exchange words, or goes through a buffer in shared memory.
+A plan renames registers of each thread, shuffles words between the lanes of a warp, or goes through
+a buffer in shared memory.  Shuffles, of 16-bit elements (two share a word):
+
+    plan:     2 rounds; in each a lane packs the elements that some other lane reads from it
+    emitted:  %w0 = make_fragment %r0, %r3              the offered word, by thread from a table
+              %x0 = shfl.sync.idx %w0, %lane0           %lane0: the lane that this thread reads
+              %w1 = ...; %x1 = shfl.sync.idx %w1, %lane1
+              %out = elements of %r*, %x0, %x1          which one, by thread: selects
+
+Elements of 64 bits are shuffled in two halves; `i1` and `index` travel as bytes and `i32`.
 """
 
 from __future__ import annotations
@@ -39,7 +48,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     element_type,
     length,
 )
-from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.threads.smem.table_driven_copy import (
     Moves,
     digits_of,
@@ -160,7 +169,7 @@ def _through_buffer(
 ) -> list[Place | None]:
     """All registers stored and loaded again; warps that only read their own need not meet."""
     by_warp = not plan.cost.barriers
-    offset = exchange_room(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
+    offset = allocate_scratch(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
     store_by_table(e, pointer, moves_of_buffer("store", tile.layout, plan.buffer), tile)
     if by_warp:

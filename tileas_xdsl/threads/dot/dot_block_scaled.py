@@ -24,11 +24,11 @@ from tileas_xdsl.threads.codegen.lowered_values import Lowered, SharedTile
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer
 from tileas_xdsl.threads.dot.dot_tcgen05 import (
-    sums_of_product,
+    accumulator_of_product,
 )
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
-from tileas_xdsl.threads.tmem.accumulator_barriers import await_own
+from tileas_xdsl.threads.tmem.accumulator_barriers import await_product
 from tileas_xdsl.threads.tmem.tmem_copy import address
 from tileas_xdsl.threads.tmem.tmem_scales import (
     column_address,
@@ -41,7 +41,7 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
     """Copies of the scales, then an instruction for each 32 bytes of K."""
     configuration = op.configuration
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
-    sums = sums_of_product(e, op)
+    sums = accumulator_of_product(e, op)
     _check(e, op, configuration, a, b)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
     right = b.layout.canonical(op, b.height, e.plan.target, transposed=False)
@@ -70,7 +70,7 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
                 scale_ids=(byte, byte),
             )
             e.insert(product)
-    await_own(e, op)
+    await_product(e, op)
     return [sums.of([i1_constant(e, True)])]
 
 

@@ -30,8 +30,8 @@ from tileas_xdsl.threads.dot.cta_pair_checks import check_pair
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
-    await_own,
-    begin_sums,
+    await_product,
+    begin_accumulation,
     blocks_of,
 )
 from tileas_xdsl.threads.tmem.tmem_copy import address
@@ -43,7 +43,7 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
     """The instructions of a product, one for each 32 bytes of K."""
     check_target(e, op)
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
-    sums = sums_of_product(e, op)
+    sums = accumulator_of_product(e, op)
     is_mn_major = not is_transposed(op.b.type)
     left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
     blocks = blocks_of(e)
@@ -68,7 +68,7 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
                 num_cta=blocks,
             )
             e.insert(product)
-    await_own(e, op)
+    await_product(e, op)
     return sums.of([i1_constant(e, True)])
 
 
@@ -80,11 +80,11 @@ def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
         raise op_error(op, reason)
 
 
-def sums_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
+def accumulator_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
     """Where a product adds to."""
     found = e.get(op.c)
     if isinstance(found, Splat):
-        return begin_sums(e, op, op.result, found)
+        return begin_accumulation(e, op, op.result, found)
     if not isinstance(found, TensorTile):
         raise op_error(op, "adds to sums that are not in tensor memory")
     return found

@@ -38,7 +38,7 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
 )
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.dot.wgmma_operand_a import (
-    left_factor,
+    operand_a,
 )
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -47,7 +47,7 @@ from tileas_xdsl.threads.smem.shared_tile import shared_tile
 INSTRUCTION_K_BITS = 256
 """Bits of K that one instruction multiplies."""
 
-MOST_COLUMNS = 256
+MAX_COLUMNS = 256
 REGISTER_BITS = 32
 
 TRANSPOSED_BITS = 16
@@ -74,7 +74,7 @@ def issue_wgmma(
     rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
     _check_shape(e, op, rows, columns)
     layout = accumulator_layout(rows, columns, e.agent.groups)
-    a, b = left_factor(e, op, e.agent.groups), shared_tile(e, op.b)
+    a, b = operand_a(e, op, e.agent.groups), shared_tile(e, op.b)
     is_mn_major = not is_transposed(op.b.type)
     zero = zero_accumulator(e, op)
     start = in_registers(e, op, op.c, layout) if zero is None else _undefined(e, zero, layout)
@@ -138,8 +138,8 @@ def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> No
         raise op_error(
             op, f"{e.agent.groups} warpgroups multiply multiples of {step} rows, not {rows}"
         )
-    if columns > MOST_COLUMNS or columns % 8:
-        raise op_error(op, f"wgmma has 8 to {MOST_COLUMNS} columns in steps of 8, not {columns}")
+    if columns > MAX_COLUMNS or columns % 8:
+        raise op_error(op, f"wgmma has 8 to {MAX_COLUMNS} columns in steps of 8, not {columns}")
 
 
 def _check_registers(e: ThreadBuilder, op: Operation, sums: RegisterTile) -> None:

@@ -37,7 +37,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.smem.table_driven_copy import (
@@ -115,7 +115,7 @@ def operands_of(
     if not exchanges:
         left, right = (one for one in found if isinstance(one, Operand))
         return left, right
-    offset = exchange_room(e, op, sum(one.bytes for one in exchanges), ROOM)
+    offset = allocate_scratch(e, op, sum(one.bytes for one in exchanges), ROOM)
     operands: list[Operand] = []
     for one in found:
         operands.append(_exchanged(e, one, offset) if isinstance(one, Exchange) else one)
@@ -151,7 +151,7 @@ def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
 def _in_memory(e: ThreadBuilder, value: SSAValue, side: Side) -> Operand:
     """A tile in shared memory; other threads may have written one that is in no stage."""
     found = e.get(value)
-    if isinstance(found, PendingTile) and found.seen_by != e.agent.number:
+    if isinstance(found, PendingTile) and found.visible_to != e.agent.number:
         synchronize_agent(e)
     tile = shared_tile(e, value)
     rows, turned = (tile.layout, tile.first_row, tile.height), is_transposed(value.type)

@@ -41,7 +41,7 @@ INSTRUCTION_REGISTERS = 8
 
 
 @dataclass(frozen=True)
-class SharedFactor:
+class SmemOperandA:
     """A in shared memory."""
 
     tile: SharedTile
@@ -84,7 +84,7 @@ class SharedFactor:
 
 
 @dataclass(frozen=True)
-class RegisterFactor:
+class RegisterOperandA:
     """A in registers: a vector for each block of rows of this warpgroup."""
 
     layout: RegisterLayout
@@ -114,15 +114,15 @@ class RegisterFactor:
         return self.strips[block, k]
 
 
-LeftFactor: TypeAlias = RegisterFactor | SharedFactor
+OperandA: TypeAlias = RegisterOperandA | SmemOperandA
 
 
-def left_factor(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> LeftFactor:
+def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA:
     """A of a product that so many warpgroups make, where it is."""
     if not isinstance(e.get(op.a), RegisterTile | Splat):
         tile = shared_tile(e, op.a)
         layout = tile.layout.canonical(op, WGMMA_ROWS, e.plan.target, transposed=False)
-        return SharedFactor(tile, layout)
+        return SmemOperandA(tile, layout)
     rows, columns = shape_of(op.a.type) or (0, 0)
     bits = bits_of(element_of(op.a.type))
     if bits != REGISTER_BITS or columns % (2 * INSTRUCTION_REGISTERS):
@@ -134,4 +134,4 @@ def left_factor(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> LeftFa
     if isinstance(op, AsyncDotOp):
         raise op_error(op, "has A in registers, which only a product that is waited for may have")
     tile = in_registers(e, op, op.a, accumulator_layout(rows, columns, groups))
-    return RegisterFactor(tile.layout, tile.element, tile.parts)
+    return RegisterOperandA(tile.layout, tile.element, tile.parts)

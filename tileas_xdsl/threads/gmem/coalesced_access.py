@@ -323,7 +323,7 @@ def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAV
     if not isinstance(op.next_op, gpu.BarrierOp):
         synchronize_agent(e)
     if isinstance(found, PendingTile):
-        found.seen_by = e.agent.number
+        found.visible_to = e.agent.number
 
 
 def _is_read_by_threads_only(tile: SSAValue) -> bool:

@@ -1,7 +1,11 @@
-"""Accesses through pointers that count up along rows: wide ones where that is true at run time.
+"""Accesses through tiles of pointers that count up along rows: vectorised where run time allows it.
 
-A thread looks at the pointers of its pieces: neighbours that are side by side, aligned, and all
-masked alike are accessed at once.  One branch of the thread decides for all of its pieces.
+    %p = addptr %row, %columns          8 neighbouring f16 pointers in a thread
+    load %p                 ->          %whole = (%p7 - %p0 == 14) & (%p0 % 16 == 0) & masks equal
+                                        if %whole { ld.global.v4.b32 [%p0] }
+                                        else      { 8 x ld.global.b16 [%pk] }
+
+A thread tests the pointers of all of its chunks and takes one branch for all of them.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from tileas_xdsl.threads.registers.coordinates import (
 )
 from tileas_xdsl.threads.registers.vector_values import assembled, element, strip
 
-MOST_BITS = 128
+MAX_ACCESS_BITS = 128
 """One access moves this much at most."""
 
 
@@ -64,7 +68,7 @@ class Runs:
             return None
         found = list(pieces(e, layout, bits, stored=stored))
         sizes = {piece.count * bits for piece in found}
-        if max(sizes) > MOST_BITS or min(piece.count for piece in found) == 1:
+        if max(sizes) > MAX_ACCESS_BITS or min(piece.count for piece in found) == 1:
             return None
         mine = is_first_holder(e, layout) if stored else is_holding_warp(e, form)
         return Runs(e, base, mask, type_, found, mine)

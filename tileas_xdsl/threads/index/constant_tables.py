@@ -62,7 +62,7 @@ DIVISIONS = (
 
 SHIFTS = (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp)
 
-WORD, MOST_BITS = 32, 64
+WORD, MAX_ACCESS_BITS = 32, 64
 
 COMPARISONS: Sequence[Fold] = (
     np.equal,
@@ -161,11 +161,11 @@ def _wrapped(table: Table, type_: Attribute) -> Table | None:
     if isinstance(type_, IndexType):
         return table
     width = integer_bits(type_)
-    if not 1 <= width <= MOST_BITS:
+    if not 1 <= width <= MAX_ACCESS_BITS:
         return None
     if width == 1:
         return table & 1
-    if width == MOST_BITS:
+    if width == MAX_ACCESS_BITS:
         return table
     half = 1 << (width - 1)
     return (table + half) % (2 * half) - half

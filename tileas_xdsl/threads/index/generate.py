@@ -311,7 +311,7 @@ class Generation:
     def _extract(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
         found = self.e.get(op.tensor)
         if isinstance(found, Splat):
-            return number_of_splat(self.e, found)
+            return splat_scalar(self.e, found)
         if op not in self.taken:
             return self._from_room(op, path)
         taken, first = self.taken[op], self.block * self.count
@@ -332,13 +332,13 @@ class Generation:
         indices = [self._value(value) for value in op.indices]
         guards = [(self._value(value), holds_) for value, holds_ in path]
         if not any(map(_is_vector, [*indices, *(value for value, _ in guards)])):
-            value = element_of_room(e, room, shape, indices, _all_hold(e, guards))
+            value = scratch_element(e, room, shape, indices, _all_hold(e, guards))
             return from_carrier(e, value, element_of(op.tensor.type))
         found: list[SSAValue] = []
         for k in range(self.count):
             here = [_at(e, value, k) for value in indices]
             guard = _all_hold(e, [(_at(e, value, k), holds_) for value, holds_ in guards])
-            value = element_of_room(e, room, shape, here, guard)
+            value = scratch_element(e, room, shape, here, guard)
             found.append(from_carrier(e, value, element_of(op.tensor.type)))
         return joined(e, found)
 
@@ -406,7 +406,7 @@ def _is_lifted(op: Operation) -> bool:
     return type(op) in known and len(op.results) == 1 and not isinstance(op, ONE_BY_ONE)
 
 
-def element_of_room(
+def scratch_element(
     e: ThreadBuilder,
     room: Scratch,
     shape: Sequence[int],
@@ -420,7 +420,7 @@ def element_of_room(
     return e.insert(LoadOp(advance(e, room.pointer, position), room.element, guard)).result
 
 
-def number_of_splat(e: ThreadBuilder, tile: Splat) -> SSAValue:
+def splat_scalar(e: ThreadBuilder, tile: Splat) -> SSAValue:
     """The only value that a tile has."""
     if isinstance(tile.constant, SSAValue):
         return tile.constant

@@ -24,7 +24,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
 """What runs its body again."""
 
-USUAL_BYTES = 4
+DEFAULT_ELEMENT_BYTES = 4
 """The widest element of a kernel that moves no plain tiles."""
 
 
@@ -48,7 +48,7 @@ class TileFacts:
         sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
         return TileFacts(
             {shape[:-1]: shape for shape in _reduced(operations)},
-            max(sizes, default=USUAL_BYTES),
+            max(sizes, default=DEFAULT_ELEMENT_BYTES),
             frozenset(_rewritten(operations)),
             frozenset(array for t in touches(operations) if t.writes for array in t.arrays),
         )

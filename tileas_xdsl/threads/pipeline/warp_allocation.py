@@ -17,7 +17,7 @@ GROUP = 4
 """Warps of a warpgroup."""
 
 REGISTER_STEP = 8
-LEAST_REGISTERS, MOST_REGISTERS = 24, 256
+MIN_REGISTERS, MAX_REGISTERS = 24, 256
 """What `setmaxnreg` takes (PTX ISA)."""
 
 
@@ -74,7 +74,7 @@ def _budget(registers: int) -> int:
     if not registers:
         return 0
     rounded = -(-registers // REGISTER_STEP) * REGISTER_STEP
-    return min(max(rounded, LEAST_REGISTERS), MOST_REGISTERS)
+    return min(max(rounded, MIN_REGISTERS), MAX_REGISTERS)
 
 
 def _check_budget(op: Operation, agents: Sequence[Agent], threads: int, entry: int) -> None:
@@ -91,13 +91,13 @@ def _check_budget(op: Operation, agents: Sequence[Agent], threads: int, entry: i
         )
 
 
-ENOUGH_REGISTERS = 128
+MIN_KEPT_REGISTERS = 128
 """Registers that a thread keeps, however many blocks should share a multiprocessor."""
 
 
 def blocks_together(threads: int, occupancy: int, target: Target) -> int:
     """How many blocks are promised to fit on a multiprocessor: `occupancy`, if registers do."""
-    most = target.registers_per_multiprocessor // (threads * ENOUGH_REGISTERS)
+    most = target.registers_per_multiprocessor // (threads * MIN_KEPT_REGISTERS)
     return max(min(occupancy, most), 1)
 
 

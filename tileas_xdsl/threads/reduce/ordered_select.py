@@ -27,7 +27,7 @@ FLOATS = np.array([-1.0, -0.0, 0.0, 1.0, np.nan])
 INTEGERS = np.array([-3, -2, -1, 0, 1, 2])
 """Three of each sign, which without a sign are the larger ones."""
 
-MOST_SOURCES = 2
+MAX_SOURCES = 2
 """With more there are too many rows to try."""
 
 LOGIC: Mapping[type[Operation], Relation] = {
@@ -61,7 +61,7 @@ UNORDERED = 7
 def is_free_of_order(op: ReduceOp) -> bool:
     """Whether a body of comparisons and selections chooses the same whatever comes first."""
     block = op.body.block
-    if len(op.sources) > MOST_SOURCES or not _only_chooses(block):
+    if len(op.sources) > MAX_SOURCES or not _only_chooses(block):
         return False
     domain = _rows([arg.type for arg in block.args[: len(op.sources)]])
     size = len(domain[0])

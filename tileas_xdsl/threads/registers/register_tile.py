@@ -40,7 +40,7 @@ def in_registers(
     """The tile that `op` uses in registers of a layout; without one, in those that it has."""
     found = e.get(value)
     if isinstance(found, PendingTile):
-        if found.seen_by != e.agent.number:
+        if found.visible_to != e.agent.number:
             # Other threads may have written it: a pipeline says when, a plain tile does not.
             synchronize_agent(e)
         found = shared_tile(e, value)

@@ -31,7 +31,7 @@ from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 BYTE = 8
 
-MOST_ELEMENTS = 256
+MAX_ELEMENTS = 256
 """Elements that are put together one by one; of more, groups are (PTX ISA: registers)."""
 
 
@@ -94,7 +94,7 @@ def joined(e: ThreadBuilder, values: Sequence[SSAValue]) -> SSAValue:
     if len(values) == 1 and isinstance(values[0].type, VectorType):
         return values[0]
     type_ = element_type(values[0])
-    if len(values) > 1 and sum(map(length, values)) > MOST_ELEMENTS and not _are_words(values):
+    if len(values) > 1 and sum(map(length, values)) > MAX_ELEMENTS and not _are_words(values):
         values = [joined(e, group) for group in _groups(values)]
     if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE and not _are_words(values):
         return _joined_bytes(e, values, type_)
@@ -108,7 +108,7 @@ def _groups(values: Sequence[SSAValue]) -> Iterator[Sequence[SSAValue]]:
     for value in values:
         group.append(value)
         count += length(value)
-        if count >= MOST_ELEMENTS // 2 and count % 4 == 0:
+        if count >= MAX_ELEMENTS // 2 and count % 4 == 0:
             yield group
             group, count = [], 0
     if group:

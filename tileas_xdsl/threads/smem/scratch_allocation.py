@@ -6,14 +6,14 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import ExchangeRoom
+from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 
-FRESH_BYTES = 32 * 1024
+REUSE_THRESHOLD = 32 * 1024
 """So much an agent takes before it uses rooms again, which costs a barrier."""
 
 
-def exchange_room(
+def allocate_scratch(
     e: ThreadBuilder, op: Operation, size: int, alignment: int, *, by_warp: bool = False
 ) -> int:
     """Where a room begins that nobody reads any more.
@@ -23,7 +23,7 @@ def exchange_room(
     """
     owner, again = e.source or op, runs_again(op)
     mine = e.rooms.setdefault(e.agent.number, [])
-    if sum(room.bytes for room in mine) + size > FRESH_BYTES:
+    if sum(room.bytes for room in mine) + size > REUSE_THRESHOLD:
         fits = [
             room
             for room in mine
@@ -38,7 +38,7 @@ def exchange_room(
             synchronize_agent(e)
             return room.offset
     offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
-    mine.append(ExchangeRoom(offset, size, owner, is_kept=by_warp and again))
+    mine.append(ScratchAllocation(offset, size, owner, is_kept=by_warp and again))
     if again:
         synchronize_warp(e) if by_warp else synchronize_agent(e)
     return offset

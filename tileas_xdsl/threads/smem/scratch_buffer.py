@@ -24,7 +24,7 @@ from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
-from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> 
     if bits is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {element}")
     size = bits // 8
-    offset = exchange_room(e, op, count * size, ACCESS_BYTES)
+    offset = allocate_scratch(e, op, count * size, ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, element, ACCESS_BYTES)).result
     return Scratch(pointer, element, size)
 

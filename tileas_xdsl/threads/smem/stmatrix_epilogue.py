@@ -1,7 +1,14 @@
-"""Accumulators in the swizzled rows of shared memory: matrices of 16-bit elements, pairs of others.
+"""The epilogue of a matrix product: accumulators from registers to swizzled rows of shared memory.
 
-Swizzles repeat after eight rows, so that all rows and panels that a thread writes to are constant
-distances from a few places.
+16-bit elements are stored by `stmatrix.x4`, four 8x8 matrices at once, wider ones in pairs:
+
+    warp w, rows 16 w to 16 w + 15, columns 16 g to 16 g + 15 of the tile
+    lane l names the row of matrix l / 8:   row    = 16 w + l % 8 + 8 (l / 8 % 2)
+                                            column = 16 g + 8 (l / 16)
+    stmatrix.sync.aligned.m8n8.x4 [address(row, column)], {r0, r1, r2, r3}
+
+Swizzles repeat after eight rows, so that the other blocks of rows and the panels of columns are at
+constant distances: an address is computed for each column inside of a panel only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""The boxes that TMA fills of a tile, and which of them each of two blocks fills."""
+"""The boxes by which TMA fills or reads a tile in shared memory, and those of a CTA pair.
+
+A tile of swizzled rows consists of panels as wide as the swizzle spans, one box each:
+
+    64 x 128 f16 tile, 128B swizzle (64 columns a panel), at coordinates (i, j) in tiles
+        cp.async.bulk.tensor.2d [tile]        , {128 j     , 64 i}
+        cp.async.bulk.tensor.2d [tile + 8192] , {128 j + 64, 64 i}
+
+For products of two CTAs each CTA loads its rows of A, and its half of B.
+"""
 
 from __future__ import annotations
 

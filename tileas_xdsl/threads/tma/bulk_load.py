@@ -130,7 +130,7 @@ def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
     check_place(op, "loads")
     _check_announced(op)
     found = e.get(op.destination)
-    is_new = isinstance(found, PendingTile) and found.seen_by is None and not runs_again(op)
+    is_new = isinstance(found, PendingTile) and found.visible_to is None and not runs_again(op)
     if is_written(e, op):
         e.insert(FenceProxyAsyncOp("generic"))
     if is_written(e, op) or not is_new:
@@ -147,7 +147,7 @@ def wait_for_load(e: ThreadBuilder, token: BulkToken) -> None:
     """All threads wait, and then see the tile."""
     e.insert(MbarrierWaitOp(_barrier(e, token.barrier), token.parity))
     if token.tile is not None:
-        token.tile.seen_by = e.agent.number
+        token.tile.visible_to = e.agent.number
 
 
 def parity_of(e: ThreadBuilder, load: Operation) -> SSAValue:

@@ -1,8 +1,15 @@
-"""Sums in tensor memory: the barriers between products and those who read what they give.
+"""Accumulators in tensor memory: the mbarriers between products and the agent that reads them.
 
-Sums have two mbarriers for each of their copies: `full` says that all products have been added,
-`empty` that all warps of the agent have read them.  Whoever uses them counts the turns: which copy,
-and the parity of its lap.
+Each accumulator has one or two copies (stages), and two mbarriers for each: `full` completes when
+all products have been added, `empty` when all warps of the reading agent have read them.
+
+    for each tile:                     issuing warp                       reading agent
+        %c = zero                      wait empty[stage], phase ^ 1
+        %c = dot %a, %b, %c  (loop)    tcgen05.mma ...
+        read %c                        tcgen05.commit -> full[stage]      wait full[stage], phase
+                                                                          tcgen05.ld ...
+                                                                          arrive empty[stage]
+        next stage; the phase flips when the ring wraps around
 """
 
 from __future__ import annotations
@@ -10,17 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.accumulators import PAIR, KernelSums, Sums
 from tileas_xdsl.analysis.tensor_registers import CELL_BITS, STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
-    FenceMbarrierInitOp,
-    GetDynSmemOp,
     MbarrierArriveOp,
-    MbarrierInitOp,
     MbarrierWaitOp,
     TmemFenceOp,
     UmmaCommitOp,
@@ -46,6 +50,7 @@ from tileas_xdsl.threads.codegen.thread_ids import (
     thread_id,
 )
 from tileas_xdsl.threads.dot.mma_issuer_warp import issuers
+from tileas_xdsl.threads.pipeline.mbarriers import allocate_mbarriers, initialize_mbarriers
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tma.bulk_load import (
@@ -54,7 +59,7 @@ from tileas_xdsl.threads.tma.bulk_load import (
     own_barrier,
 )
 from tileas_xdsl.threads.tmem.tmem_copy import clear_unless_full
-from tileas_xdsl.threads.tmem.tmem_layout import Turns
+from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
 def copies_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
@@ -78,19 +83,17 @@ def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
     return [issuer.agent.number for issuer in issuers(e.plan, op).values()]
 
 
-def turns_of(e: ThreadBuilder, sums: Sums, copies: int, number: int) -> Turns:
+def ring_of(e: ThreadBuilder, sums: Sums, copies: int, number: int) -> AccumulatorRing:
     """The barriers of sums; one thread initialises them before anybody goes on."""
     agent = e.plan.agent_around(sums.opens)
     _check(e, sums)
     full, empty = (
-        _barriers(e, sums, f"{what} of sums {number}", copies) for what in ("full", "empty")
+        allocate_mbarriers(e, sums.opens, f"{what} of sums {number}", copies)
+        for what in ("full", "empty")
     )
     with predicated(e, is_equal(e, thread_id(e), 0)):
-        for copy in range(copies):
-            e.insert(MbarrierInitOp(advance(e, full, copy), 1))
-            e.insert(MbarrierInitOp(advance(e, empty, copy), agent.warps * blocks_of(e)))
-        e.insert(FenceMbarrierInitOp())
-    return Turns(sums, agent.number, copies, full, empty)
+        initialize_mbarriers(e, copies, {full: 1, empty: agent.warps * blocks_of(e)})
+    return AccumulatorRing(sums, agent.number, copies, full, empty)
 
 
 def blocks_of(e: ThreadBuilder) -> int:
@@ -120,7 +123,7 @@ def _check(e: ThreadBuilder, sums: Sums) -> None:
         )
 
 
-def reserve_own_barriers(e: ThreadBuilder, products: Sequence[Operation]) -> None:
+def reserve_product_barriers(e: ThreadBuilder, products: Sequence[Operation]) -> None:
     """A barrier for each product that is waited for where it is."""
     for number, op in enumerate(products):
         check_place(op, "multiplies a tile that is written again")
@@ -128,63 +131,63 @@ def reserve_own_barriers(e: ThreadBuilder, products: Sequence[Operation]) -> Non
         offset = e.plan.shared.allocate(op, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
         e.barriers[op] = offset
         with predicated(e, is_equal(e, thread_id(e), 0)):
-            e.insert(MbarrierInitOp(own_barrier(e, op), 1))
-            e.insert(FenceMbarrierInitOp())
+            initialize_mbarriers(e, 1, {own_barrier(e, op): 1})
 
 
-def await_own(e: ThreadBuilder, op: Operation) -> None:
+def await_product(e: ThreadBuilder, op: Operation) -> None:
     """All threads wait for a product whose operands are written again before its sums are read."""
     if op in e.plan.waited:
         commit(e, own_barrier(e, op))
         await_phase(e, op)
 
 
-def _barriers(e: ThreadBuilder, sums: Sums, name: str, count: int) -> SSAValue:
-    size = BARRIER_BYTES * count
-    offset = e.plan.shared.allocate(sums.opens, name, size, "mbarriers", BARRIER_BYTES)
-    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
-
-
-def first_turns(e: ThreadBuilder) -> None:
+def reset_rings(e: ThreadBuilder) -> None:
     """An agent begins with the first copy of each of its sums, in an even lap."""
     if e.tensor is None:
         return
     is_leader_cta(e)
-    turns = [place.turns for place in e.tensor.sums if place.turns is not None]
-    mine = [one for one in turns if one.agent == e.agent.number]
-    e.turns = {one: StageIndex(i32_constant(e, 0), i32_constant(e, 0)) for one in mine}
+    rings = [place.ring for place in e.tensor.sums if place.ring is not None]
+    mine = [one for one in rings if one.agent == e.agent.number]
+    e.accumulator_stages = {one: StageIndex(i32_constant(e, 0), i32_constant(e, 0)) for one in mine}
     if mine:
         is_mma_lane(e)
 
 
-def take_turns(e: ThreadBuilder, turns: Sequence[Turns], found: Sequence[Lowered]) -> None:
-    """Go on with the turns that control flow has carried."""
-    for one, turn in zip(turns, found, strict=True):
-        assert isinstance(turn, StageIndex)
-        e.turns[one] = turn
+def set_ring_stages(
+    e: ThreadBuilder, rings: Sequence[AccumulatorRing], found: Sequence[Lowered]
+) -> None:
+    """Continue with the stages that control flow has carried."""
+    for one, index in zip(rings, found, strict=True):
+        assert isinstance(index, StageIndex)
+        e.accumulator_stages[one] = index
 
 
-def changing(e: ThreadBuilder, op: Operation) -> Sequence[Turns]:
-    """Whose turns change inside an operation."""
-    return [one for one in e.turns if _is_inside(one.sums.closes_at, op)]
+def rings_closed_in(e: ThreadBuilder, op: Operation) -> Sequence[AccumulatorRing]:
+    """Whose ring change inside an operation."""
+    return [one for one in e.accumulator_stages if _is_inside(one.sums.closes_at, op)]
 
 
 def _is_inside(inner: Operation, op: Operation) -> bool:
     return inner is not op and op.is_ancestor(inner)
 
 
-def begin_sums(e: ThreadBuilder, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
+def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
     """Sums of nothing that become `value`: products wait until the last ones were read."""
     assert e.tensor is not None
     if not _is_zero(tile.constant):
         raise op_error(op, "begins sums in tensor memory with something else than zeros")
     place = e.tensor.of_value[value]
-    assert place.turns is not None
-    turn = e.turns[place.turns]
+    assert place.ring is not None
+    index = e.accumulator_stages[place.ring]
     if e.issues:
         with predicated(e, is_mma_warp(e)):
-            parity = e.insert(arith.XOrIOp(turn.phase, i32_constant(e, 1))).result
-            e.insert(MbarrierWaitOp(_barrier(e, place.turns.empty, turn, place.turns), parity))
+            parity = e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
+            e.insert(
+                MbarrierWaitOp(
+                    _barrier(e, place.ring.empty, index, place.ring),
+                    parity,
+                )
+            )
             e.insert(TmemFenceOp("after"))
     return TensorTile(place, tile.element, i1_constant(e, False), tile.shape)
 
@@ -195,42 +198,46 @@ def _is_zero(number: Attribute | SSAValue) -> bool:
     return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == 0
 
 
-def _barrier(e: ThreadBuilder, first: SSAValue, turn: StageIndex, turns: Turns) -> SSAValue:
-    return advance(e, first, turn.stage) if turns.copies > 1 else first
+def _barrier(
+    e: ThreadBuilder, first: SSAValue, index: StageIndex, ring: AccumulatorRing
+) -> SSAValue:
+    return advance(e, first, index.stage) if ring.copies > 1 else first
 
 
 def before(e: ThreadBuilder, op: Operation) -> None:
     """What comes before an operation: the first one that reads sums finds all products there."""
-    for turns, turn in e.turns.items():
-        if turns.sums.ready_at is not op:
+    for ring, index in e.accumulator_stages.items():
+        if ring.sums.ready_at is not op:
             continue
-        barrier = _barrier(e, turns.full, turn, turns)
+        barrier = _barrier(e, ring.full, index, ring)
         if e.issues:
             commit(e, barrier)
         if e.reads:
-            e.insert(MbarrierWaitOp(barrier, turn.phase))
+            e.insert(MbarrierWaitOp(barrier, index.phase))
             e.insert(TmemFenceOp("after"))
-            final = e.get(turns.sums.final)
+            final = e.get(ring.sums.final)
             assert isinstance(final, TensorTile)
             clear_unless_full(e, final)
 
 
 def after(e: ThreadBuilder, op: Operation) -> None:
     """What comes after an operation: when the last one has read sums, others may begin."""
-    for turns, turn in list(e.turns.items()):
-        if turns.sums.closes_at is not op:
+    for ring, index in list(e.accumulator_stages.items()):
+        if ring.sums.closes_at is not op:
             continue
         if e.reads:
             e.insert(TmemFenceOp("before"))
-            barrier = _barrier(e, turns.empty, turn, turns)
+            barrier = _barrier(e, ring.empty, index, ring)
             leader = i32_constant(e, 0) if e.plan.is_of_pair else None
             e.insert(MbarrierArriveOp(barrier, is_elected_in_warp(e), leader))
-        e.turns[turns] = _next(e, turns, turn)
+        e.accumulator_stages[ring] = _next(e, ring, index)
 
 
-def _next(e: ThreadBuilder, turns: Turns, turn: StageIndex) -> StageIndex:
+def _next(e: ThreadBuilder, ring: AccumulatorRing, index: StageIndex) -> StageIndex:
     """The other one of two copies, behind which the next lap begins."""
-    if turns.copies == 1:
-        return StageIndex(turn.stage, e.insert(arith.XOrIOp(turn.phase, i32_constant(e, 1))).result)
-    stage = e.insert(arith.XOrIOp(turn.stage, i32_constant(e, 1))).result
-    return StageIndex(stage, e.insert(arith.XOrIOp(turn.phase, turn.stage)).result)
+    if ring.copies == 1:
+        return StageIndex(
+            index.stage, e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
+        )
+    stage = e.insert(arith.XOrIOp(index.stage, i32_constant(e, 1))).result
+    return StageIndex(stage, e.insert(arith.XOrIOp(index.phase, index.stage)).result)

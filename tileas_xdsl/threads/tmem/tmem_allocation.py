@@ -36,8 +36,8 @@ from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     blocks_of,
     copies_of,
-    reserve_own_barriers,
-    turns_of,
+    reserve_product_barriers,
+    ring_of,
 )
 from tileas_xdsl.threads.tmem.tmem_layout import Place, TensorMemory
 from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
@@ -49,7 +49,7 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
     if not sums.places and not tiles:
         return
     e.plan.waited = waited_products(sums)
-    reserve_own_barriers(e, e.plan.waited)
+    reserve_product_barriers(e, e.plan.waited)
     scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
@@ -57,7 +57,7 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
     places: list[Place] = []
     for one, copies in copies_of(e, sums, COLUMNS - sum(scales.values())):
         columns = one.shape[1]
-        places.append(Place(used, columns, turns_of(e, one, copies, len(places))))
+        places.append(Place(used, columns, ring_of(e, one, copies, len(places))))
         of_value.update({value: places[-1] for value, s in sums.of_value.items() if s is one})
         used += copies * columns
         _check_size(one.opens, used)

@@ -30,11 +30,11 @@ ZEROS = 8
 def address(e: ThreadBuilder, tile: TensorTile) -> SSAValue:
     """The address of the first column of a tile, in lane 0."""
     assert e.tensor is not None
-    place, turns = tile.place, tile.place.turns
+    place, ring = tile.place, tile.place.ring
     first = add(e, add(e, e.tensor.base, place.column), tile.column)
-    if turns is None or turns.copies == 1:
+    if ring is None or ring.copies == 1:
         return first
-    return add(e, first, multiply(e, e.turns[turns].stage, place.columns))
+    return add(e, first, multiply(e, e.accumulator_stages[ring].stage, place.columns))
 
 
 def lanes_of_warp(e: ThreadBuilder, start: SSAValue) -> SSAValue:

@@ -11,8 +11,8 @@ from tileas_xdsl.analysis.accumulators import Sums
 
 
 @dataclass(eq=False)
-class Turns:
-    """Whose turn it is with sums: products add to them, then an agent reads them."""
+class AccumulatorRing:
+    """The copies of an accumulator, each filled by products, then read by an agent."""
 
     sums: Sums
     agent: int
@@ -30,7 +30,7 @@ class Place:
     column: int
     """The first column of the first copy."""
     columns: int
-    turns: Turns | None = None
+    ring: AccumulatorRing | None = None
     """None for a tile that threads write and read."""
 
 

@@ -24,11 +24,11 @@ from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.threads.tma.bulk_load import reserve_barriers
 from tileas_xdsl.threads.tma.descriptor_args import prefetch_descriptors
-from tileas_xdsl.threads.tmem.accumulator_barriers import after, before, first_turns
+from tileas_xdsl.threads.tmem.accumulator_barriers import after, before, reset_rings
 from tileas_xdsl.threads.tmem.tmem_allocation import allocate, release_all
 from tileas_xdsl.transforms.lower_tiles.handlers import HANDLERS
 
-USUAL_SHARED_BYTES = 48 * 1024
+DEFAULT_SHARED_BYTES = 48 * 1024
 """What a block has without asking for more (CUDA C++ Programming Guide, shared memory)."""
 
 
@@ -48,7 +48,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
     if len(body.blocks) != 1:
         raise op_error(plan.kernel, "has branches between blocks, which are not lowered yet")
     allocate(emitter, sums_of(plan.kernel))
-    first_turns(emitter)
+    reset_rings(emitter)
     for op in body.block.ops:
         if isinstance(op, func.ReturnOp):
             break
@@ -66,9 +66,9 @@ def _check_shared(plan: KernelPlan) -> None:
     """The launch may ask for as much shared memory as the kernel needs."""
     allowed = plan.kernel.attributes.get(EXTENDED_SMEM)
     extended = not isinstance(allowed, IntegerAttr) or allowed.value.data != 0
-    if not extended and plan.shared.bytes > USUAL_SHARED_BYTES:
+    if not extended and plan.shared.bytes > DEFAULT_SHARED_BYTES:
         raise op_error(
             plan.kernel,
             f"needs {plan.shared.bytes} bytes of shared memory; without enable-extended-smem a "
-            f"launch has {USUAL_SHARED_BYTES}",
+            f"launch has {DEFAULT_SHARED_BYTES}",
         )

@@ -30,7 +30,7 @@ from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
-    MOST_REGISTERS,
+    MAX_REGISTERS,
     packed_in_word,
     padded,
 )
@@ -45,7 +45,7 @@ def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
     place = fragment_place(op.buffer, op.buffer, layout)
-    if place.registers > (most := MOST_REGISTERS * _packed(place.element)):
+    if place.registers > (most := MAX_REGISTERS * _packed(place.element)):
         raise op_error(
             op, f"gives each thread {layout.slots} elements, and at most {most} fit in registers"
         )

@@ -30,7 +30,7 @@ from tileas_xdsl.transforms.lower_tl.dot.instruction_choice import PRODUCTS, pro
 from tileas_xdsl.transforms.lower_tl.loops.parallel_loops import LOOPS
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import EXCHANGES
-from tileas_xdsl.transforms.lower_tl.memory_effects import meeting_points
+from tileas_xdsl.transforms.lower_tl.memory_effects import barrier_points
 from tileas_xdsl.transforms.lower_tl.pipelining.pipelined_loop import PIPELINED
 from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import stages_of
 from tileas_xdsl.transforms.lower_tl.reduce.reductions import REDUCTIONS
@@ -95,7 +95,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
         if isinstance(op, GemmOp)
     )
     stages = stages_of(program)
-    meets = meeting_points(program, stages)
+    meets = barrier_points(program, stages)
     state = State(e, target, threads, HANDLERS, meets, is_read_by_descriptors, stages)
     _take_arguments(state, function)
     for op in function.body.block.ops:

@@ -36,7 +36,7 @@ class State:
     target: Target
     threads: int
     handlers: Mapping[type[Operation], Handler]
-    meets: frozenset[Operation] = frozenset()
+    barriers_before: frozenset[Operation] = frozenset()
     """Operations before which all threads wait for one another."""
     has_descriptors: bool = False
     """Whether instructions read shared memory that threads have written by the async proxy."""
@@ -66,7 +66,7 @@ class State:
         handler = self.handlers.get(type(op))
         if handler is None:
             raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
-        if op in self.meets:
+        if op in self.barriers_before:
             if self.has_descriptors:
                 self.e.insert(FenceProxyAsyncOp("shared::cta"))
             synchronize_agent(self.e)

@@ -24,7 +24,7 @@ from tileas_xdsl.threads.index.thread_affine import of_scalar, uniform
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory_effects import written_in
 
-MOST_ROUNDS = 64
+MAX_UNROLLED = 64
 """Rounds of a loop that is written out because its variable says which registers are used."""
 
 INDEX = IndexType()
@@ -34,7 +34,7 @@ def serial(state: State, op: SerialOp | PipelinedOp) -> None:
     """Rounds one after another; written out where their number picks registers."""
     picks = register_picks(op.variable)
     rounds = op.static_bounds
-    if picks and ((rounds is not None and len(rounds) <= MOST_ROUNDS) or not all(picks)):
+    if picks and ((rounds is not None and len(rounds) <= MAX_UNROLLED) or not all(picks)):
         _written_out(state, op)
         return
     step = index_constant(state.e, 1) if op.step is None else state.scalar(op.step)
@@ -50,11 +50,11 @@ def _run(state: State, block: Block) -> Sequence[SSAValue]:
 
 def _written_out(state: State, op: SerialOp | PipelinedOp) -> None:
     rounds = op.static_bounds
-    if rounds is None or len(rounds) > MOST_ROUNDS:
+    if rounds is None or len(rounds) > MAX_UNROLLED:
         many = "as many rounds as run time says" if rounds is None else f"{len(rounds)} rounds"
         raise op_error(
             op,
-            f"picks registers of fragments by its variable and has {many}; at most {MOST_ROUNDS} "
+            f"picks registers of fragments by its variable and has {many}; at most {MAX_UNROLLED} "
             "are written out",
         )
     for number in rounds:

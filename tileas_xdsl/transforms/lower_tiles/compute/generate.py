@@ -15,9 +15,9 @@ from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Sc
 from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.generate import (
     Generation,
-    element_of_room,
     from_carrier,
-    number_of_splat,
+    scratch_element,
+    splat_scalar,
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -50,7 +50,7 @@ def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
     """One element, which all threads get."""
     found = e.get(op.tensor)
     if isinstance(found, Splat):
-        return [Scalar(number_of_splat(e, found))]
+        return [Scalar(splat_scalar(e, found))]
     if _is_in_body(op):
         raise op_error(
             op,
@@ -62,7 +62,7 @@ def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
         return [Scalar(element(e, tile.parts[0], 0))]
     indices = [e.scalar(value) for value in op.indices]
     room = spilled(e, op, carried(e, tile))
-    value = element_of_room(e, room, tile.layout.shape, indices)
+    value = scratch_element(e, room, tile.layout.shape, indices)
     return [Scalar(from_carrier(e, value, tile.element))]
 
 

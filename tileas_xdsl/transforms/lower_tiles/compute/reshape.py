@@ -81,7 +81,7 @@ def reinterpret(e: ThreadBuilder, op: ReinterpretOp) -> Sequence[Lowered]:
         return [replace(found, element=element)]
     if isinstance(found, PendingTile):
         shared_tile(e, op.source)
-        return [replace(found, element=element, seen_by=None)]
+        return [replace(found, element=element, visible_to=None)]
     tile = in_registers(e, op, op.source)
     parts = [
         e.insert(vector.BitcastOp(part, VectorType(element, [length(part)]))).result

@@ -34,7 +34,7 @@ from tileas_xdsl.threads.codegen.thread_ids import (
 from tileas_xdsl.threads.dot.mma_issuer_warp import Issuer, host_of, issuers
 from tileas_xdsl.threads.pipeline.kernel_plan import is_for_one_thread
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of, registers_at_entry
-from tileas_xdsl.threads.tmem.accumulator_barriers import first_turns
+from tileas_xdsl.threads.tmem.accumulator_barriers import reset_rings
 
 
 def agent_switch(e: ThreadBuilder, op: AgentSwitchOp) -> Sequence[Lowered]:
@@ -71,7 +71,7 @@ def _write_products(e: ThreadBuilder, issuer: Issuer, body: Region) -> None:
     inner.issues, inner.reads, inner.by_one_warp = True, False, True
     inner.kept = issuer.operations
     compute_thread_ids(inner)
-    first_turns(inner)
+    reset_rings(inner)
     inner.run(body.block)
     mine = is_equal(e, warp_id(e), issuer.agent.first_warp - e.agent.first_warp)
     condition = logical_and(e, is_leader_cta(e), mine)
@@ -105,7 +105,7 @@ def _is_mine(e: ThreadBuilder, agent: Agent) -> SSAValue:
 def _write(e: ThreadBuilder, body: Region) -> None:
     _set_registers(e)
     compute_thread_ids(e)
-    first_turns(e)
+    reset_rings(e)
     if not is_for_one_thread(body):
         e.run(body.block)
         return

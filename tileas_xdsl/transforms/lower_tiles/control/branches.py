@@ -19,8 +19,12 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout
 from tileas_xdsl.threads.tma.bulk_load import carried_loads
-from tileas_xdsl.threads.tmem.accumulator_barriers import changing
-from tileas_xdsl.transforms.lower_tiles.control.loop_carried import hidden, like_models, set_hidden
+from tileas_xdsl.threads.tmem.accumulator_barriers import rings_closed_in
+from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
+    barrier_state,
+    like_models,
+    set_barrier_state,
+)
 
 
 def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
@@ -28,14 +32,14 @@ def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
     blocks = (Block(), Block())
     given: list[Sequence[Lowered]] = []
     loads, count = carried_loads(e, op), len(op.results)
-    turns = changing(e, op)
-    before = hidden(e, loads, turns)
+    rings = rings_closed_in(e, op)
+    before = barrier_state(e, loads, rings)
     after: list[Sequence[Lowered]] = []
     for region, block in zip((op.true_region, op.false_region), blocks, strict=True):
         with e.within(block):
             given.append(e.run(region.block) if region.blocks else ())
-        after.append(hidden(e, loads, turns))
-        set_hidden(e, loads, turns, before)
+        after.append(barrier_state(e, loads, rings))
+        set_barrier_state(e, loads, rings, before)
     models = [_model(e, op, k, [values[k] for values in given]) for k in range(len(op.results))]
     ended: list[Sequence[Lowered]] = []
     for values, flips, block in zip(given, after, blocks, strict=True):
@@ -45,7 +49,7 @@ def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
     types = [part.type for part in flatten(ended[0])]
     made = e.insert(scf.IfOp(e.scalar(op.cond), types, Region(blocks[0]), Region(blocks[1])))
     left = unflatten(ended[0], made.results)
-    set_hidden(e, loads, turns, left[count:])
+    set_barrier_state(e, loads, rings, left[count:])
     return left[:count]
 
 

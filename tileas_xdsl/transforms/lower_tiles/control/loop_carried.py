@@ -15,24 +15,27 @@ from tileas_xdsl.threads.codegen.lowered_values import Lowered, PendingTile, Sha
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import alike, as_fragment, in_registers
 from tileas_xdsl.threads.tma.bulk_load import parities, set_parities
-from tileas_xdsl.threads.tmem.accumulator_barriers import begin_sums, take_turns
-from tileas_xdsl.threads.tmem.tmem_layout import Turns
+from tileas_xdsl.threads.tmem.accumulator_barriers import begin_accumulation, set_ring_stages
+from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
-def hidden(
-    e: ThreadBuilder, loads: Sequence[Operation], turns: Sequence[Turns]
+def barrier_state(
+    e: ThreadBuilder, loads: Sequence[Operation], rings: Sequence[AccumulatorRing]
 ) -> Sequence[Lowered]:
-    """The state of barriers that a loop carries beside its values."""
-    return [*parities(e, loads), *(e.turns[one] for one in turns)]
+    """Return the barrier state that control flow carries beside its values."""
+    return [*parities(e, loads), *(e.accumulator_stages[one] for one in rings)]
 
 
-def set_hidden(
-    e: ThreadBuilder, loads: Sequence[Operation], turns: Sequence[Turns], found: Sequence[Lowered]
+def set_barrier_state(
+    e: ThreadBuilder,
+    loads: Sequence[Operation],
+    rings: Sequence[AccumulatorRing],
+    found: Sequence[Lowered],
 ) -> None:
-    """The state of barriers after something has carried it."""
-    count = len(found) - len(turns)
+    """Set the barrier state to what control flow has carried."""
+    count = len(found) - len(rings)
     set_parities(e, loads, found[:count])
-    take_turns(e, turns, found[count:])
+    set_ring_stages(e, rings, found[count:])
 
 
 def like_models(
@@ -49,7 +52,7 @@ def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
     if space_of(value.type) is Space.SMEM:
         raise op_error(op, f"carries {value.type}, a tile in shared memory")
     if isinstance(found, Splat) and space_of(value.type) is Space.TMEM:
-        return begin_sums(e, op, op.body.block.args[position + 1], found)
+        return begin_accumulation(e, op, op.body.block.args[position + 1], found)
     if isinstance(found, Splat):
         layout = encoded_layout(e, op, value.type)
         if layout is None:

@@ -17,15 +17,15 @@ from tileas_xdsl.threads.codegen.lowered_values import Lowered, Scalar, flatten,
 from tileas_xdsl.threads.dot.dot_tcgen05 import products_only
 from tileas_xdsl.threads.dot.mma_issuer_warp import only_multiplies
 from tileas_xdsl.threads.tma.bulk_load import carried_loads
-from tileas_xdsl.threads.tmem.accumulator_barriers import changing
+from tileas_xdsl.threads.tmem.accumulator_barriers import rings_closed_in
 from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
-    hidden,
+    barrier_state,
     initial_value,
     like_models,
-    set_hidden,
+    set_barrier_state,
 )
 
-MOST_UNROLLED = 16
+MAX_UNROLLED = 16
 """Rounds of a loop that is written out because it slices registers."""
 
 
@@ -41,8 +41,8 @@ def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
 
 def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lowered]:
     """The loop with what its values begin with, and the parities that change in it."""
-    loads, mine, count = carried_loads(e, op), changing(e, op), len(begin)
-    begin = [*begin, *hidden(e, loads, mine)]
+    loads, mine, count = carried_loads(e, op), rings_closed_in(e, op), len(begin)
+    begin = [*begin, *barrier_state(e, loads, mine)]
     flat = flatten(begin)
     bounds = [e.scalar(v) for v in (op.lb, op.ub, op.step)]
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
@@ -50,13 +50,13 @@ def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
     carried = unflatten(begin, body.args[1:])
     e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
-    set_hidden(e, loads, mine, carried[count:])
+    set_barrier_state(e, loads, mine, carried[count:])
     with e.within(body):
-        ended = [*like_models(e, op, e.run(op.body.block), begin[:count]), *hidden(e, loads, mine)]
-        e.insert(scf.YieldOp(*flatten(ended)))
+        ended = like_models(e, op, e.run(op.body.block), begin[:count])
+        e.insert(scf.YieldOp(*flatten([*ended, *barrier_state(e, loads, mine)])))
     e.insert(made)
     left = unflatten(begin, made.results)
-    set_hidden(e, loads, mine, left[count:])
+    set_barrier_state(e, loads, mine, left[count:])
     return left[:count]
 
 
@@ -68,7 +68,7 @@ def _rounds_to_unroll(op: scf.ForOp) -> int | None:
     if first is None or end is None or step is None or step < 1:
         return None
     rounds = len(range(first, end, step))
-    return None if rounds > MOST_UNROLLED else rounds
+    return None if rounds > MAX_UNROLLED else rounds
 
 
 def _slices_registers(loop: scf.ForOp) -> bool:

@@ -24,33 +24,37 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.registers.register_tile import as_fragment, in_registers
 from tileas_xdsl.threads.tma.bulk_load import carried_loads
-from tileas_xdsl.threads.tmem.accumulator_barriers import changing
-from tileas_xdsl.transforms.lower_tiles.control.loop_carried import hidden, like_models, set_hidden
+from tileas_xdsl.threads.tmem.accumulator_barriers import rings_closed_in
+from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
+    barrier_state,
+    like_models,
+    set_barrier_state,
+)
 
 
 def while_loop(e: ThreadBuilder, op: scf.WhileOp) -> Sequence[Lowered]:
     """The first region decides, and hands values to the second or out."""
     begin = [_carriable(e, op, value) for value in op.arguments]
-    loads, turns = carried_loads(e, op), changing(e, op)
-    entered = [*begin, *hidden(e, loads, turns)]
+    loads, rings = carried_loads(e, op), rings_closed_in(e, op)
+    entered = [*begin, *barrier_state(e, loads, rings)]
     before = Block(arg_types=[part.type for part in flatten(entered)])
     _set(e, op.before_region.block.args, unflatten(entered, before.args))
-    set_hidden(e, loads, turns, unflatten(entered, before.args)[len(begin) :])
+    set_barrier_state(e, loads, rings, unflatten(entered, before.args)[len(begin) :])
     with e.within(before):
         condition, given = _decided(e, op)
-        passed = [*given, *hidden(e, loads, turns)]
+        passed = [*given, *barrier_state(e, loads, rings)]
         e.insert(scf.ConditionOp(condition, *flatten(passed)))
     after = Block(arg_types=[part.type for part in flatten(passed)])
     inside = unflatten(passed, after.args)
     _set(e, op.after_region.block.args, inside)
-    set_hidden(e, loads, turns, inside[len(given) :])
+    set_barrier_state(e, loads, rings, inside[len(given) :])
     with e.within(after):
         ended = like_models(e, op, e.run(op.after_region.block), begin)
-        e.insert(scf.YieldOp(*flatten([*ended, *hidden(e, loads, turns)])))
+        e.insert(scf.YieldOp(*flatten([*ended, *barrier_state(e, loads, rings)])))
     types = [part.type for part in flatten(passed)]
     made = e.insert(scf.WhileOp(flatten(entered), types, Region(before), Region(after)))
     left = unflatten(passed, made.results)
-    set_hidden(e, loads, turns, left[len(given) :])
+    set_barrier_state(e, loads, rings, left[len(given) :])
     return left[: len(given)]
 
 

@@ -1,4 +1,11 @@
-"""Loads and stores at coordinates of elements: each its own, or those of a box of neighbours."""
+"""Handlers of gathers and scatters: an index for each element along some dimensions of an array.
+
+    %t = gather_load %view[%rows, %j]   ->   for each element that the thread holds:
+                                             %o = sext(%rows[k]) * stride0 + (%j + start1) * stride1
+                                             ld.global [%base + %o], predicated by mask and bounds
+
+Offsets are 64-bit; an index is out of bounds as an unsigned number, so that a negative one is too.
+"""
 
 from __future__ import annotations
 

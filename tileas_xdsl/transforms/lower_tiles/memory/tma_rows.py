@@ -35,7 +35,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent
-from tileas_xdsl.threads.index.generate import number_of_splat
+from tileas_xdsl.threads.index.generate import splat_scalar
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import spilled
@@ -101,7 +101,7 @@ def _numbers(e: ThreadBuilder, op: RowOp) -> Numbers:
     """The numbers of the rows; those in registers are put where one thread sees them all."""
     found = e.get(op.rows)
     if isinstance(found, Splat):
-        number = cast_index(e, number_of_splat(e, found), i32)
+        number = cast_index(e, splat_scalar(e, found), i32)
         return lambda first: [number] * ROWS_OF_AN_INSTRUCTION
     room = spilled(e, op, in_registers(e, op, op.rows))
 

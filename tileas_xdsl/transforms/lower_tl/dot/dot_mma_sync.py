@@ -18,7 +18,7 @@ from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
     WORD,
-    Factor,
+    MmaOperand,
     Places,
     multiplied_as,
 )
@@ -33,7 +33,7 @@ NAMES = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8")
 
 def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: FragmentPlace) -> None:
     """C += A B by the instructions of warps."""
-    left, right = (Factor(state, op, product, side) for side in ("a", "b"))
+    left, right = (MmaOperand(state, op, product, side) for side in ("a", "b"))
     names = tuple(multiplied_as(factor.element) for factor in (left, right))
     _check(op, product, left, names)
     columns = product.columns_of_warp // COLUMNS_OF_WARP
@@ -49,7 +49,7 @@ def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: Fragment
     state.registers[sums.storage] = joined(state.e, list(accumulators.values()))
 
 
-def _check(op: GemmOp, product: Product, left: Factor, names: tuple[str, ...]) -> None:
+def _check(op: GemmOp, product: Product, left: MmaOperand, names: tuple[str, ...]) -> None:
     for name in names:
         if name not in NAMES:
             raise op_error(op, f"multiplies {', '.join(NAMES)} by mma.sync, not {name}")
@@ -71,7 +71,7 @@ def _begin(state: State, op: GemmOp, sums: FragmentPlace) -> list[SSAValue]:
     return [strip(e, part, first, SUMS) for first in range(0, sums.registers, SUMS)]
 
 
-def _operands(factor: Factor, places: Places, count: int) -> dict[tuple[int, int], SSAValue]:
+def _operands(factor: MmaOperand, places: Places, count: int) -> dict[tuple[int, int], SSAValue]:
     """Return the operand of each row or column of instructions, `count` elements of a step."""
     firsts = range(0, len(places), count)
     return {(0, n): factor.joined(places[k : k + count]) for n, k in enumerate(firsts)}

@@ -39,7 +39,11 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.registers.vector_values import joined, strip
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
-from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import Factor, depth_of, multiplied_as
+from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
+    MmaOperand,
+    depth_of,
+    multiplied_as,
+)
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 A_REGISTERS = 4
@@ -47,7 +51,7 @@ A_REGISTERS = 4
 
 
 @dataclass(frozen=True)
-class SharedFactor:
+class SmemOperand:
     """A or B in shared memory, as descriptors see it."""
 
     place: SharedPlace
@@ -56,12 +60,12 @@ class SharedFactor:
     canonical: CanonicalLayout
 
     @staticmethod
-    def of(state: State, op: GemmOp, side: str, extent: int) -> SharedFactor:
+    def of(state: State, op: GemmOp, side: str, extent: int) -> SmemOperand:
         """An operand, of which an instruction reads `extent` rows or columns."""
         value: SSAValue = getattr(op, side)
         place = state.shared(op, value)
-        is_turned = getattr(op, f"transpose_{side}") is not None
-        is_k_last = is_turned == (side == "b")
+        is_transposed_operand = getattr(op, f"transpose_{side}") is not None
+        is_k_last = is_transposed_operand == (side == "b")
         swizzle, plain = _parts(op, place)
         memory = plain if is_k_last else make_layout(plain[1], plain[0])
         bits = bits_of(place.element)
@@ -73,7 +77,7 @@ class SharedFactor:
             raise op_error(
                 op, f"has {name} as {place.layout}, which wgmma cannot read: {found.reason}"
             )
-        return SharedFactor(place, memory, found)
+        return SmemOperand(place, memory, found)
 
     def descriptor(
         self, state: State, op: GemmOp, starts: Sequence[int], group: SSAValue
@@ -123,7 +127,7 @@ def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: Fra
     e, width = state.e, instruction_columns(product.columns_of_warp)
     rows, columns = product.rows_of_warp, product.columns_of_warp // width
     depth = depth_of(bits_of(element_of(op.a.type)))
-    left, right = _Left(state, op, product), SharedFactor.of(state, op, "b", width)
+    left, right = _OperandA(state, op, product), SmemOperand.of(state, op, "b", width)
     high = product.warps_m // WARPS_OF_GROUP
     group = divide(e, warp_id(e), WARPS_OF_GROUP)
     across = divide(e, group, high) if high > 1 else group
@@ -160,16 +164,16 @@ def _begin(state: State, op: GemmOp, sums: FragmentPlace, count: int, tiles: int
     return [strip(e, part, k * count, count) for k in range(tiles)]
 
 
-class _Left:
+class _OperandA:
     """A of a product: descriptors of shared memory, or registers."""
 
     def __init__(self, state: State, op: GemmOp, product: Product) -> None:
         self.state, self.op, self.product = state, op, product
-        self.shared: SharedFactor | None = None
+        self.shared: SmemOperand | None = None
         self.registers: list[list[SSAValue]] = []
         self.descriptors: list[SSAValue] = []
         if isinstance(state.places[op.a], SharedPlace):
-            self.shared = SharedFactor.of(state, op, "a", WGMMA_ROWS)
+            self.shared = SmemOperand.of(state, op, "a", WGMMA_ROWS)
 
     @property
     def major(self) -> Major:
@@ -193,7 +197,7 @@ class _Left:
             self.descriptors.append(self.shared.descriptor(self.state, self.op, starts, group))
 
     def _begin_registers(self) -> None:
-        product, factor = self.product, Factor(self.state, self.op, self.product, "a")
+        product, factor = self.product, MmaOperand(self.state, self.op, self.product, "a")
         if product.rows_of_warp > 1 and product.warps_m > WARPS_OF_GROUP:
             raise op_error(
                 self.op,

@@ -47,14 +47,14 @@ Places: TypeAlias = Sequence[Place | None]
 """Where elements are."""
 
 
-class Factor:
+class MmaOperand:
     """A or B of a product: its registers, step after step of K."""
 
     def __init__(self, state: State, op: GemmOp, product: Product, side: str) -> None:
         self.state, self.op, self.product, self.side = state, op, product, side
         self.value: SSAValue = getattr(op, side)
         self.element = element_of(self.value.type)
-        self.is_turned = getattr(op, f"transpose_{side}") is not None
+        self.is_transposed_operand = getattr(op, f"transpose_{side}") is not None
 
     @property
     def depth(self) -> int:
@@ -64,7 +64,7 @@ class Factor:
     def layout(self, depth: int) -> FragmentMap:
         """The registers of so much of K."""
         product, bits = replace(self.product, k=depth), bits_of(self.element)
-        return operand(product, self.side, bits, self.is_turned, self.state.threads)
+        return operand(product, self.side, bits, self.is_transposed_operand, self.state.threads)
 
     def joined(self, places: Places) -> SSAValue:
         """Elements as one vector."""
@@ -97,7 +97,7 @@ class Factor:
         registers = register_map(layout)
         assert registers is not None, "operands of instructions have digits"
         bytes_ = table(place.layout).reshape(place.shape, order="F")
-        along = 0 if self.is_turned == (self.side == "a") else 1
+        along = 0 if self.is_transposed_operand == (self.side == "a") else 1
         mine = np.take(bytes_, np.arange(k * self.depth, (k + 1) * self.depth), along)
         buffer = Buffer("a step of K", 8 * mine.ravel(order="F"), bits_of(self.element))
         moves = moves_of_buffer("load", registers, buffer)

@@ -18,7 +18,7 @@ from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, ThreadDigi
 
 WORD_BITS = 32
 
-MOST_REGISTERS = 256
+MAX_REGISTERS = 256
 """Registers of one vector: those that a thread may have (PTX ISA)."""
 
 

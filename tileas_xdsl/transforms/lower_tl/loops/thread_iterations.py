@@ -19,7 +19,7 @@ from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
-    MOST_REGISTERS,
+    MAX_REGISTERS,
     Steps,
     packed_in_word,
 )
@@ -27,7 +27,7 @@ from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.loops.rolled_iterations import Rounds
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
-MOST_AT_ONCE = 64
+MAX_AT_ONCE = 64
 """Iterations of a thread that are written out where a loop could run them."""
 
 
@@ -50,7 +50,7 @@ def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
     return FragmentMap(extents, chunk % threads, slot, threads)
 
 
-MOST_STEPS = 1024
+MAX_STEPS = 1024
 """Iterations of a thread that are written out."""
 
 WIDTHS = (16, 8, 4, 2, 1)
@@ -69,21 +69,21 @@ def iterate(
 ) -> None:
     """All iterations of a thread: written out at once, or many of them as a loop."""
     vector = 0 if op.vector is None else op.vector.value.data
-    if owners.slots > MOST_AT_ONCE and not _touches_registers(op):
+    if owners.slots > MAX_AT_ONCE and not _touches_registers(op):
         for width in WIDTHS:
             if width <= (vector or width) and (rounds := Rounds.of(owners, width)) is not None:
                 rounds.run(state, vector, body)
                 return
     packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
     steps = Steps.of(owners, packed)
-    if steps.count > MOST_STEPS:
+    if steps.count > MAX_STEPS:
         raise op_error(
             op,
             f"gives each of {state.threads} threads {owners.slots} iterations, and at most "
-            f"{MOST_STEPS} are written out",
+            f"{MAX_STEPS} are written out",
         )
     writes: dict[tuple[Operation, int], Table] = {}
-    for chunk in steps.chunks(MOST_REGISTERS):
+    for chunk in steps.chunks(MAX_REGISTERS):
         work = Work(state, chunk, vector, writes=writes)
         body(work, [of_table(table) for table in chunk.coordinates])
 

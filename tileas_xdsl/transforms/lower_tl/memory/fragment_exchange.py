@@ -30,7 +30,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     tile_of_vector,
     zero,
 )
-from tileas_xdsl.threads.smem.scratch_allocation import exchange_room
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps, packed_in_word
@@ -50,7 +50,7 @@ def room(state: State, op: Operation, size: int, name: str = "") -> int:
     if key in state.rooms:
         synchronize_agent(state.e)
     else:
-        state.rooms[key] = exchange_room(state.e, op, size, ROOM_ALIGNMENT)
+        state.rooms[key] = allocate_scratch(state.e, op, size, ROOM_ALIGNMENT)
     return state.rooms[key]
 
 

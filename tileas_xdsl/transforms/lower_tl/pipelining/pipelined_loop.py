@@ -58,7 +58,7 @@ def pipelined(state: State, op: PipelinedOp) -> None:
     limits = range_of(state, op.lower, op.upper)
     ahead = _Ahead(state, op, staged, upper, limits, _copies(state, op, staged))
     ahead.way.begin()
-    meet(state)
+    synchronize_block(state)
     for round_ in range(stages - 1):
         number = add(e, lower, multiply(e, step, round_)) if round_ else lower
         ahead.start(number, index_constant(e, round_))
@@ -70,7 +70,7 @@ def pipelined(state: State, op: PipelinedOp) -> None:
         now = state.values[op.variable]
         number = state.scalar(op.variable)
         ahead.way.wait(read, parity)
-        meet(state)
+        synchronize_block(state)
         ahead.start(add(e, number, multiply(e, step, stages - 1)), write)
         state.values[op.variable] = now
         ahead.take(read)
@@ -95,7 +95,7 @@ def _copies(state: State, op: PipelinedOp, staged: Staged) -> AsyncCopies | Bulk
     return BulkCopies.of(state, op, transfers, op.stages.value.data)
 
 
-def meet(state: State) -> None:
+def synchronize_block(state: State) -> None:
     """All threads wait for one another; descriptors see what they have written."""
     if state.has_descriptors:
         state.e.insert(FenceProxyAsyncOp("shared::cta"))

@@ -34,7 +34,7 @@ UNIT = 16
 MODES = ("none", "32B", "64B", "128B")
 """Swizzles of a tensor map by the bits that they permute."""
 
-MOST_RANK = 5
+MAX_RANK = 5
 
 PATTERN = 1024
 """Bytes after which every swizzle repeats, at multiples of which panels begin."""
@@ -131,7 +131,7 @@ def _is_regular(source: GlobalView, size: int) -> bool:
     *outer, inner = source.strides
     is_row = isinstance(inner, int) and inner == 1
     steps = [stride for stride in outer if isinstance(stride, int) and stride * size % UNIT == 0]
-    return is_row and len(steps) == len(outer) and 1 <= len(source.extents) <= MOST_RANK
+    return is_row and len(steps) == len(outer) and 1 <= len(source.extents) <= MAX_RANK
 
 
 def _panels(place: SharedPlace, bits: int) -> Panels | None:
