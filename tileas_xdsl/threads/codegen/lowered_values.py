@@ -54,7 +54,7 @@ class Splat:
 
 @dataclass(frozen=True)
 class Unset:
-    """A tile in registers that nobody has filled: a copy into it gives it some."""
+    """A tile in registers that is not initialised yet: a copy into it gives it registers."""
 
     shape: tuple[int, ...]
     element: Attribute
@@ -106,7 +106,7 @@ class PendingTile:
     place: int | None = None
     """Bytes from where shared memory begins."""
     visible_to: int | None = None
-    """The agent that wrote it last, all threads of which have met since."""
+    """The agent that wrote it last and whose threads have synchronised since."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -144,7 +144,7 @@ class Descriptor:
 
 @dataclass(frozen=True)
 class StageIndex:
-    """An iterator: the stage, and the parity of its lap."""
+    """A pipeline iterator: the stage, and the parity of its phase."""
 
     stage: SSAValue
     phase: SSAValue

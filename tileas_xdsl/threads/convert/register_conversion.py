@@ -120,7 +120,7 @@ def _renamed(e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan) -> list[P
 
 
 def _shuffled(e: ThreadBuilder, tile: RegisterTile, plan: ShufflePlan) -> list[Place | None]:
-    """Words of other lanes, one a round."""
+    """Shuffle words between the lanes of a warp, one in each round of the plan."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
         file.places.pop(value, None)
@@ -141,7 +141,7 @@ def _offered_to_anybody(
     reads: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
     needed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """What threads pack; those that nobody reads pack anything."""
+    """Return the elements that threads pack; -1 (any) in threads that no lane reads from."""
     read = np.zeros(len(offered), dtype=np.bool_)
     read[reads[needed]] = True
     return np.where(read[:, None], offered, -1)
@@ -167,7 +167,7 @@ def _through_buffer(
     plan: SharedPlan,
     digits: Sequence[ThreadDigit],
 ) -> list[Place | None]:
-    """All registers stored and loaded again; warps that only read their own need not meet."""
+    """Store all registers and load them again; no block barrier where warps read only their own."""
     by_warp = not plan.cost.barriers
     offset = allocate_scratch(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result

@@ -61,7 +61,7 @@ class SmemOperandA:
 
     @property
     def kept(self) -> Sequence[SSAValue]:
-        """Registers that nobody may change before the product is done."""
+        """Registers that have to stay unchanged until the product is done."""
         return ()
 
     def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:
@@ -99,7 +99,7 @@ class RegisterOperandA:
 
     @property
     def kept(self) -> Sequence[SSAValue]:
-        """Registers that nobody may change before the product is done."""
+        """Registers that have to stay unchanged until the product is done."""
         return self.parts
 
     def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:

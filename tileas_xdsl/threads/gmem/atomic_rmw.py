@@ -135,7 +135,7 @@ class Updater:
         return self.e.insert(arith.BitcastOp(bits, self.element)).result
 
     def _loop(self, value: SSAValue, pointer: SSAValue, exists: SSAValue | None) -> SSAValue:
-        """Compare and exchange until nobody was in between."""
+        """Update by a compare-and-swap loop."""
         e = self.e
         if exists is None:
             return self._tries(value, pointer)

@@ -28,7 +28,7 @@ GLOBAL_SPACES = (0, 1)
 
 
 def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None) -> MemoryPointer:
-    """The type of a pointer to global memory; an error for what nobody loads through."""
+    """Return the type of a pointer to global memory; raise for what cannot be loaded through."""
     if pointer.pointee == i1:
         text = "reaches an array of truth values, and threads have bytes: give it as one of i8"
         raise op_error(op, text)

@@ -131,7 +131,7 @@ class Generation:
     # tiles
 
     def fetch(self) -> None:
-        """Bring the tiles that elements are taken from to where they can be."""
+        """Load or spill source tiles, so that their elements can be read where needed."""
         for step in self.body.steps:
             if isinstance(step, Step) and isinstance(step.op, tensor.ExtractOp):
                 self._fetch(step, step.op)

@@ -23,7 +23,7 @@ class Reader:
 
     by_threads: bool
     by_tensor_core: bool
-    """By products of tcgen05, which one thread issues and which tell when they have read."""
+    """By tcgen05 products, which one thread issues and whose commit signals that they have read."""
     by_pair: bool = False
     """By products of two blocks, which the even one issues for both."""
 

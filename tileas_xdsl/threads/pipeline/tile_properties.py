@@ -90,7 +90,7 @@ def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
 
 
 def _may_overlap_itself(touch: Touch) -> bool:
-    """Whether rounds of a loop may access windows that overlap without being equal."""
+    """Whether iterations of a loop may access views that overlap without being equal."""
     if isinstance(touch.op, TiledLoadBase | TiledStoreOp):
         somewhere = any(view.indices for view in views_of(touch.place))
         return bool(touch.op.offsets or somewhere) and runs_again(touch.op)

@@ -49,7 +49,7 @@ class OrderedCombiner:
 
     @staticmethod
     def of(e: ThreadBuilder, op: ReduceOp | ScanOp) -> OrderedCombiner:
-        """The work, whose tiles are brought to the registers where it is done."""
+        """Return the combiner of an operation, its tiles in the layout that it combines in."""
         shape = tuple(op.source.type.get_shape())
         e.tiles.layout(op, shape, e.agent)
         split = AxisSplit.of(shape, op.axis.value.data, e.agent.warps)

@@ -46,7 +46,7 @@ from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
 
 def reduce_accumulator_rows(c: Combiner, source: RegisterTile) -> RegisterTile:
-    """Rows of accumulators: four lanes have each row, and nobody else has anything of it."""
+    """Reduce rows of an accumulator, each of which four neighbouring lanes hold."""
     e, layout = c.e, source.layout
     values: dict[int, SSAValue] = {}
     for block, part in enumerate(map(c.widened, source.parts)):

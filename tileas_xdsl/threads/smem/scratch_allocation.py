@@ -16,7 +16,7 @@ REUSE_THRESHOLD = 32 * 1024
 def allocate_scratch(
     e: ThreadBuilder, op: Operation, size: int, alignment: int, *, by_warp: bool = False
 ) -> int:
-    """Where a room begins that nobody reads any more.
+    """Return the offset of a scratch buffer that no thread reads any more.
 
     Rooms of the operation that is being lowered stay its own.  With `by_warp`, only the warp reads
     what it has written itself; such a room in a loop is not used again, as warps do not meet there.

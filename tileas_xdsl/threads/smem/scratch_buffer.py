@@ -38,7 +38,7 @@ class Scratch:
 
 
 def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> Scratch:
-    """Room for elements, which nobody reads any more."""
+    """Allocate scratch for elements, which no thread reads any more."""
     bits = element_bits(element)
     if bits is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {element}")
@@ -49,7 +49,7 @@ def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> 
 
 
 def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
-    """A tile where all threads see it."""
+    """Store a tile to scratch, where all threads of the agent may read it."""
     room = scratch(e, op, prod(tile.layout.shape), tile.element)
     holds = is_first_holder(e, tile.layout)
     for piece in pieces(e, tile.layout, 8 * room.size, stored=True):
@@ -62,7 +62,7 @@ def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
 
 
 def read_back(e: ThreadBuilder, room: Scratch, layout: RegisterLayout) -> RegisterTile:
-    """The tile in registers of a layout."""
+    """Load a tile from scratch into registers of a layout."""
 
     def load(piece: Piece) -> SSAValue:
         pointer = place(e, room, piece, columns_of(layout))
@@ -86,7 +86,7 @@ def place(e: ThreadBuilder, room: Scratch, piece: Piece, columns: int) -> SSAVal
 
 
 def broadcast_from_first_thread(e: ThreadBuilder, op: Operation, value: SSAValue) -> SSAValue:
-    """What the first thread of the agent has."""
+    """Return the value of the first thread of the agent in all of its threads."""
     if e.by_one_thread:
         return value
     room = scratch(e, op, 1, value.type)

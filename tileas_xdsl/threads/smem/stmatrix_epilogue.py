@@ -76,7 +76,7 @@ class SwizzledRow:
 
 
 def write_accumulators(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
-    """Write a whole tile; the threads have met before and meet afterwards."""
+    """Write a whole tile; the caller synchronises the threads before and after."""
     layout = fragment.layout
     assert is_accumulator(layout)
     assert isinstance(fragment.element, FixedBitwidthType)

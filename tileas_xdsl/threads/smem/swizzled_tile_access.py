@@ -23,7 +23,7 @@ from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_t
 
 
 def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
-    """A tile in shared memory, brought into registers."""
+    """Load a tile from shared memory into registers."""
     if not has_closed_form(layout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
 

@@ -95,7 +95,7 @@ def moves_of_buffer(direction: Direction, layout: RegisterLayout, buffer: Buffer
 
 
 def read_by_table(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
-    """A tile in shared memory, brought into registers."""
+    """Load a tile from shared memory into registers."""
     moves = moves_of_tile("load", layout, _rows_of(tile))
     return load_by_table(e, tile.pointer, moves, layout, tile.element)
 

@@ -60,7 +60,7 @@ Copies = Callable[[SSAValue, SSAValue | None], None]
 
 
 def is_of_stage(load: Operation) -> bool:
-    """Whether the barrier of a stage tells of a load: one in the body of its producer."""
+    """Whether the barrier of a stage observes a load: one in the body of its producer."""
     return any(isinstance(parent, Producer) for parent in _parents(load))
 
 
@@ -111,7 +111,7 @@ def _barrier(e: ThreadBuilder, offset: int) -> SSAValue:
 
 
 def load_by(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> Lowered:
-    """Into a stage, whose barrier hears of the bytes, or elsewhere, with a barrier of its own."""
+    """Load into a stage, whose barrier counts the bytes, or elsewhere with a barrier of its own."""
     if not is_of_stage(op):
         return begin_load(e, op, copies)
     assert e.stage is not None

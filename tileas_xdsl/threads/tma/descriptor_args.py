@@ -50,7 +50,7 @@ def hidden_argument(e: ThreadBuilder, recipe: TensorMapRecipe) -> Descriptor:
 
 
 def prefetch_descriptors(e: ThreadBuilder) -> None:
-    """Bring the tensor maps that the kernel was given into the cache."""
+    """Prefetch the tensor maps that the kernel was given into the cache."""
     for value in e.values.values():
         if isinstance(value, Descriptor):
             prefetch_descriptor(e, value)
@@ -115,7 +115,7 @@ def commit(
     op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp,
     make: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], Operation],
 ) -> StoreToken:
-    """The writers fence and meet; then one thread issues the copies and commits."""
+    """Fence and synchronise the writers; then one thread issues the copies and commits."""
     descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
     synchronize_agent(e)

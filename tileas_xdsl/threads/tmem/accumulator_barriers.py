@@ -142,7 +142,7 @@ def await_product(e: ThreadBuilder, op: Operation) -> None:
 
 
 def reset_rings(e: ThreadBuilder) -> None:
-    """An agent begins with the first copy of each of its sums, in an even lap."""
+    """Begin with the first copy of each accumulator of the agent, at phase parity 0."""
     if e.tensor is None:
         return
     is_leader_cta(e)
@@ -234,7 +234,7 @@ def after(e: ThreadBuilder, op: Operation) -> None:
 
 
 def _next(e: ThreadBuilder, ring: AccumulatorRing, index: StageIndex) -> StageIndex:
-    """The other one of two copies, behind which the next lap begins."""
+    """Return the next copy; the phase flips where the ring wraps around."""
     if ring.copies == 1:
         return StageIndex(
             index.stage, e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result

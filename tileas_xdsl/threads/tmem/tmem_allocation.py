@@ -119,7 +119,7 @@ def _take(e: ThreadBuilder, op: Operation, columns: int) -> SSAValue:
 
 
 def meet_all(e: ThreadBuilder) -> None:
-    """All threads that share tensor memory meet, and what they did there is in order."""
+    """Synchronise all threads that share tensor memory, and order their accesses of it."""
     e.insert(TmemFenceOp("before"))
     if e.plan.is_of_pair:
         e.insert(ClusterArriveOp())

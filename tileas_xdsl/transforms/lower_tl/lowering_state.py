@@ -41,7 +41,7 @@ class State:
     has_descriptors: bool = False
     """Whether instructions read shared memory that threads have written by the async proxy."""
     stages: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    """How many of a buffer there are, for the rounds of a pipelined loop."""
+    """How many stages each buffer has in a pipelined loop."""
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     registers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """By storage, what registers of fragments and local buffers hold now."""

@@ -1,4 +1,4 @@
-"""Which buffers an operation of the block touches, and where its threads must meet."""
+"""Which buffers an operation of the block accesses, and where barriers are needed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _owner(value: SSAValue) -> Operation | Block:
 
 @dataclass
 class Pending:
-    """What threads have done to memory since they met, but for what is `apart`."""
+    """Accesses of memory since the last barrier, but for what is `apart`."""
 
     apart: frozenset[SSAValue] = frozenset()
     done: dict[AccessKind, set[SSAValue]] = field(

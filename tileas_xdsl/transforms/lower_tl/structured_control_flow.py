@@ -25,13 +25,13 @@ from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory_effects import written_in
 
 MAX_UNROLLED = 64
-"""Rounds of a loop that is written out because its variable says which registers are used."""
+"""Trip count up to which a loop whose variable picks registers is unrolled."""
 
 INDEX = IndexType()
 
 
 def serial(state: State, op: SerialOp | PipelinedOp) -> None:
-    """Rounds one after another; written out where their number picks registers."""
+    """Lower a serial loop; unroll it where its variable picks registers."""
     picks = register_picks(op.variable)
     rounds = op.static_bounds
     if picks and ((rounds is not None and len(rounds) <= MAX_UNROLLED) or not all(picks)):

@@ -26,7 +26,7 @@ from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
 )
 
 MAX_UNROLLED = 16
-"""Rounds of a loop that is written out because it slices registers."""
+"""Trip count up to which a loop that slices registers is unrolled."""
 
 
 def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
@@ -72,7 +72,7 @@ def _rounds_to_unroll(op: scf.ForOp) -> int | None:
 
 
 def _slices_registers(loop: scf.ForOp) -> bool:
-    """Whether registers are taken out of a tile by numbers that each round has its own of."""
+    """Whether a loop slices tiles in registers at offsets that change between iterations."""
     return any(
         isinstance(inner, ExtractSliceOp)
         and space_of(inner.source.type) in (None, Space.RMEM)
@@ -83,7 +83,7 @@ def _slices_registers(loop: scf.ForOp) -> bool:
 
 
 def _differs(value: SSAValue, loop: scf.ForOp) -> bool:
-    """Whether a value may be another one in each round of a loop."""
+    """Whether a value may change between iterations of a loop."""
     pending, seen = [value], {value}
     while pending:
         found = pending.pop()

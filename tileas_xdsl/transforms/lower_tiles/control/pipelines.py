@@ -138,7 +138,7 @@ def _initialise(e: ThreadBuilder, stages: Stages, releases: int) -> None:
 
 
 def create_iterator(e: ThreadBuilder, op: CreateIteratorOp) -> Sequence[Lowered]:
-    """The first stage, in an even lap."""
+    """The first stage, at phase parity 0."""
     return [StageIndex(i32_constant(e, 0), i32_constant(e, 0))]
 
 
@@ -255,7 +255,7 @@ def _fill_by_threads(
 
 
 def _landing(load: TmaLoadBase) -> int:
-    """The bytes that a load brings to a block."""
+    """Return the bytes that a load writes to a block."""
     destination = load.operands[1].type
     shape, element = shape_of(destination) or (), element_of(destination)
     size = 1

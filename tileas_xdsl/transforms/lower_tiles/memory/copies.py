@@ -1,4 +1,4 @@
-"""Copies of tiles to memory for other threads, and where all threads of the block meet."""
+"""Handlers of copies of tiles to memory, and of the barrier of the block."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _fills_a_stage(op: Operation) -> bool:
 
 
 def barrier(e: ThreadBuilder, op: gpu.BarrierOp) -> Sequence[Lowered]:
-    """All threads of the block meet."""
+    """Synchronise all threads of the block."""
     if e.by_one_thread:
         raise op_error(op, "waits for all threads of the block, but only one of its agent is here")
     e.insert(BarrierOp(0))

@@ -59,7 +59,7 @@ def _template(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor | None:
 
 
 def load_boxes(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
-    """One bulk copy for each panel, of which a barrier hears."""
+    """Issue one bulk copy for each panel, whose bytes a barrier counts."""
     descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
     if is_for_pair(e, op):
         return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
@@ -75,5 +75,5 @@ def load_boxes(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
 
 
 def store_boxes(e: ThreadBuilder, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
-    """The writers fence and meet; then one thread stores and commits."""
+    """Fence and synchronise the writers; then one thread stores and commits."""
     return [commit(e, op, TmaStoreOp)]

@@ -52,7 +52,7 @@ Copy = Callable[[SSAValue, Sequence[SSAValue]], object]
 
 
 def gather(e: ThreadBuilder, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:
-    """Rows by their numbers, of whose bytes a barrier hears."""
+    """Load rows by their indices (gather4), whose bytes a barrier counts."""
     descriptor, tile = _described(e, op, op.destination)
     numbers = _numbers(e, op)
     mask = mask_of(e, op)
@@ -67,7 +67,7 @@ def gather(e: ThreadBuilder, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:
 
 
 def scatter(e: ThreadBuilder, op: AsyncScatterTmaStoreOp) -> Sequence[Lowered]:
-    """The writers fence and meet; then one thread stores rows by their numbers, and commits."""
+    """Fence and synchronise the writers; one thread stores rows by index (scatter4) and commits."""
     descriptor, tile = _described(e, op, op.source)
     numbers = _numbers(e, op)
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))

@@ -182,7 +182,7 @@ class _OperandA:
 
     @property
     def kept(self) -> Sequence[SSAValue]:
-        """Registers that nobody may change before the product is done."""
+        """Registers that have to stay unchanged until the product is done."""
         return [part for parts in self.registers for part in parts]
 
     def begin(self, group: SSAValue) -> None:

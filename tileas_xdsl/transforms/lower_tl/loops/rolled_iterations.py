@@ -1,4 +1,4 @@
-"""Many iterations of a thread as a loop: each round some further on by one number."""
+"""Many iterations of a thread rolled into a loop with a constant step."""
 
 from __future__ import annotations
 

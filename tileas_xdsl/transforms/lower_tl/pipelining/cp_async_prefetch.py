@@ -41,7 +41,7 @@ PAST_THE_FIRST_CACHE = 16
 
 @dataclass
 class AsyncCopies:
-    """The copies of a pipelined loop by all threads; those of a round are a group."""
+    """The copies of a pipelined loop by all threads; those of an iteration are a group."""
 
     state: State
     copies: Sequence[CopyOp]
@@ -54,7 +54,7 @@ class AsyncCopies:
         """All threads start copies."""
 
     def start(self, stage: SSAValue) -> None:
-        """Start the copies of a round."""
+        """Start the copies of an iteration."""
         del stage
         e = self.state.e
         for copy in self.copies:
@@ -63,11 +63,11 @@ class AsyncCopies:
             e.source = outer
 
     def commit(self) -> None:
-        """Close the group of a round, also of one that there is not."""
+        """Commit the group of an iteration, an empty one behind the last iteration."""
         self.state.e.insert(CpAsyncCommitOp())
 
     def wait(self, stage: SSAValue, parity: SSAValue) -> None:
-        """Wait for the copies of this thread of the round that comes."""
+        """Wait for the copies of this thread for the next iteration."""
         del stage, parity
         self.state.e.insert(CpAsyncWaitOp(self.stages - 2))
 

@@ -1,4 +1,4 @@
-"""`tl.pipelined`: copies into shared memory run rounds ahead of what reads them.
+"""`tl.pipelined`: copies into shared memory are prefetched some iterations ahead.
 
 A buffer has `stages` places, of which round n uses number n mod `stages`.  Before the loop the
 copies of the first `stages` - 1 rounds start.  Each round waits for its own copies, meets, starts
@@ -47,7 +47,7 @@ from tileas_xdsl.transforms.lower_tl.structured_control_flow import (
 
 
 def pipelined(state: State, op: PipelinedOp) -> None:
-    """Rounds, with copies ahead where there are some; else as `tl.serial`."""
+    """Lower a loop with prefetched copies where there are some; else as `tl.serial`."""
     staged = staged_in(op)
     if not staged.copies or register_picks(op.variable):
         serial(state, op)
@@ -96,7 +96,7 @@ def _copies(state: State, op: PipelinedOp, staged: Staged) -> AsyncCopies | Bulk
 
 
 def synchronize_block(state: State) -> None:
-    """All threads wait for one another; descriptors see what they have written."""
+    """Synchronise the block; what threads have written is visible to the async proxy."""
     if state.has_descriptors:
         state.e.insert(FenceProxyAsyncOp("shared::cta"))
     synchronize_agent(state.e)
@@ -104,7 +104,7 @@ def synchronize_block(state: State) -> None:
 
 @dataclass
 class _Ahead:
-    """The copies of a loop that run ahead of their round."""
+    """The prefetched copies of a loop."""
 
     state: State
     op: PipelinedOp
@@ -114,7 +114,7 @@ class _Ahead:
     way: AsyncCopies | BulkCopies
 
     def start(self, number: SSAValue, stage: SSAValue) -> None:
-        """Start the copies of a round, if there is such a round."""
+        """Start the copies of an iteration, if there is such an iteration."""
         state, e = self.state, self.state.e
         if self.limits is not None:
             state.ranges[number] = self.limits

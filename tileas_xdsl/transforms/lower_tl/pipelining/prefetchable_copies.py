@@ -1,4 +1,4 @@
-"""Which copies of a pipelined loop may run ahead of their round, into stages of their own."""
+"""Which copies of a pipelined loop may be prefetched, into stages of their own."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _loads(op: Operation) -> bool:
 
 
 def _is_first(loop: PipelinedOp, copy: CopyOp, users: Sequence[Operation]) -> bool:
-    """Whether nothing of a round uses the buffer before it is filled, as a whole."""
+    """Whether nothing in an iteration uses the buffer before it is filled as a whole."""
     if copy.target_offsets:
         return False
     for op in loop.body.block.ops:

@@ -1,4 +1,4 @@
-"""The copies of a pipelined loop by TMA: one thread starts them, an mbarrier of each stage hears.
+"""The copies of a pipelined loop by TMA: one thread starts them, an mbarrier for each stage.
 
 Round n completes phase n // `stages` of the barrier of its stage.
 """
@@ -57,7 +57,7 @@ class BulkCopies:
         return self.leads
 
     def start(self, stage: SSAValue) -> None:
-        """Announce the bytes of a round, and start its copies."""
+        """Expect the bytes of an iteration, and start its copies."""
         e = self.state.e
         barrier = advance(e, self.barriers, stage)
         total = sum(transfer.bytes for transfer in self.transfers)
@@ -66,9 +66,9 @@ class BulkCopies:
             transfer.start(self.state, barrier)
 
     def commit(self) -> None:
-        """The barrier hears without it."""
+        """Nothing to commit: the mbarrier counts the bytes."""
 
     def wait(self, stage: SSAValue, parity: SSAValue) -> None:
-        """Wait until the tiles of a round are there."""
+        """Wait until the tiles of an iteration have arrived."""
         e = self.state.e
         e.insert(MbarrierWaitOp(advance(e, self.barriers, stage), parity))
