@@ -7,9 +7,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from tests.backend.elementwise_cases import CASES
 from tests.support.assembling import needs_ptxas
 from tests.support.elementwise import DTYPES, Case, apart, arrays_of, compiled, expected
-from tests.support.elementwise_cases import CASES
 from tests.support.emulating import emulate
 from tests.support.math_expansions import EXPANSIONS, arguments, evaluated
 from tests.support.thread_kernels import THREADS

@@ -8,8 +8,8 @@ import random
 import re
 
 import pytest
+from backend.ptx_evaluators import run_ir, run_text
 from support.assembling import Body, module_of, needs_ptxas
-from support.ptx_evaluators import run_ir, run_text
 from xdsl.ir import Block
 
 from tileas_xdsl.backend.ptx.printer import ptx_text

@@ -3,8 +3,8 @@
 from itertools import product
 
 import pytest
+from backend.verdicts import check_versions, differences, made
 from support.assembling import needs_ptxas
-from support.verdicts import check_versions, differences, made
 
 from tileas_xdsl.dialects.ptx import (
     AtomOp,

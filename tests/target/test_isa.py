@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 from support.assembling import needs_ptxas
-from support.isa_samples import VERSION, emulator_refusals, instruction, instruction_of, refusals
+from target.isa_samples import VERSION, emulator_refusals, instruction, instruction_of, refusals
 
 from tileas_xdsl.target.arch import TARGETS, Platform, get_target, platform_of
 from tileas_xdsl.target.features import Feature

@@ -14,10 +14,11 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from kernels import Copy, Gemm, Softmax, VectorAdd
 from kernels.elements import ELEMENTS
-from tests.support import plain_kernels, tma_kernels
+from tests.support import plain_kernels
 from tests.support.assembling import needs_ptxas
 from tests.support.ir import parse
-from tests.support.tma_kernels import Launch
+from tests.transforms import tma_kernels
+from tests.transforms.tma_kernels import Launch
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from xdsl.utils.arg_spec import ArgSpec
 
-from tests.support.combined_kernels import Combined
 from tests.support.plain_kernels import NUMPY, kernel, load
+from tests.transforms.combined_kernels import Combined
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.target.warp_tiles import accumulator_layout

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.generated_kernels import CASES, Case
 from tests.support.plain_checks import TARGETS, check
+from tests.transforms.generated_kernels import CASES, Case
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 

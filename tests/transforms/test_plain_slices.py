@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.plain_checks import TARGETS, check
 from tests.support.plain_kernels import NUMPY
-from tests.support.sliced_kernels import SLICED
+from tests.transforms.sliced_kernels import SLICED
 
 
 @pytest.mark.parametrize("name", SLICED)

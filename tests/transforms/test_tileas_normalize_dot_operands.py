@@ -13,7 +13,7 @@ import tileas_xdsl as tileas
 
 pytest.importorskip("cuda.tile")
 
-from tests.support.transposed_kernels import copied, multiplied, permuted
+from tests.transforms.transposed_kernels import copied, multiplied, permuted
 
 RNG = np.random.default_rng(17)
 IMMEDIATES = re.compile(r"wgmma\.mma_async[^;]*?, (\d), (\d);")

@@ -11,9 +11,9 @@ from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.support.buffer_programs import random_program
 from tests.support.ir import parse
 from tests.support.simulating import kernel, numbers
+from tests.transforms.buffer_programs import random_program
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.verify import verify_module

@@ -16,8 +16,8 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tests.support.ir import parse
-from tests.support.layout_programs import random_program
 from tests.support.simulating import SCHEDULES, agents, kernel, numbers
+from tests.transforms.layout_programs import random_program
 from tileas_xdsl.analysis import layout_flow
 from tileas_xdsl.analysis.layout_flow import RETYPABLE, LayoutRole, layout_role
 from tileas_xdsl.diagnostics.catalogue import message

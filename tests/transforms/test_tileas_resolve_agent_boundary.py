@@ -19,7 +19,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from kernels import Gemm
 from tests.support.ir import parse
 from tests.support.simulating import SCHEDULES, numbers
-from tests.support.split_programs import (
+from tests.transforms.split_programs import (
     COLUMNS,
     ROWS,
     TILES,

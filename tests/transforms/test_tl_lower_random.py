@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.tl_random_layouts import conversion, reduction, scan
+from tests.transforms.tl_random_layouts import conversion, reduction, scan
 
 TARGETS = ("sm_90a", "sm_100a")
 

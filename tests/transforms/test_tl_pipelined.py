@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
-from tests.support.tl_pipelined import StaticProduct
+from tests.transforms.tl_pipelined import StaticProduct
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.compiler import compile as compile_kernel
 

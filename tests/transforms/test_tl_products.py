@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
-from tests.support.tl_products import TileProduct
+from tests.transforms.tl_products import TileProduct
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.inference.improved.inferred_programs import inferred, one_read, renamed
 from tests.support.asked_programs import loaded
 from tests.support.decided_programs import BLOCK, ZERO, I, J, K, loop, owners, read, write
-from tests.support.inferred_programs import inferred, one_read, renamed
 from tests.support.tl_programs import KINDS
 from tileas_xdsl.inference.checking import check
 from tileas_xdsl.inference.decisions import InferenceError

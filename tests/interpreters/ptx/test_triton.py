@@ -27,7 +27,7 @@ def text_of(request: pytest.FixtureRequest) -> Any:
             "Triton is not installed: pip install 'tileas-xdsl[triton]' (Linux, x86-64); the texts "
             "that it made are tested"
         )
-    return import_module("tests.support.triton_kernels").ptx_of
+    return import_module("tests.interpreters.ptx.triton_kernels").ptx_of
 
 
 def result(text: str, name: str, args: list[Any], grid: tuple[int, ...], order: Any) -> Any:

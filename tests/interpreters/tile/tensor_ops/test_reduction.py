@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.combining import reduce_tile, scan_tile
+from interpreters.tile.tensor_ops.combining import reduce_tile, scan_tile
 from support.ir import parse
 from xdsl.dialects import arith
 from xdsl.ir import Region, SSAValue

@@ -7,10 +7,10 @@ one text and says which lines it refuses.  A location per operation tells the li
 import re
 from bisect import bisect_right
 
+from support.assembling import Body, module_of, refused_lines
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
-from support.assembling import Body, module_of, refused_lines
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.backend.ptx.printer_entry import EntryWriter
 from tileas_xdsl.dialects.ptx import EntryOp, RetOp, param

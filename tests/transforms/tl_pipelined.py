@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.support.tl_products import DTYPES
+from tests.transforms.tl_products import DTYPES
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from support.assembling import refused_lines
+
 from tileas_xdsl.interpreters.ptx.arguments import bind
 from tileas_xdsl.interpreters.ptx.errors import PtxError
 from tileas_xdsl.interpreters.ptx.execution.program import Program

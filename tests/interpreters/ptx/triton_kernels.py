@@ -1,6 +1,6 @@
 """Three kernels in Triton, and the PTX that it makes of them for sm_90a.
 
-    python -m tests.support.triton_kernels FOLDER
+    python -m tests.interpreters.ptx.triton_kernels FOLDER
 
 writes `triton_add.ptx` and the others; `pip install 'tileas-xdsl[triton]'` first.  It needs no GPU.
 """
