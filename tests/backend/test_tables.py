@@ -13,6 +13,7 @@ from tileas_xdsl.dialects.ptx import (
     CvtPackOp,
     LdOp,
     MmaOp,
+    Ptx,
     RedOp,
     ReduxOp,
     SetpOp,
@@ -42,7 +43,8 @@ def arithmetic_forms(body):
     values = registers(body)
     roundings = ("", "rn", "rz", "approx", "full")
     flags = ("", "ftz", "nan", "sat", "relu")
-    for operation in arith.OPERATIONS:
+    operations = [op for op in Ptx.operations if issubclass(op, arith.ArithmeticOp)]
+    for operation in operations:
         name = operation.name.removeprefix("ptx.")
         product_of = name in ("mul", "mad")
         for type, mode in product(TYPES, ("", "lo", "hi", "wide") if product_of else ("",)):

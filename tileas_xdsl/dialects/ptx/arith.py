@@ -12,6 +12,7 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.traits import Pure
 
@@ -404,35 +405,50 @@ class PrmtOp(TernaryOp):
     name = "ptx.prmt"
 
 
-OPERATIONS = (
-    AbsOp,
-    NegOp,
-    NotOp,
-    PopcOp,
-    ClzOp,
-    BrevOp,
-    SqrtOp,
-    RcpOp,
-    RsqrtOp,
-    Ex2Op,
-    Lg2Op,
-    SinOp,
-    CosOp,
-    TanhOp,
-    AddOp,
-    SubOp,
-    MulOp,
-    DivOp,
-    RemOp,
-    MinOp,
-    MaxOp,
-    AndOp,
-    OrOp,
-    XorOp,
-    ShlOp,
-    ShrOp,
-    MadOp,
-    FmaOp,
-    BfeOp,
-    PrmtOp,
-)
+class MixedOp(PtxOp):
+    """Base: `name{.rounding}{.sat}.f32.type d, operands`: halves and, as the last operand, f32."""
+
+    READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
+    terms = var_operand_def(REG)
+    type = prop_def(StringAttr)
+    rounding = opt_prop_def(StringAttr)
+    sat = opt_prop_def(UnitAttr)
+    result = result_def(REG)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, *terms: Value, type: str, rounding: str | None = None, sat: bool = False
+    ) -> None:
+        """`type` is f16 or bf16."""
+        result = reg("f32", max(map(count_of, terms)))
+        super().__init__((terms,), (result,), type=type, rounding=rounding, sat=sat)
+
+    def check(self) -> None:
+        type = self.text("type")
+        check_word(self, "type", type, ("f16", "bf16"))
+        for index, term in enumerate(self.terms):
+            last = index == len(self.terms) - 1
+            check_type(self, f"operand {index}", term, "f32" if last else type)
+        check_kind(self, "its result", self.result, "f32")
+        check_tuples(self, self.operands, self.result)
+
+    def emit(self, out: Writer) -> None:
+        name = self.name.removeprefix("ptx.").removesuffix("_mixed")
+        words = (name, self.text("rounding"), "sat" * self.flag("sat"), "f32", self.text("type"))
+        elementwise(out, ".".join(filter(None, words)), self.results[0], *self._operands)
+
+
+@irdl_op_definition
+class AddMixedOp(MixedOp):
+    """`add.f32.f16`: a + c, rounded once to f32."""
+
+    name = "ptx.add_mixed"
+
+
+@irdl_op_definition
+class FmaMixedOp(MixedOp):
+    """`fma.rn.f32.f16`: a * b + c, rounded once to f32."""
+
+    name = "ptx.fma_mixed"

@@ -164,6 +164,3 @@ class CpAsyncMbarrierArriveOp(GuardedOp):
         noinc = ".noinc" * self.flag("noinc")
         place = address(out, self._operands[0], self.number("offset"))
         out.line(f"{self.guard_text(out)}cp.async.mbarrier.arrive{noinc}.shared::cta.b64 {place}")
-
-
-OPERATIONS = (CpAsyncOp, CpAsyncCommitOp, CpAsyncWaitOp, CpAsyncMbarrierArriveOp)

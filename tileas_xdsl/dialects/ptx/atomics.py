@@ -323,6 +323,3 @@ class TensormapCpFenceproxyOp(PtxOp):
         )
         places = [address(out, value, 0) for value in self._operands]
         out.line(f"{head} {', '.join(places)}, 128")
-
-
-OPERATIONS = (AtomOp, RedOp, TensormapReplaceOp, TensormapCpFenceproxyOp)

@@ -258,17 +258,3 @@ def _check_barrier(
     owner = None if threads is None else threads.owner
     if isinstance(owner, PtxOp) and owner.name == CONSTANT and owner.number("value") % 32:
         raise op.error(f"counts whole warps of 32 threads, not {owner.number('value')}")
-
-
-OPERATIONS = (
-    BarSyncOp,
-    BarArriveOp,
-    BarRedOp,
-    BarWarpSyncOp,
-    ClusterArriveOp,
-    ClusterWaitOp,
-    FenceOp,
-    FenceProxyOp,
-    FenceProxyTensormapOp,
-    FenceMbarrierInitOp,
-)

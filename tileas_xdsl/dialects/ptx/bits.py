@@ -119,6 +119,3 @@ def _check_words(op: Lop3Op | ShfOp) -> None:
         check_kind(op, f"operand {index}", operand, "b32")
     check_kind(op, "its result", op.result, "b32")
     check_tuples(op, op.operands, op.result)
-
-
-OPERATIONS = (BfiOp, Lop3Op, ShfOp)

@@ -309,12 +309,3 @@ def _check_size(op: PtxOp, size: SSAValue) -> None:
     owner = size.owner
     if isinstance(owner, PtxOp) and owner.name == CONSTANT and owner.number("value") % 16:
         raise op.error(f"moves multiples of 16 bytes, not {owner.number('value')}")
-
-
-OPERATIONS = (
-    CpAsyncBulkOp,
-    CpReduceAsyncBulkOp,
-    CpAsyncBulkPrefetchOp,
-    BulkCommitOp,
-    BulkWaitOp,
-)

@@ -110,6 +110,3 @@ class LocalOp(PtxOp):
         name = f"local_{out.label().lstrip('$')}"
         out.line(f".local .align {self.number('align')} .b8 {name}[{self.number('size')}]")
         out.line(f"mov.b64 {out.name(self.result)}, {name}")
-
-
-OPERATIONS = (CallOp, LocalOp)

@@ -277,6 +277,3 @@ class CvtPackOp(PtxOp):
         source = out.names(self._operands[0])
         for index, result in enumerate(out.names(self.results[0])):
             out.line(f"{head} {result}, {source[2 * index + 1]}, {source[2 * index]}")
-
-
-OPERATIONS = (SetpOp, SelpOp, CvtOp, CvtPackOp)

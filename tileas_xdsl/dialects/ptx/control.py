@@ -424,6 +424,3 @@ class ExitOp(EndOp):
     """`exit`: the end of the thread."""
 
     name = "ptx.exit"
-
-
-OPERATIONS = (EntryOp, SharedOp, BraOp, CondBraOp, RetOp, ExitOp)

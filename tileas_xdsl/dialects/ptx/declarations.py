@@ -126,6 +126,3 @@ class FunctionOp(DeclarationOp):
         kinds = (f".param .{kind} {name}_param_{n}" for n, kind in enumerate(self.kinds))
         result = f"(.param .{self.text('result')} {name}_result) " if self.result else ""
         return f".extern .func {result}{name} ({', '.join(kinds)});"
-
-
-OPERATIONS = (GlobalOp, FunctionOp)

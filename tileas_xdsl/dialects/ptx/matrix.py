@@ -232,6 +232,3 @@ class CreatepolicyOp(PtxOp):
         )
         bits = struct.unpack("<I", struct.pack("<f", self.fraction.value.data))[0]
         out.line(f"{head} {out.name(self.results[0])}, 0f{bits:08X}")
-
-
-OPERATIONS = (LdmatrixOp, StmatrixOp, PrefetchOp, CreatepolicyOp)

@@ -448,17 +448,3 @@ class MbarrierPendingCountOp(PtxOp):
     def emit(self, out: Writer) -> None:
         result, state = out.name(self.results[0]), out.register(self._operands[0])
         out.line(f"mbarrier.pending_count.b64 {result}, {state}")
-
-
-OPERATIONS = (
-    MbarrierInitOp,
-    MbarrierInvalOp,
-    MbarrierArriveOp,
-    MbarrierArriveExpectTxOp,
-    MbarrierExpectTxOp,
-    MbarrierCompleteTxOp,
-    MbarrierTestWaitOp,
-    MbarrierTryWaitOp,
-    MbarrierWaitOp,
-    MbarrierPendingCountOp,
-)

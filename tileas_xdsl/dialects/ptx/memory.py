@@ -277,6 +277,3 @@ class StOp(AccessOp):
         for index in range(0, len(names), width):
             place = address(out, self._operands[0], start + index * step)
             out.line(f"{guard}{head} {place}, {vector(names[index : index + width])}{hint}")
-
-
-OPERATIONS = (LdOp, StOp)

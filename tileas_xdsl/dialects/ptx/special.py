@@ -210,6 +210,3 @@ class CvtaOp(PtxOp):
         to = ".to" if self.text("direction") else ""
         head = f"cvta{to}.{self.text('space')}.{self.text('type')}"
         elementwise(out, head, self.results[0], self._operands[0])
-
-
-OPERATIONS = (SregOp, AddressOp, LdParamOp, ParamAddressOp, CvtaOp)

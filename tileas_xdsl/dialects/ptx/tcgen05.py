@@ -352,15 +352,3 @@ def _check_access(op: Tcgen05LdOp | Tcgen05StOp, address: SSAValue) -> str:
     if ("half_split" in op.properties) != (shape == "16x32bx2"):
         raise op.error("has a half_split with shape 16x32bx2, and only there")
     return shape
-
-
-OPERATIONS = (
-    Tcgen05AllocOp,
-    Tcgen05DeallocOp,
-    Tcgen05RelinquishOp,
-    Tcgen05LdOp,
-    Tcgen05StOp,
-    Tcgen05WaitOp,
-    Tcgen05FenceOp,
-    Tcgen05CommitOp,
-)

@@ -283,6 +283,3 @@ class Tcgen05MmaOp(GuardedOp):
         operands.append(enable)
         operands += [str(self.number("scale_d"))] if "scale_d" in self.properties else []
         out.line(f"{self.guard_text(out)}{self.head()} {', '.join(operands)}")
-
-
-OPERATIONS = (Tcgen05CpOp, Tcgen05ShiftOp, Tcgen05MmaOp)

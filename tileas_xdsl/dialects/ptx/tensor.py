@@ -338,6 +338,3 @@ class PrefetchTensormapOp(GuardedOp):
     def emit(self, out: Writer) -> None:
         place = address(out, self._operands[0], 0)
         out.line(f"{self.guard_text(out)}prefetch.tensormap {place}")
-
-
-OPERATIONS = (TensorLoadOp, TensorStoreOp, TensorReduceOp, TensorPrefetchOp, PrefetchTensormapOp)

@@ -292,15 +292,3 @@ def _check_widths(op: JoinOp | SplitOp, narrow: SSAValue, wide: SSAValue) -> Non
     if ratio not in (2, 4):
         raise op.error(f"needs wider registers than {kind_of(narrow)}, but got {kind_of(wide)}")
     check_count(op, "the narrow side", narrow, ratio * count_of(wide))
-
-
-OPERATIONS = (
-    ConstOp,
-    UndefOp,
-    PackOp,
-    ExtractOp,
-    UnpackOp,
-    MovOp,
-    JoinOp,
-    SplitOp,
-)

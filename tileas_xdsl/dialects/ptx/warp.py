@@ -382,19 +382,3 @@ class TrapOp(PtxOp):
 
     def emit(self, out: Writer) -> None:
         out.line("trap")
-
-
-OPERATIONS = (
-    MapaOp,
-    GetctarankOp,
-    ElectSyncOp,
-    ShflOp,
-    VoteOp,
-    MatchOp,
-    ReduxOp,
-    ActivemaskOp,
-    SetmaxnregOp,
-    NanosleepOp,
-    GriddepcontrolOp,
-    TrapOp,
-)

@@ -298,6 +298,3 @@ class MmaOp(PtxOp):
         values = (self.results[0], *self._operands)
         fragments = [f"{{{', '.join(out.names(value))}}}" for value in values]
         out.line(f"{head} {', '.join(fragments)}")
-
-
-OPERATIONS = (WgmmaFenceOp, WgmmaCommitOp, WgmmaWaitOp, WgmmaOp, MmaOp)

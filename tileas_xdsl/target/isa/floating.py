@@ -49,6 +49,15 @@ def _fused() -> Iterator[InstructionForm]:
                rounding=("rn",), type=BRAINS)  # fmt: skip
 
 
+def _mixed() -> Iterator[InstructionForm]:
+    """Sums and products of halves that are added to f32."""
+    for name in ("add", "sub"):
+        yield form(f"{name}{{.rounding}}{{.sat}}.to.type", "d:f32, a, b:f32", _PAIRS,
+                   rounding=ROUNDINGS, to=("f32",), type=("f16", "bf16"))  # fmt: skip
+    yield form("fma.rounding{.sat}.to.type", "d:f32, a, b, c:f32", _PAIRS,
+               rounding=ROUNDINGS, to=("f32",), type=("f16", "bf16"))  # fmt: skip
+
+
 def _quotients() -> Iterator[InstructionForm]:
     """`div`, `sqrt`, `rcp`."""
     for name, types in (("div", "d, a, b"), ("sqrt", "d, a"), ("rcp", "d, a")):
@@ -92,6 +101,7 @@ def _signs(name: str) -> Iterator[InstructionForm]:
 FORMS = (
     *(row for name in ("add", "sub", "mul") for row in _sums(name)),
     *_fused(),
+    *_mixed(),
     *_quotients(),
     *_approximations(),
     *(row for name in ("min", "max") for row in _extremes(name)),

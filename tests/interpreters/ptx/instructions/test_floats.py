@@ -110,6 +110,16 @@ def test_sums_and_products(name: str, mode: str) -> None:
         assert same(int(alike[0]), int(found[0]), name)
 
 
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+def test_halves_added_to_singles(name: str, mode: str) -> None:
+    a, c = words(name), words("f32")
+    pairs = [(value(int(x), name), value(int(y), "f32")) for x, y in zip(a, c, strict=True)]
+    text = f"add.{mode}.f32.{name} {{x}}, {{a}}, {{b}};"
+    (found,) = apply(text, [a, c], [c.dtype], target="sm_100a")
+    compare(found, [bits_of(exact_sum(x, y, mode), "f32", mode) for x, y in pairs], "f32")
+
+
 @pytest.mark.parametrize(("name", "mode"), CASES)
 def test_fused_products(name: str, mode: str) -> None:
     a, b, c = words(name), words(name), words(name)

@@ -6,7 +6,7 @@ stated error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,7 +25,12 @@ from tileas_xdsl.interpreters.ptx.numerics.directed_rounding import (
     two_sum,
 )
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, decode, encode
-from tileas_xdsl.interpreters.ptx.numerics.scalar_types import NATIVE_FLOATS, UNSIGNED, ScalarType
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import (
+    NATIVE_FLOATS,
+    TYPES,
+    UNSIGNED,
+    ScalarType,
+)
 
 SCALARS = ("f16", "bf16", "f32", "f64")
 PACKED: Mapping[str, str] = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32"}
@@ -118,15 +123,16 @@ def _natively(native: Any, dtype: np.dtype[Any]) -> Bits:
     return function
 
 
-def _operation(name: str, operation: str, mode: Mode) -> Bits:
+def _operation(name: str, operation: str, mode: Mode, sources: Sequence[str] = ()) -> Bits:
     """An operation of `OPERATIONS` on the bits of a format."""
     _, exact, native = OPERATIONS[operation]
     dtype = NATIVE_FLOATS.get(name)
-    if native is not None and dtype is not None and mode.plain and name != "f16":
+    if native is not None and dtype is not None and mode.plain and name != "f16" and not sources:
         return _natively(native, dtype)
 
     def function(*bits: Array) -> Array:
-        values = [decode(b, name) for b in bits]
+        formats = sources or (name,) * len(bits)
+        values = [decode(b, f) for b, f in zip(bits, formats, strict=True)]
         if mode.ftz:
             values = [flush(v, name) for v in values]
         result = exact(*values)
@@ -152,10 +158,23 @@ def _negative_zero(result: tuple[Array, Array], values: list[Array]) -> Array:
 def build_arithmetic(site: Site) -> Step:
     """`add`, `sub`, `mul`, `fma`, `mad`, `div`, `sqrt`, `rcp`."""
     type_ = site.type(FLOATS)
+    if site.flag("f32"):
+        return _build_mixed(site, type_)
     mode = _read_mode(site)
     site.no_more()
     count = OPERATIONS[site.name][0]
     return elementwise_floats(site, type_, count, _operation(_element(type_), site.name, mode))
+
+
+def _build_mixed(site: Site, half: ScalarType) -> Step:
+    """`add.f32.f16`, `fma.rn.f32.bf16`: halves and an f32 as the last operand, rounded once."""
+    single, mode = TYPES["f32"], _read_mode(site)
+    site.no_more()
+    types = (*(half,) * (OPERATIONS[site.name][0] - 1), single)
+    dest = site.destination(0, single)
+    sources = [(site.source(i, t), UNSIGNED[t.bits]) for i, t in enumerate(types, 1)]
+    function = _operation("f32", site.name, mode, [t.name for t in types])
+    return elementwise(dest, sources, single, partial(_narrowed, function, UNSIGNED[32]))
 
 
 def build_approximation(site: Site) -> Step:
