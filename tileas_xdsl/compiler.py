@@ -33,11 +33,11 @@ from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
+from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.target.arch import get_target
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
@@ -67,23 +67,6 @@ THREADS_KERNEL = "cute.kernel"
 
 FROM_TILE_IR = "cudatile-to-tileas"
 """The pipeline that comes before where the input is Tile IR."""
-
-TARGET_OPTIONS = {
-    "convert-cudatile-to-tileaa": "compute_capability",
-    "lower-tma-load-store-to-async": "target",
-    "tileas-assign-load-store-layouts": "target",
-    "tileas-attach-tma-desc-args": "target",
-    "tileas-attach-tma-descriptor-args": "target",
-    "tileas-legalize-tmem-copy": "target",
-    "tileas-pipeline-loads": "target",
-    "tileas-separate-host-tma": "target",
-    "tileas-materialize-convert-layout": "target",
-    "convert-tileas-to-cute-nvgpu": "target",
-    "convert-cute-nvgpu-to-ptx": "arch",
-    "tl-layout-inference": "target",
-    "tl-lower": "target",
-}
-"""Passes that must be told the target, and the name of their option."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +243,7 @@ AfterPass: TypeAlias = Callable[[Stage, ModuleOp], None]
 @overload
 def compile(
     source: str | Path | ModuleOp,
-    target: str = "sm_90a",
+    target: str | None = None,
     *,
     kernel: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
@@ -272,7 +255,7 @@ def compile(
 def compile(
     source: Callable[..., Any],
     *arguments: Any,
-    target: str = "sm_90a",
+    target: str | None = None,
     signature: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
     host_code: bool = False,
@@ -291,22 +274,23 @@ def compile(
     """Compile the kernel of a module, or the one that is named.
 
     `source` is a module, the path of a file, or text, of tiles or of Tile IR; or a kernel of cuTile
-    with the arguments of a launch, or a signature of them (`frontend.signature`).  With
-    `host_code`, an object is compiled too that encodes the tensor maps of a launch; llvmlite makes
-    it.  Raises `DiagnosticError` with located diagnostics for what is wrong or not lowered,
-    `TargetError` for an unknown target, `SignatureError`, `MissingPackageError`.
+    with the arguments of a launch, or a signature of them (`frontend.signature`).  The target is
+    by default what the module names (`dialects.target_attribute`), else sm_90a.  With `host_code`,
+    an object is compiled too that encodes the tensor maps of a launch; llvmlite makes it.  Raises
+    `DiagnosticError` with located diagnostics for what is wrong or not lowered, `TargetError` for
+    an unknown target, `SignatureError`, `MissingPackageError`.
     """
     ctx = _context()
     parameters: Sequence[Parameter] | None = None
     if isinstance(source, str | Path | ModuleOp):
-        target = target or (arguments[0] if arguments else "sm_90a")
+        target = target or (arguments[0] if arguments else None)
         module = _module(source, ctx)
     else:
         module, parameters = _of_cutile(source, arguments, signature)
         load_tile_ir(ctx)
     verify_module(module)
     specs = passes or (passes_to_ptx(host_code) if host_code else None)
-    made = compile_module(module, ctx, target or "sm_90a", kernel=kernel, passes=specs)
+    made = compile_module(module, ctx, target, kernel=kernel, passes=specs)
     return replace(made, parameters=parameters)
 
 
@@ -351,7 +335,7 @@ def _passes_of(function: func.FuncOp) -> Sequence[ArgSpec]:
 def compile_module(
     module: ModuleOp,
     ctx: Context,
-    target: str = "sm_90a",
+    target: str | None = None,
     *,
     kernel: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
@@ -359,7 +343,7 @@ def compile_module(
     verify_each: bool = False,
 ) -> CompiledKernel:
     """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
-    arch = get_target(target).name
+    arch = module_target(module, target).name
     stages: list[Stage] = []
 
     def run(spec: ArgSpec, working: ModuleOp) -> None:
@@ -370,9 +354,10 @@ def compile_module(
 
     module = tiles_of(module, arch, run)
     function = _kernel(module, kernel)
-    specs = [for_target(spec, arch) for spec in passes or _passes_of(function)]
+    specs = passes or _passes_of(function)
     kept = [op for op in module.ops if op is function or isinstance(op, GlobalOp)]
     source = ModuleOp([op.clone() for op in kept], dict(module.attributes))
+    set_target(source, arch)
     working = source.clone()
     abi: KernelAbi | None = None
     for spec in specs:
@@ -386,13 +371,14 @@ def compile_module(
 def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], None]) -> ModuleOp:
     """The module itself, or what `run` makes of it if it holds Tile IR, whose kernels are no tiles.
 
-    `run` applies a pass to a module.
+    `run` applies a pass to a module, here to one that names the target.
     """
     if not _is_tile_ir(module):
         return module
     tiles = module.clone()
+    set_target(tiles, target)
     for spec in PIPELINES[FROM_TILE_IR].passes:
-        run(for_target(spec, target), tiles)
+        run(spec, tiles)
     verify_module(tiles)
     return tiles
 
@@ -452,12 +438,6 @@ def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bo
     locate_lost(module)
     if verify_each or is_set(VERIFY_EACH):
         verify_module(module, after=spec.name)
-
-
-def for_target(spec: ArgSpec, target: str) -> ArgSpec:
-    """A pass that is told the target, if it has to be."""
-    option = TARGET_OPTIONS.get(spec.name)
-    return spec if option is None else ArgSpec(spec.name, {**spec.parameters, option: (target,)})
 
 
 def _make(spec: ArgSpec) -> ModulePass:

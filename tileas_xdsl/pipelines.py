@@ -78,8 +78,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
 _CUDATILE = (
-    ArgSpec("convert-cudatile-to-tileaa", {"compute_capability": (90,)}),
-    *_plain("convert-tileaa-to-tileas", "tileas-fuse-elementwise", "tileas-normalize-dot-operands"),
+    *_plain("tileas-attach-target", "convert-cudatile-to-tileaa", "convert-tileaa-to-tileas"),
+    *_plain("tileas-fuse-elementwise", "tileas-normalize-dot-operands"),
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 

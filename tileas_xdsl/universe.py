@@ -47,6 +47,7 @@ PASSES = (
     "expand-math",
     "lower-tma-load-store-to-async",
     "tileas-assign-load-store-layouts",
+    "tileas-attach-target",
     "tileas-attach-tma-descriptor-args",
     "tileas-canonicalize",
     "tileas-choose-tma",

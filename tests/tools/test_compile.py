@@ -113,8 +113,8 @@ WRONG: Sequence[tuple[Sequence[str], int, str]] = [
     (
         ("gemm.mlir", "--target", "sm_100a"),
         1,
-        "gemm.mlir:75:16: error: 'nv_tileas.async.dot' op atom 'wgmma_f16_f16_f32': sm_90a alone "
-        "has wgmma, and the target is sm_100a",
+        "gemm.mlir:75:16: error: 'nv_tileas.async.dot' op atom 'wgmma_f16_f16_f32' needs sm_90a; "
+        "sm_100a multiplies by tcgen05.mma",
     ),
     (("gemm.mlir", "--kernel", "other"), 1, "there is no kernel @other; the module has @gemm"),
     (("gemm.mlir", "-p", "nothing"), 2, "nothing"),

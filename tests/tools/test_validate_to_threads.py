@@ -78,13 +78,13 @@ def test_a_pipeline_is_run_as_far_as_there_are_tiles(
     )
 
 
-def test_a_pass_that_is_told_a_target_keeps_it() -> None:
+def test_an_option_for_another_target_is_refused() -> None:
     kernel = Gemm(bm=64, bn=64, bk=64, consumers=1, stages=2)
     arrays = ("f16:100x128:random", "f16:128x72:random:1", "f32:100x72:zeros")
     named = PIPELINES[PIPELINE].spec.replace(THREADS[0], f"{THREADS[0]}{{target=sm_100a}}")
     result = validate(kernel.text(), named, "2,2", *arrays)
     assert result.exit_code == 1
-    assert "the target is sm_100a" in result.stderr
+    assert "an option asks for sm_100a, but the module is for sm_90a" in result.stderr
 
 
 WINDOW = f"""{BY_BLOCK}

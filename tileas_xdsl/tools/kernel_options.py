@@ -207,7 +207,17 @@ TargetOption = Annotated[
         "--target",
         callback=known_target,
         show_default=False,
-        help="The GPU: sm_90a or sm_100a; by default the first one that has the instructions.",
+        help="The GPU, for example sm_90a; by default what the module names, else the first one "
+        "that has the instructions.",
+    ),
+]
+CompileTargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        callback=known_target,
+        show_default=False,
+        help="The GPU that the kernel is for; by default what the module names, else sm_90a.",
     ),
 ]
 JobsOption = Annotated[

@@ -16,12 +16,14 @@ from tileas_xdsl.diagnostics.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.frontend.signature import Parameter, parse_signature
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tools.arguments import BindingError
 from tileas_xdsl.tools.console import fail
 
@@ -53,16 +55,18 @@ def load_tiles(path: str, target: str | None, signature: str | None = None) -> P
     """
     from tileas_xdsl.compiler import apply_pass, tiles_of
 
-    program = load_input(path, signature, target or "sm_90a", None)
+    program = load_input(path, signature, target, None)
     tiles = tiles_of(
         program.module,
-        target or "sm_90a",
+        module_target(program.module, target).name,
         lambda spec, module: apply_pass(spec, program.ctx, module),
     )
     return program if tiles is program.module else replace(program, module=tiles, aliases={})
 
 
-def load_input(path: str, signature: str | None, target: str, version: str | None) -> Program:
+def load_input(
+    path: str, signature: str | None, target: str | None, version: str | None
+) -> Program:
     """The module in a file, or that of a kernel of cuTile, `FILE.py:NAME`, with its signature.
 
     Bytecode before 13.3, and only that, is for the target alone.
@@ -85,7 +89,7 @@ def load_input(path: str, signature: str | None, target: str, version: str | Non
 
     chosen = LATEST if version is None else version_named(version)
     try:
-        gpu = None if chosen >= V13_3 else target.removesuffix("a")
+        gpu = None if chosen >= V13_3 else (target or DEFAULT_TARGET).removesuffix("a")
         kernel = load_kernel(path)
         parameters = in_order(kernel, parse_signature(signature))
         module = kernel_module(kernel, parameters, version=chosen, gpu=gpu)

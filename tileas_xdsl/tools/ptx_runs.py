@@ -157,7 +157,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
     made = compile_module(
         program.module,
         program.ctx,
-        launch.target or "sm_90a",
+        launch.target,
         kernel=launch.kernel,
         passes=passes_to_ptx(launch.host_code) if launch.host_code else None,
     )

@@ -1,6 +1,7 @@
 """The pass `convert-cudatile-to-tileaa`: Tile IR becomes tensors, scalars and `nv_tileaa`."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -10,6 +11,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import module as cuda_tile
+from tileas_xdsl.dialects.target_attribute import agreed_target
 from tileas_xdsl.transforms.cudatile_to_tileaa.kernels import convert_global, convert_kernel
 from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
 from tileas_xdsl.transforms.extension import apply_added
@@ -20,8 +22,8 @@ class ConvertCudatileToTileaa(ModulePass):
     """Convert every `cuda_tile.module` into functions of the module around it.
 
     Tiles become tensors without a layout, those of rank 0 scalars; what is element by element is
-    `arith` and `math`.  Loops and branches that are left early become structured.  The option
-    `compute_capability` is a number, as 90, or a name, as `sm_90a`: hints are those for it.
+    `arith` and `math`.  Loops and branches that are left early become structured.  Hints are
+    those for the target of the module; the option is deprecated.
 
     What has no exact equivalent stops the pipeline, at the operation that says it.
     """
@@ -29,17 +31,28 @@ class ConvertCudatileToTileaa(ModulePass):
     name = "convert-cudatile-to-tileaa"
 
     compute_capability: str | int | None = None
+    """Deprecated: a number like 90 or a name like sm_90a, where the module names no target."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the pass."""
-        capability = Capability.of(str(self.compute_capability))
-        if capability is None:
-            text = message("convert_cudatile_to_tileaa.compute_capability")
-            raise op_error(op, text, prefix=False)
+        capability = self._capability(op)
         apply_added(ConvertCudatileToTileaa.name, op)
         for inner in list(op.body.block.ops):
             if isinstance(inner, cuda_tile.ModuleOp):
                 _convert_module(inner, capability)
+
+    def _capability(self, module: ModuleOp) -> Capability:
+        """What the module is for, or the option says; raises `OpError` if that is nothing."""
+        option = None
+        if self.compute_capability is not None:
+            option = Capability.of(str(self.compute_capability)) or _no_capability(module)
+        named = agreed_target(module, None if option is None else option.name)
+        return Capability.of(named) or _no_capability(module)
+
+
+def _no_capability(module: ModuleOp) -> NoReturn:
+    text = message("convert_cudatile_to_tileaa.compute_capability")
+    raise op_error(module, text, prefix=False)
 
 
 def _convert_module(module: cuda_tile.ModuleOp, capability: Capability) -> None:

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
@@ -27,11 +27,12 @@ class ConvertTileasToCuteNvgpu(ModulePass):
 
     name = "convert-tileas-to-cute-nvgpu"
 
-    target: str = "sm_90a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(ConvertTileasToCuteNvgpu.name, op)
-        target = get_target(self.target)
+        target = module_target(op, self.target)
         kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
         lowered = [lower_kernel(KernelPlan.of(kernel, target)) for kernel in kernels]
         for kernel, made in zip(kernels, lowered, strict=True):

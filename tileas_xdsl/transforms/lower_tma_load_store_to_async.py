@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.environment import is_set
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.barriers import Arena, barrier_problem, tx_count_problem
 from tileas_xdsl.transforms.tma_to_async.checks import check_transfer
 from tileas_xdsl.transforms.tma_to_async.descriptors import Descriptors
@@ -44,21 +45,23 @@ class LowerTmaLoadStoreToAsync(ModulePass):
 
     name = "lower-tma-load-store-to-async"
 
-    target: str = "sm_90a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
     prefer_tma: bool = False
     """Ask nobody for `allow_tma`; so does TILEIR_PREFER_TMA_FOR_LOAD_STORE=1."""
     delay_store_wait: bool = False
     """Wait for a store as late as possible; so does TILEIR_DELAY_TMA_STORE_WAIT=1."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op, self.target)
         functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
-        decided = [transfer for f in functions for transfer in self._transfers(f)]
+        decided = [transfer for f in functions for transfer in self._transfers(f, target)]
         waits = [transfer.rewrite() for transfer in decided]
         if self.delay_store_wait or is_set(DELAY_STORE_WAIT):
             for wait in filter(None, reversed(waits)):
                 delay(wait)
 
-    def _transfers(self, function: func.FuncOp) -> Sequence[Transfer]:
+    def _transfers(self, function: func.FuncOp, target: Target) -> Sequence[Transfer]:
         """What becomes of a function, phase after phase; nothing is written yet."""
         prefer = self.prefer_tma or is_set(PREFER_TMA)
         requests = requests_of(function, prefer_tma=prefer)
@@ -70,7 +73,7 @@ class LowerTmaLoadStoreToAsync(ModulePass):
         for request, binding in zip(requests, bindings, strict=True):
             check_transfer(request, binding)
         rows = [rows_of(request) if request.moves_rows else None for request in requests]
-        arena = Arena.of(function, get_target(self.target))
+        arena = Arena.of(function, target)
         loads = [request for request in requests if request.is_load]
         problems = [tx_count_problem(load) or barrier_problem(load, arena) for load in loads]
         for problem in filter(None, problems):

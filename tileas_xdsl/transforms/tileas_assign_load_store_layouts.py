@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.environment import is_set
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.transforms.assign_layouts.candidates import Weights
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.explain import explanation
@@ -35,7 +35,8 @@ class TileasAssignLoadStoreLayouts(ModulePass):
 
     name = "tileas-assign-load-store-layouts"
 
-    target: str = "sm_90a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
     smem_weight: float | int = 1
     """What a transaction of shared memory counts."""
     tmem_weight: float | int = 4
@@ -50,7 +51,7 @@ class TileasAssignLoadStoreLayouts(ModulePass):
     """Print to standard error what was compared, what it costs, and why it was dropped."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = get_target(self.target)
+        target = module_target(op, self.target)
         preferences = Preferences(
             Weights(self.smem_weight, self.tmem_weight, self.register_weight),
             self.prefer_tma or is_set(PREFER_TMA),

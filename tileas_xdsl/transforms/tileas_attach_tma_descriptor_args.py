@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_index import (
     counts_of,
 )
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.transforms.host_tma.recipes import Recipe, recipe_of
 
 HIDDEN = "nv_tileas.hidden"
@@ -65,8 +65,8 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
 
     name = "tileas-attach-tma-descriptor-args"
 
-    target: str = "sm_90a"
-    """The compute capability whose TMA moves the boxes."""
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = functions_with_descriptors(op)
@@ -83,7 +83,7 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
     def _plan(self, module: ModuleOp, function: func.FuncOp) -> _Plan:
         _check_not_called(module, function)
         tables = descriptor_tables(function)
-        target = get_target(self.target)
+        target = module_target(module, self.target)
         device = [_attribute(recipe_of(op, target), whole=True) for op in tables.device]
         host = [_attribute(recipe_of(op, target)) for op in tables.host]
         return _Plan(function, tables, [*device, *host], _indices(function, tables))

@@ -18,7 +18,9 @@ from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import targets_with
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.legalize_tmem_copy.layouts import (
@@ -29,6 +31,9 @@ from tileas_xdsl.transforms.legalize_tmem_copy.layouts import (
 )
 
 LOAD, STORE, COPY = "tcgen05_ld", "tcgen05_st", "tcgen05_cp"
+
+TENSOR_MEMORY_TARGET = targets_with(Feature.TCGEN05)[0]
+"""The target of a module that names none."""
 
 REGISTERS = (None, Space.RMEM)
 """Where tiles are in registers: there, or nowhere that is said."""
@@ -115,11 +120,14 @@ class TileasLegalizeTmemCopy(ModulePass):
 
     name = "tileas-legalize-tmem-copy"
 
-    target: str = "sm_100a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it.  A module that
+    names none is for sm_100a, whose tensor memory this is about."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasLegalizeTmemCopy.name, op)
-        legalize = LegalizeTmemCopy(AgentThreads(get_target(self.target)))
+        target = module_target(op, self.target, TENSOR_MEMORY_TARGET)
+        legalize = LegalizeTmemCopy(AgentThreads(target))
         sweep(op, [legalize])
         if legalize.failed:
             raise DiagnosticError(*legalize.failed)

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.layout.register_layout import is_of_larger_tile
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
@@ -135,11 +135,12 @@ class TileasMaterializeConvertLayout(ModulePass):
     """
     reinterpret_to_i8: bool = False
     """Whether floats of 4 and 8 bits are moved as bytes."""
-    target: str = "sm_90a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasMaterializeConvertLayout.name, op)
-        threads = AgentThreads(get_target(self.target))
+        threads = AgentThreads(module_target(op, self.target))
         planner = Planner(threads, self.reg2reg_vec_size, self.reinterpret_to_i8)
         open_conversions = [
             inner for inner in op.walk() if isinstance(inner, ConvertLayoutOp) and _is_open(inner)

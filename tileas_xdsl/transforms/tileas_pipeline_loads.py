@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.transforms.pipeline_loads.loops import load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import resources_of
 from tileas_xdsl.transforms.pipeline_loads.rewrite import divide
@@ -35,11 +35,11 @@ class TileasPipelineLoads(ModulePass):
 
     name = "tileas-pipeline-loads"
 
-    target: str = "sm_90a"
-    """Whose shared memory and registers the agents share."""
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = get_target(self.target)
+        target = module_target(op, self.target)
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if function.is_declaration or (found := load_loop(function)) is None:
                 continue

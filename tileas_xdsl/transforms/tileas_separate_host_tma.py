@@ -21,7 +21,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem
 from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM, HOST_CODE, counts_of
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.host_tma.module import HostKernel, host_module
 from tileas_xdsl.transforms.host_tma.recipes import recipe_of
 
@@ -51,8 +52,8 @@ class TileasSeparateHostTma(ModulePass):
 
     name = "tileas-separate-host-tma"
 
-    target: str = "sm_90a"
-    """The compute capability whose TMA moves the boxes."""
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     host_triple: str = NATIVE
     """The machine that the object is for, as LLVM calls it."""
@@ -67,7 +68,8 @@ class TileasSeparateHostTma(ModulePass):
         functions = [f for f in functions_with_descriptors(op) if not _is_done(op, f)]
         if not functions:
             return
-        kernels = [self._kernel(function) for function in functions]
+        target = module_target(op, self.target)
+        kernels = [self._kernel(function, target) for function in functions]
         module = host_module(kernels)
         module.verify()
         try:
@@ -80,12 +82,11 @@ class TileasSeparateHostTma(ModulePass):
         if self.keep_host_module:
             _keep(op, module)
 
-    def _kernel(self, function: func.FuncOp) -> HostKernel:
+    def _kernel(self, function: func.FuncOp, target: Target) -> HostKernel:
         tables = descriptor_tables(function)
         if len(tables.device) > MAX_DEVICE_DESCRIPTORS:
             text = message("separate_host_tma.too_many_device_descriptors")
             raise op_error(function, text, prefix=False)
-        target = get_target(self.target)
         for op in tables.device:
             _check_capture(op, for_host=False)
         for op in tables.host:

@@ -12,11 +12,11 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
 from tileas_xdsl.inference.modes import MODELS, MODES, infer
 from tileas_xdsl.inference.program import Program
-from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.tl_inference.annotation import annotate
 from tileas_xdsl.transforms.tl_inference.buffers import place_of
 from tileas_xdsl.transforms.tl_inference.extraction import Extraction
@@ -35,14 +35,15 @@ class TlLayoutInference(ModulePass):
 
     name = "tl-layout-inference"
 
-    target: str = "sm_90a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
     mode: str = "improved"
     """`improved` or `parity`."""
     cost_model: str = "register-count"
     """`register-count` or `io-aware`: what mode `parity` compares programs by."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        arch = get_target(self.target).name
+        arch = module_target(op, self.target).name
         for option, value, allowed in (
             ("mode", self.mode, MODES),
             ("cost_model", self.cost_model, MODELS),

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.checks import kernel_of
-from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tl.kernel import lower_kernel
 
@@ -27,11 +27,12 @@ class TlLower(ModulePass):
 
     name = "tl-lower"
 
-    target: str = "sm_90a"
+    target: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TlLower.name, op)
-        target = get_target(self.target)
+        target = module_target(op, self.target)
         functions = [f for f in op.ops if isinstance(f, func.FuncOp)]
         programs = [(f, program) for f in functions if (program := kernel_of(f)) is not None]
         lowered = [lower_kernel(*program, target) for program in programs]

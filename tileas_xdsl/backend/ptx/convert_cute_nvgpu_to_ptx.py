@@ -19,7 +19,8 @@ from tileas_xdsl.backend.ptx.lowering.kernel import (
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
-from tileas_xdsl.target.arch import Target, get_target
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,11 @@ class ConvertCuteNvgpuToPtx(ModulePass):
 
     name = "convert-cute-nvgpu-to-ptx"
 
-    arch: str = "sm_90a"
+    arch: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = get_target(self.arch)
+        target = module_target(op, self.arch)
         kernels = [kernel for kernel in op.ops if not isinstance(kernel, GlobalOp)]
         globals_ = [lower_global(inner) for inner in op.ops if isinstance(inner, GlobalOp)]
         lowered = [_lowered(kernel, target) for kernel in kernels]

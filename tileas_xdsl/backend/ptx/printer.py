@@ -16,15 +16,16 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ptx.control import DIRECTIVES, EntryOp, SharedOp
 from tileas_xdsl.dialects.ptx.declarations import FunctionOp, GlobalOp
 from tileas_xdsl.dialects.ptx.types import ParamType
-from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.dialects.target_attribute import module_target
 
 
-def ptx_text(module: ModuleOp, target: str = "sm_90a", *, locations: bool = True) -> str:
-    """The PTX of a module; with `locations`, `.loc` lines say where instructions come from.
+def ptx_text(module: ModuleOp, target: str | None = None, *, locations: bool = True) -> str:
+    """The PTX of a module for its target.
 
-    Raises `OpError` for operations that are not of `ptx` or that the target does not have.
+    With `locations`, `.loc` lines say where instructions come from.  Raises `OpError` for
+    operations that are not of `ptx` or that the target does not have.
     """
-    arch = get_target(target)
+    arch = module_target(module, target)
     files: dict[str, int] = {}
     variables: list[str] = []
     body: list[str] = []

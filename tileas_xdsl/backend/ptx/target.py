@@ -1,4 +1,4 @@
-"""The xDSL target `ptx`: `tileas-opt -t ptx{arch=sm_90a}`."""
+"""The xDSL target `ptx`: `tileas-opt -t ptx`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class PtxTarget(Target):
 
     name = "ptx"
 
-    arch: str = "sm_90a"
+    arch: str | None = None
+    """Deprecated: the attribute `nv_tileas.target` of the module says it."""
     loc: bool = False
     """Whether `.loc` lines say where instructions come from."""
 

@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.tiers import meets_any
-
-TARGET = "cute.target"
-"""Attribute of a function or module: the target that atoms inside are checked for, by name."""
 
 
 class AtomField(NamedTuple):
@@ -197,16 +194,6 @@ class TensorMapType(ABC):
     @abstractmethod
     def kind(self) -> str:
         """Whether it is for boxes, `tiled`, or for columns of pixels, `im2col`."""
-
-
-def target_of(op: Operation) -> str | None:
-    """The target that `op` is compiled for: the attribute of the nearest operation around it."""
-    around: Operation | None = op
-    while around is not None:
-        if isinstance(named := around.attributes.get(TARGET), StringAttr):
-            return named.data
-        around = around.parent_op()
-    return None
 
 
 def target_fault(op: Operation, atom: AtomType) -> str | None:

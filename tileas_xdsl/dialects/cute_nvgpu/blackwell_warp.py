@@ -23,9 +23,9 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.checks import fragment
 from tileas_xdsl.dialects.cute.elements import stored_bytes
-from tileas_xdsl.dialects.cute.interfaces import target_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.scaled import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any
 

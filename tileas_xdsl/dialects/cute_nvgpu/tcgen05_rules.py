@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.interfaces import target_of
+from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any, tier
 

@@ -18,7 +18,6 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.interfaces import target_of
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05 import check_blocks
 from tileas_xdsl.dialects.cute_nvgpu.tcgen05_rules import (
@@ -29,6 +28,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tcgen05_rules import (
     check_tensor_target,
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.isa.tensor_cores import COLLECTORS
 
 _DESC = SmemDescType()

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.target_attribute import row_of, target_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
 from tileas_xdsl.interpreters.tile.execution.agent import Code
@@ -101,8 +102,8 @@ def simulate(
     """Run a kernel on arrays and scalars, which stay as they are; the results are copies.
 
     `resident` clusters run at once; by default one, or all where blocks may wait for one another.
-    Without `target` it is the first one that has all instructions of the kernel.  `host_maps` gives
-    the tensor maps of descriptor arguments that are of windows.
+    Without `target` it is what the module names, else the first one that has all instructions.
+    `host_maps` gives the tensor maps of descriptor arguments that are of windows.
     Raises `SimulationError` where the program breaks a rule, `ArgumentError` where arguments do
     not fit it.
     """
@@ -149,7 +150,12 @@ def find_kernel(module: ModuleOp, name: str | None = None) -> func.FuncOp:
 
 
 def target_for(kernel: func.FuncOp, name: str | None = None) -> str:
-    """The target that a kernel is made for; a fault where it uses what the one named lacks."""
+    """The target that a kernel is made for; a fault where it uses what the one named lacks.
+
+    Without `name` it is what the module names, else the first one that has all instructions.
+    """
+    if name is None and (named := target_of(kernel)) is not None:
+        name = row_of(named).name
     left = list(TARGETS) if name is None else [get_target(name).name]
     for op in kernel.walk():
         if (atom := atom_of(op.properties.get("atom"))) is None:

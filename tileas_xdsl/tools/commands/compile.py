@@ -13,9 +13,9 @@ from tileas_xdsl.tools.console import fail
 from tileas_xdsl.tools.kernel_options import (
     BytecodeVersionOption,
     CompilableInput,
+    CompileTargetOption,
     KernelOption,
     SignatureOption,
-    known_target,
 )
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ _BINARIES = (Emit.BYTECODE, Emit.CUBIN)
 def compile(
     input_file: CompilableInput,
     kernel: KernelOption = None,
-    target: Annotated[
-        str, typer.Option(callback=known_target, help="The GPU that the kernel is for.")
-    ] = "sm_90a",
+    target: CompileTargetOption = None,
     emit: Annotated[
         Emit,
         typer.Option(
@@ -150,7 +148,7 @@ def _refuse(emit: Emit, given: Mapping[str, bool]) -> None:
 
 
 def _source(
-    input_file: str, emit: Emit, sig: str | None, target: str, bytecode_version: str | None
+    input_file: str, emit: Emit, sig: str | None, target: str | None, bytecode_version: str | None
 ) -> bytes:
     """The kernel as it was read, in one of its two forms."""
     from tileas_xdsl.frontend.bytecode.layout import LATEST, version_named
@@ -189,7 +187,7 @@ def _check_shown(specs: Sequence[ArgSpec], shown: Sequence[str]) -> None:
 
 def _compile(
     program: Program,
-    target: str,
+    target: str | None,
     kernel: str | None,
     specs: Sequence[ArgSpec],
     shown: frozenset[str] | None,

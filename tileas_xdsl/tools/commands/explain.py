@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import known_target
+from tileas_xdsl.tools.kernel_options import CompileTargetOption
 
 if TYPE_CHECKING:
     from tileas_xdsl.dialects.tl.kernel import KernelOp
@@ -27,9 +27,7 @@ def _known_mode(name: str) -> str:
 
 def explain(
     input_file: Annotated[str, typer.Argument(metavar="FILE", help="A module with tl kernels.")],
-    target: Annotated[
-        str, typer.Option(callback=known_target, help="The GPU that the kernel is for.")
-    ] = "sm_90a",
+    target: CompileTargetOption = None,
     mode: Annotated[
         str, typer.Option(callback=_known_mode, help="improved, or parity with TileLang.")
     ] = "improved",
@@ -44,6 +42,7 @@ def explain(
 
     If there is no layout, the error names the two accesses and an element that no thread can reach.
     """
+    from tileas_xdsl.dialects.target_attribute import module_target
     from tileas_xdsl.inference.explanation import explanation
     from tileas_xdsl.tools.programs import load_program, reported_errors
 
@@ -52,7 +51,8 @@ def explain(
         kernels = list(_kernels(module))
         if not kernels:
             fail(f"{input_file} has no tl.kernel")
-        found = [_laid_out(kernel, target, mode) for kernel in kernels]
+        name = module_target(module, target).name
+        found = [_laid_out(kernel, name, mode) for kernel in kernels]
     for number, (kernel, (program, decisions)) in enumerate(zip(kernels, found, strict=True)):
         name = _name(kernel)
         gap = "\n" if number else ""

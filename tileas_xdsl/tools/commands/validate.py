@@ -72,8 +72,8 @@ def validate(
         specs = parse_specs(arg)
         launch = prepare(program, kernel, specs, grid, target, cluster, jobs)
         trial = Trial(launch, schedules_of(schedules or 1), tolerance)
-        told = _for_target_of(program, launch, chosen)
-        return list(_stages(program, told, trial, bar, print_ir))
+        _attach_target(program, launch)
+        return list(_stages(program, chosen, trial, bar, print_ir))
 
     with reported_errors():
         with progress_bar() as bar:
@@ -108,24 +108,13 @@ def parse_pipeline(text: str) -> Sequence[ModulePass]:
     return parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
 
 
-def _for_target_of(
-    program: Program, launch: Launch, passes: Sequence[ModulePass]
-) -> Sequence[ModulePass]:
-    """The passes, for the target that the kernel is simulated on.
-
-    Those that name another one than the usual one keep it.
-    """
-    from tileas_xdsl.compiler import TARGET_OPTIONS, for_target
+def _attach_target(program: Program, launch: Launch) -> None:
+    """Write the target that the kernel is simulated on on its module, for all passes."""
+    from tileas_xdsl.dialects.target_attribute import set_target
     from tileas_xdsl.interpreters.tile.launch import find_kernel, target_for
 
-    target = target_for(find_kernel(program.module, launch.kernel), launch.target)
-    specs = [module_pass.pipeline_pass_spec() for module_pass in passes]
-    return [
-        module_pass
-        if TARGET_OPTIONS.get(spec.name) in spec.parameters
-        else type(module_pass).from_spec(for_target(spec, target))
-        for module_pass, spec in zip(passes, specs, strict=True)
-    ]
+    kernel = find_kernel(program.module, launch.kernel)
+    set_target(program.module, target_for(kernel, launch.target))
 
 
 def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:

@@ -15,6 +15,7 @@ from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp as AAGlobalOp
+from tileas_xdsl.dialects.target_attribute import COMPUTE_CAPABILITY, TARGET_SPEC
 from tileas_xdsl.transforms.cudatile_to_tileaa.control_flow import Frame, finish
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
 from tileas_xdsl.transforms.cudatile_to_tileaa.tables import RULES
@@ -50,8 +51,8 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
     hints = entry.optimization_hints
     found: dict[str, Attribute] = {
         KERNEL_SPEC: KernelSpecAttr(_spec(entry, capability)),
-        "nv_tileaa.compute_capability": IntegerAttr(capability.number, i32),
-        "nv_tileaa.target_spec": StringAttr(capability.name),
+        COMPUTE_CAPABILITY: IntegerAttr(capability.number, i32),
+        TARGET_SPEC: StringAttr(capability.name),
     }
     if (blocks := _hint(hints, capability, "num_cta_in_cga")) is not None:
         found[BLOCKS_HINT] = IntegerAttr(blocks, i32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.dot_layouts import least_depth
@@ -24,14 +24,17 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.target.arch import target_of_capability
+from tileas_xdsl.target.arch import Target, target_of_capability
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS
+from tileas_xdsl.target.tiers import tier
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 
-CAPABILITY = "nv_tileaa.compute_capability"
-LAST_WITHOUT_SCALES = 99
+FIRST_WITH_SCALES = 100
+"""The first compute capability whose instructions scale blocks of operands."""
 
 AS_THEY_LIE = ("f16", "bf16")
 """Elements whose columns of B may lie apart, as B lies in memory: others are turned on the way.
@@ -67,9 +70,12 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
 
 def _scaled(op: DotOp, sfa: SSAValue, sfb: SSAValue, insert: Insert) -> SSAValue:
     """A product of scaled blocks, which tcgen05 alone makes."""
-    if (capability_of(op) or 0) <= LAST_WITHOUT_SCALES:
+    target = _target_around(op)
+    if target is None or target.capability < FIRST_WITH_SCALES:
         key = "nv_tileas.block_scaled_mma.needs_sm100"
         raise op_error(op, message(key))
+    if (reason := target.lacks(Feature.TCGEN05, "a product with block scales")) is not None:
+        raise op_error(op, reason)
     atom = _atom(op, "tcgen05")
     made = compute.BlockScaledMmaOp(op.a, op.b, op.c, sfa, sfb, atom)
     return insert(made).result
@@ -110,7 +116,7 @@ def _family(op: DotOp) -> str:
     """The family of instructions: those of the matrix unit, else of warps, else none."""
     a, b = shape_of(op.a.type), shape_of(op.b.type)
     words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
-    target = target_of_capability(capability_of(op) or 0)
+    target = _target_around(op)
     if target is not None and target.matrix_unit.reads_shared_memory and len(a) == len("mk"):
         unit = target.matrix_unit
         groups, rest = divmod(_warps(op), GROUP)
@@ -130,11 +136,7 @@ def _warps(op: Operation) -> int:
     return KernelSpec().num_warps
 
 
-def capability_of(op: Operation) -> int | None:
-    """The compute capability that the kernel around is for, None if it does not say."""
-    around: Operation | None = op
-    while around is not None:
-        if isinstance(found := around.attributes.get(CAPABILITY), IntegerAttr):
-            return found.value.data
-        around = around.parent_op()
-    return None
+def _target_around(op: Operation) -> Target | None:
+    """The row of the GPU that the kernel around is for; None if it names none, or no known one."""
+    name = target_of(op)
+    return None if name is None else target_of_capability(tier(name).number)
