@@ -15,7 +15,8 @@ def test_known_targets():
     assert (hopper.ptx_version, blackwell.ptx_version) == ((8, 0), (8, 6))
     assert hopper.tensor_memory_lanes == 0
     assert blackwell.tensor_memory_lanes * blackwell.tensor_memory_columns * 4 == 256 << 10
-    assert all(t.shared_memory_per_block == 227 << 10 for t in TARGETS.values())
+    sizes = {name: t.shared_memory_per_block >> 10 for name, t in TARGETS.items()}
+    assert sizes == {"sm_90a": 227, "sm_100a": 227, "sm_120a": 99}
 
 
 def test_modes_of_descriptors_are_known():
@@ -23,7 +24,7 @@ def test_modes_of_descriptors_are_known():
 
 
 def test_unknown_target():
-    with pytest.raises(TargetError, match="unknown target 'sm_80'; known: sm_90a, sm_100a"):
+    with pytest.raises(TargetError, match="unknown target 'sm_80'; known: sm_90a, sm_100a, sm_1"):
         get_target("sm_80")
 
 

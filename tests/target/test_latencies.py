@@ -61,9 +61,12 @@ PUBLISHED = {
     ("sm_90a", "f32"): 67, ("sm_90a", "f64"): 67,
     ("sm_100a", "f16"): 2250, ("sm_100a", "bf16"): 2250, ("sm_100a", "tf32"): 1100,
     ("sm_100a", "f8e4m3"): 4500, ("sm_100a", "f6e3m2"): 4500, ("sm_100a", "i8"): 4500,
+    ("sm_120a", "f16"): 209.5, ("sm_120a", "tf32"): 104.8, ("sm_120a", "f8e4m3"): 419,
+    ("sm_120a", "i8"): 838, ("sm_120a", "nvfp4"): 1676,
     ("sm_100a", "nvfp4"): 9000, ("sm_100a", "f32"): 75, ("sm_100a", "f64"): 37,
 }  # fmt: skip
-"""Dense teraflops: H100 SXM data sheet; HGX B200, a GPU's share, half of what is sparse."""
+"""Dense teraflops: H100 SXM data sheet; HGX B200, a GPU's share, half of what is sparse; RTX 5090
+of the RTX Blackwell whitepaper, products of floats accumulated in f32."""
 
 
 @pytest.mark.parametrize(("name", "element"), PUBLISHED)

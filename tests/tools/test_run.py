@@ -75,7 +75,10 @@ def test_a_gpu_that_runs_nothing_of_ours_is_refused(api: RecordingApi, add: str)
     api.capability = (8, 0)
     found = run(add, "--grid", "2", *ARRAYS)
     assert (found.exit_code, found.stdout) == (1, "")
-    assert "has compute capability 8.0; kernels are compiled for sm_90a, sm_100a" in found.stderr
+    assert (
+        "has compute capability 8.0; kernels are compiled for sm_90a, sm_100a, sm_120a"
+        in found.stderr
+    )
 
 
 def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, add: str) -> None:

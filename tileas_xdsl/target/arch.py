@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tileas_xdsl.target.errors import UnknownTargetError
 from tileas_xdsl.target.features import FEATURES, Feature, features_of
-from tileas_xdsl.target.matrix_units import TCGEN05, WGMMA, MatrixUnit
+from tileas_xdsl.target.matrix_units import MMA_SYNC, TCGEN05, WGMMA, MatrixUnit
 from tileas_xdsl.target.tiers import tier
 
 DEFAULT_TARGET = "sm_90a"
@@ -79,6 +79,13 @@ TARGETS: Mapping[str, Target] = {
     for target in (
         Target("sm_90a", (8, 0), WGMMA),
         Target("sm_100a", (8, 6), TCGEN05, tensor_memory_lanes=128, tensor_memory_columns=512),
+        Target(
+            "sm_120a",
+            (8, 7),
+            MMA_SYNC,
+            shared_memory_per_block=101_376,
+            warps_per_multiprocessor=48,
+        ),
     )
 }
 """Every known target by its name."""
@@ -109,6 +116,12 @@ class Platform:
     name: str
     capability: int
     features: frozenset[Feature] = frozenset()
+
+
+def shared_memory_of(name: str) -> int:
+    """Return the bytes of shared memory that a block has on a GPU, known or not, of any name."""
+    known = target_of_capability(tier(name).number)
+    return Target.shared_memory_per_block if known is None else known.shared_memory_per_block
 
 
 def platform_of(name: str) -> Platform | None:

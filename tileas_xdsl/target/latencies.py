@@ -20,6 +20,10 @@ follow a published latency model of the B200 (facebookexperimental/triton, pull 
 copy takes from 518 cycles, 128x128x64 takes 559 and 128x128x128 takes 900. Its lanes and shared
 memory are Hopper's (FlashAttention-4); what nobody has published is taken over from Hopper.
 `launch`, `shuffle` and `scalar` are estimates.
+
+sm_120a is the GeForce RTX 5090 of NVIDIA's RTX Blackwell whitepaper: multiprocessors, clock, peaks
+of tensor cores (209.5 teraflops of f16 into f32) and 1792 GB/s, 4.4 bytes a cycle of each
+multiprocessor; its latencies are Hopper's.
 """
 
 from __future__ import annotations
@@ -227,7 +231,28 @@ _BLACKWELL = replace(
     },
 )
 
-LATENCIES: Mapping[str, Latencies] = {table.target: table for table in (_HOPPER, _BLACKWELL)}
+_GEFORCE_BYTES = ProductRate(512, 16, 8, 32)
+
+_GEFORCE = replace(
+    _HOPPER,
+    target="sm_120a",
+    multiprocessors=170,
+    clock=2407,
+    load_rate=16,
+    store_rate=4,
+    drain=16,
+    products={
+        **_tensor(256, 16, 32),
+        "i8": ProductRate(1024, 16, 8, 32),
+        **dict.fromkeys(("f6e2m3", "f6e3m2", "f4e2m1", "mxf8", "mxf6"), _GEFORCE_BYTES),
+        **dict.fromkeys(("mxf4", "nvfp4"), ProductRate(2048, 16, 8, 64)),
+        "f64": ProductRate(2),
+    },
+)
+
+LATENCIES: Mapping[str, Latencies] = {
+    table.target: table for table in (_HOPPER, _BLACKWELL, _GEFORCE)
+}
 """By target; every target of `TARGETS` has one."""
 
 

@@ -10,9 +10,7 @@ from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLoc
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import RESERVED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
-
-MAX_SHARED = 232_448
-"""Shared memory of a block in bytes (compute capabilities 9.0 and 10.0)."""
+from tileas_xdsl.target.arch import shared_memory_of
 
 MAX_LOCAL = 1 << 20
 
@@ -34,6 +32,11 @@ class Variables:
         self.local_size = 0
         every = [*module.variables, *kernel.variables]
         self.shared_size = self._place_shared(every, dynamic_shared)
+        limit = shared_memory_of(module.target)
+        if self.shared_size > limit:
+            raise LaunchError(
+                f"the block takes {self.shared_size} bytes of shared memory; it has {limit}"
+            )
         self._place_local(every)
         for variable in every:
             if variable.space in ("global", "const"):
@@ -79,10 +82,7 @@ class Variables:
             at = -(-at // v.align) * v.align
         for v in open_ended:
             self._put_shared(v, at)
-        size = at + dynamic - RESERVED
-        if size > MAX_SHARED:
-            raise LaunchError(f"the block takes {size} bytes of shared memory; it has {MAX_SHARED}")
-        return size
+        return at + dynamic - RESERVED
 
     def _put_shared(self, variable: Variable, at: int) -> None:
         self._locations[variable.name] = ("shared", at)
