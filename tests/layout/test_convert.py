@@ -22,7 +22,7 @@ from tileas_xdsl.layout.convert import (
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.buffers import candidates
 from tileas_xdsl.layout.convert.plan import Cost
-from tileas_xdsl.layout.convert.rounds import Delivery, edge_colouring, first_fit, schedules
+from tileas_xdsl.layout.convert.shuffle_rounds import Delivery, edge_colouring, first_fit, schedules
 from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout

@@ -10,8 +10,8 @@ import numpy as np
 from tileas_xdsl.inference.closed_form import layout_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.convert import plan_conversion
-from tileas_xdsl.layout.convert.origins import find_origins
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
+from tileas_xdsl.layout.convert.source_map import find_sources
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.register_layout import ElementTable, RegisterLayout
 
@@ -46,7 +46,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     tile = _fragment(source)
     if tile is None or target.held.size > MOST_REGISTERS:
         return memory
-    kind = find_origins(tile, _wanted(target, tile.shape)).kind()
+    kind = find_sources(tile, _wanted(target, tile.shape)).kind()
     if kind in ("identity", "permutation"):
         return warps * target.slots * DEFAULT_WEIGHTS.alu * (kind == "permutation")
     if kind == "shuffle":

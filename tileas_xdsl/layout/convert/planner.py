@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tileas_xdsl.layout.convert.origins import Origins, find_origins
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, Cost, Kind, Plan, Weights, warps_of
 from tileas_xdsl.layout.convert.registers import plan_registers
 from tileas_xdsl.layout.convert.shared import plan_shared
 from tileas_xdsl.layout.convert.shuffle import lower_bound, plan_shuffles
+from tileas_xdsl.layout.convert.source_map import SourceMap, find_sources
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
@@ -27,19 +27,19 @@ def plan_conversion(
     """
     if not 1 <= elem_bits <= 128:
         raise LayoutError(f"elements of {elem_bits} bits do not live in registers")
-    origins = find_origins(source, target)
+    source_map = find_sources(source, target)
     if force is not None:
-        return _forced(source, target, elem_bits, origins, force, weights)
-    kind = origins.kind()
+        return _forced(source, target, elem_bits, source_map, force, weights)
+    kind = source_map.kind()
     if kind in ("identity", "permutation"):
-        return plan_registers(source, target, elem_bits, origins, weights)
+        return plan_registers(source, target, elem_bits, source_map, weights)
     shared = plan_shared(source, target, elem_bits, weights)
     if kind == "shared":
         return shared
-    fewest = Cost(shuffles=lower_bound(origins, elem_bits)).estimated(warps_of(source), weights)
+    fewest = Cost(shuffles=lower_bound(source_map, elem_bits)).estimated(warps_of(source), weights)
     if fewest.cycles >= shared.cost.cycles:
         return shared
-    shuffles = plan_shuffles(source, target, elem_bits, origins, weights)
+    shuffles = plan_shuffles(source, target, elem_bits, source_map, weights)
     return min(shuffles, shared, key=lambda plan: plan.cost.cycles)
 
 
@@ -47,19 +47,20 @@ def _forced(
     source: RegisterLayout,
     target: RegisterContents,
     elem_bits: int,
-    origins: Origins,
+    source_map: SourceMap,
     force: Kind,
     weights: Weights,
 ) -> Plan:
-    strays = origins.strays(force)
+    strays = source_map.strays(force)
     if len(strays):
         thread, value = (int(i) for i in strays[0])
         raise LayoutError(
             f"no {force} converts {source} to {target}: register {value} of thread {thread} needs "
-            f"register {origins.register[thread, value]} of thread {origins.thread[thread, value]}"
+            f"register {source_map.register[thread, value]} of thread "
+            f"{source_map.thread[thread, value]}"
         )
     if force == "shared":
         return plan_shared(source, target, elem_bits, weights)
     if force == "shuffle":
-        return plan_shuffles(source, target, elem_bits, origins, weights)
-    return plan_registers(source, target, elem_bits, origins, weights)
+        return plan_shuffles(source, target, elem_bits, source_map, weights)
+    return plan_registers(source, target, elem_bits, source_map, weights)

@@ -8,8 +8,8 @@ import numpy as np
 
 from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
-from tileas_xdsl.layout.convert.origins import Origins
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
+from tileas_xdsl.layout.convert.source_map import SourceMap
 from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
@@ -46,11 +46,11 @@ def plan_registers(
     source: RegisterLayout,
     target: RegisterContents,
     elem_bits: int,
-    origins: Origins,
+    source_map: SourceMap,
     weights: Weights,
 ) -> RegisterPlan:
-    """The plan for origins in the same thread."""
-    renamed = bool(len(origins.strays("identity")))
-    alu = assembly_cost(origins.register, elem_bits) if renamed else 0
+    """The plan for source_map in the same thread."""
+    renamed = bool(len(source_map.strays("identity")))
+    alu = assembly_cost(source_map.register, elem_bits) if renamed else 0
     cost = Cost(alu=alu).estimated(warps_of(target), weights)
-    return RegisterPlan(source, target, elem_bits, cost, origins.register, renamed)
+    return RegisterPlan(source, target, elem_bits, cost, source_map.register, renamed)

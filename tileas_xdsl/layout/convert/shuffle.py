@@ -16,8 +16,6 @@ import numpy as np
 
 from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
-from tileas_xdsl.layout.convert.letters import Letters, ways_to_pack
-from tileas_xdsl.layout.convert.origins import Origins
 from tileas_xdsl.layout.convert.plan import (
     Cost,
     Kind,
@@ -29,7 +27,9 @@ from tileas_xdsl.layout.convert.plan import (
     warps_of,
     words_of,
 )
-from tileas_xdsl.layout.convert.rounds import Rounds, schedules
+from tileas_xdsl.layout.convert.shuffle_rounds import Rounds, schedules
+from tileas_xdsl.layout.convert.shuffle_words import ShuffleWords, ways_to_pack
+from tileas_xdsl.layout.convert.source_map import SourceMap
 from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
@@ -113,18 +113,18 @@ def _file_offset(values: int, elem_bits: int) -> int:
     return -(-values // per) * per
 
 
-def lower_bound(origins: Origins, elem_bits: int) -> int:
-    """Rounds that any schedule needs for these origins.
+def lower_bound(source_map: SourceMap, elem_bits: int) -> int:
+    """Rounds that any schedule needs for these source_map.
 
     A round brings a lane one word of one other lane and takes one word from it; a word holds
     `per_word` elements.
     """
-    reader, _ = np.nonzero(~origins.empty)
-    sender, register = origins.thread[~origins.empty], origins.register[~origins.empty]
+    reader, _ = np.nonzero(~source_map.empty)
+    sender, register = source_map.thread[~source_map.empty], source_map.register[~source_map.empty]
     away = sender != reader
     if not away.any():
         return 0
-    per, lanes, values = per_word(elem_bits), len(origins.thread), int(register.max()) + 1
+    per, lanes, values = per_word(elem_bits), len(source_map.thread), int(register.max()) + 1
     wanted = np.unique((reader[away] * lanes + sender[away]) * values + register[away])
     pairs, elements = np.unique(wanted // values, return_counts=True)
     received = np.bincount(pairs // lanes, weights=-(-elements // per))
@@ -136,19 +136,21 @@ def plan_shuffles(
     source: RegisterLayout,
     target: RegisterContents,
     elem_bits: int,
-    origins: Origins,
+    source_map: SourceMap,
     weights: Weights,
 ) -> ShufflePlan:
-    """The cheapest schedule found for origins in the same warp."""
-    bound = lower_bound(origins, elem_bits)
+    """The cheapest schedule found for source_map in the same warp."""
+    bound = lower_bound(source_map, elem_bits)
     best: ShufflePlan | None = None
-    for letters in ways_to_pack(origins, elem_bits):
-        for rounds in _block_schedules(letters):
+    for sent_words in ways_to_pack(source_map, elem_bits):
+        for rounds in _block_schedules(sent_words):
             fewest = Cost(shuffles=_count(rounds) * words_of(elem_bits))
             fewest = fewest.estimated(warps_of(source), weights)
             if best is not None and fewest.cycles >= best.cost.cycles:
                 continue
-            plan = _assembled(source, target, elem_bits, origins, weights, letters, rounds, bound)
+            plan = _assembled(
+                source, target, elem_bits, source_map, weights, sent_words, rounds, bound
+            )
             if best is None or plan.cost.cycles < best.cost.cycles:
                 best = plan
     assert best is not None, "there is always a first schedule"
@@ -159,37 +161,41 @@ def _count(rounds: Sequence[Rounds]) -> int:
     return max((max(of_warp, default=-1) + 1 for of_warp in rounds), default=0)
 
 
-def _block_schedules(warps: Sequence[Letters]) -> Iterator[list[Rounds]]:
+def _block_schedules(warps: Sequence[ShuffleWords]) -> Iterator[list[Rounds]]:
     """The same kind of schedule for all warps; warps that are alike share the work."""
-    known = {letters: list(schedules(letters.deliveries())) for letters in dict.fromkeys(warps)}
+    known = {
+        sent_words: list(schedules(sent_words.deliveries())) for sent_words in dict.fromkeys(warps)
+    }
     for way in range(len(known[warps[0]])):
-        yield [known[letters][way] for letters in warps]
+        yield [known[sent_words][way] for sent_words in warps]
 
 
 def _assembled(
     source: RegisterLayout,
     target: RegisterContents,
     elem_bits: int,
-    origins: Origins,
+    source_map: SourceMap,
     weights: Weights,
-    warps: Sequence[Letters],
+    warps: Sequence[ShuffleWords],
     rounds: Sequence[Rounds],
     bound: int,
 ) -> ShufflePlan:
     per, threads = per_word(elem_bits), source.threads
     reads = np.tile(np.arange(threads, dtype=np.int64), (_count(rounds), 1))
     offered = np.full((len(reads), threads, per), -1, dtype=np.int64)
-    assembly = origins.register.copy()
+    assembly = source_map.register.copy()
     offset = _file_offset(source.values, elem_bits)
-    for warp, (letters, of_warp) in enumerate(zip(warps, rounds, strict=True)):
+    for warp, (sent_words, of_warp) in enumerate(zip(warps, rounds, strict=True)):
         start, in_round = warp * WARP, np.array(of_warp, dtype=np.int64)
-        reads[in_round, start + letters.receiver] = start + letters.sender
-        packed = letters.registers >= 0
-        letter, place = np.nonzero(packed)
-        rows = in_round[letter], start + letters.sender[letter], place
-        offered[rows] = letters.registers[packed]
+        reads[in_round, start + sent_words.receiver] = start + sent_words.sender
+        packed = sent_words.registers >= 0
+        sent_word, place = np.nonzero(packed)
+        rows = in_round[sent_word], start + sent_words.sender[sent_word], place
+        offered[rows] = sent_words.registers[packed]
         lanes = slice(start, start + WARP)
-        _fill(assembly[lanes], origins.thread[lanes] - start, letters, offset + in_round * per)
+        _fill(
+            assembly[lanes], source_map.thread[lanes] - start, sent_words, offset + in_round * per
+        )
     offered[offered >= source.values] = -1
     alu = assembly_cost(offered.transpose(1, 0, 2).reshape(threads, -1), elem_bits)
     alu += assembly_cost(assembly, elem_bits)
@@ -198,19 +204,19 @@ def _assembled(
     return ShufflePlan(source, target, elem_bits, cost, reads, offered, assembly, bound)
 
 
-def _fill(registers: Ints, sender: Ints, letters: Letters, word: Ints) -> None:
+def _fill(registers: Ints, sender: Ints, sent_words: ShuffleWords, word: Ints) -> None:
     """Replace registers of other lanes by their places in the received words of one warp.
 
     `registers` is the warp's part of the assembly, `sender` the lane of each, negative for none;
-    `word` is the first place of each letter's word.
+    `word` is the first place of each sent_word's word.
     """
     away = (sender >= 0) & (sender != np.arange(len(sender))[:, None])
     reader, _ = np.nonzero(away)
-    letter, place = np.nonzero(letters.registers >= 0)
-    brought = letters.registers[letter, place]
+    sent_word, place = np.nonzero(sent_words.registers >= 0)
+    brought = sent_words.registers[sent_word, place]
     base = int(max(registers.max(initial=0), brought.max(initial=0))) + 1
-    keys = (letters.receiver[letter] * WARP + letters.sender[letter]) * base + brought
+    keys = (sent_words.receiver[sent_word] * WARP + sent_words.sender[sent_word]) * base + brought
     order = np.argsort(keys)
     wanted = (reader * WARP + sender[away]) * base + registers[away]
     found = order[np.searchsorted(keys[order], wanted)]
-    registers[away] = (word[letter] + place)[found]
+    registers[away] = (word[sent_word] + place)[found]

@@ -15,14 +15,14 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
-from tileas_xdsl.transforms.assign_layouts.kinds import common_kinds
+from tileas_xdsl.transforms.assign_layouts.dot_instructions import choose_instructions
 from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
-from tileas_xdsl.transforms.assign_layouts.outside_sums import add_outside
-from tileas_xdsl.transforms.assign_layouts.products import choose_instructions
+from tileas_xdsl.transforms.assign_layouts.memory_spaces import common_spaces
+from tileas_xdsl.transforms.assign_layouts.register_accumulators import add_register_accumulators
 from tileas_xdsl.transforms.assign_layouts.registers import register_candidates
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
-from tileas_xdsl.transforms.assign_layouts.seeds import (
-    bring_into_registers,
+from tileas_xdsl.transforms.assign_layouts.required_conversions import (
+    load_into_registers,
     put_into_stages,
     separate_agents,
 )
@@ -37,14 +37,14 @@ def assign_layouts(
     """Lay out the tiles of a function; what was compared and chosen for each group."""
     plan = KernelPlan.of(function, target)
     choose_instructions(function, plan)
-    add_outside(function)
+    add_register_accumulators(function)
     if preferences.prefer_tma:
         prefer_tma(function)
     separate_agents(function)
     put_into_stages(function)
-    bring_into_registers(function)
+    load_into_registers(function)
     groups = TileGroups(function)
-    a = Assignment(plan, groups, common_kinds(function, groups), preferences)
+    a = Assignment(plan, groups, common_spaces(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.
     # What rows are reduced to is laid out after the rows.
     by_size = sorted(groups.groups, key=lambda group: (-len(group.shape), -prod(group.shape)))

@@ -52,16 +52,16 @@ from tileas_xdsl.transforms.assign_layouts.candidates import (
     Family,
     SubAxis,
 )
-from tileas_xdsl.transforms.assign_layouts.demands import MEMORY_ACCESSES
+from tileas_xdsl.transforms.assign_layouts.copied_tiles import layout_of_copied
 from tileas_xdsl.transforms.assign_layouts.memory import (
     Window,
     accesses,
     memory_layout,
     shared_layouts,
 )
-from tileas_xdsl.transforms.assign_layouts.moved import pieces_of_moved
-from tileas_xdsl.transforms.assign_layouts.reduced import is_column_of_rows, values_of_rows
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.row_values import is_column_of_rows, values_of_rows
+from tileas_xdsl.transforms.assign_layouts.space_requirements import MEMORY_ACCESSES
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import (
     loads_tensor_memory,
     tensor_loads,
@@ -154,7 +154,7 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [Option(Family.DOT_OPERAND, operand)]
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
-    if (pieces := pieces_of_moved(group, agent, _least_bytes(a, group))) is not None:
+    if (pieces := layout_of_copied(group, agent, _least_bytes(a, group))) is not None:
         return [Option(Family.BLOCKED, pieces)]
     plain = _plain(group.shape, agent, _least_bytes(a, group))
     return [_option(layout, Family.BLOCKED) for layout in plain]

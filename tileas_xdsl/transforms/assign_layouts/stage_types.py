@@ -25,8 +25,8 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
 from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, carried_values, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice
-from tileas_xdsl.transforms.assign_layouts.laid_out import encoding_of, set_type, typed
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.tile_encodings import encoding_of, set_type, typed
 
 
 def retype_pipelines(root: Operation, chosen: Mapping[TileGroup, Choice], a: Assignment) -> None:

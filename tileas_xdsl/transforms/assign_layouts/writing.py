@@ -32,12 +32,12 @@ from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import accumulator
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice
-from tileas_xdsl.transforms.assign_layouts.demands import UNDECIDED
-from tileas_xdsl.transforms.assign_layouts.free_tiles import remake_free_tiles
-from tileas_xdsl.transforms.assign_layouts.laid_out import encoding_of, retype
-from tileas_xdsl.transforms.assign_layouts.moved import seen_otherwise
+from tileas_xdsl.transforms.assign_layouts.copied_tiles import views_of_copied
+from tileas_xdsl.transforms.assign_layouts.rematerialization import rematerialize_free_tiles
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.space_requirements import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.stage_types import retype_pipelines
+from tileas_xdsl.transforms.assign_layouts.tile_encodings import encoding_of, retype
 
 LAYOUT = "nv_tileas.layout"
 
@@ -57,7 +57,7 @@ def write(a: Assignment, root: Operation) -> None:
     for group, choice in chosen.items():
         _retype_group(a, group, choice)
     retype_pipelines(root, chosen, a)
-    remake_free_tiles(root)
+    rematerialize_free_tiles(root)
     for group, choice in chosen.items():
         _write_operations(a, group, choice)
 
@@ -71,7 +71,7 @@ def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
         if isinstance(choice.layout, MemoryLayout):
             _retype_parts(a, value, choice.layout)
         elif choice.kind is Space.RMEM:
-            for seen, layout in seen_otherwise(value, choice.layout):
+            for seen, layout in views_of_copied(value, choice.layout):
                 retype(seen, encoding_of(replace(choice, layout=layout)))
         elif choice.kind is Space.TMEM:
             _retype_slices(a, value)

@@ -20,8 +20,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
-from tileas_xdsl.transforms.layout_conversions.knots import Slot, knot_of_result, knot_of_slot
 from tileas_xdsl.transforms.layout_conversions.retype import RefusedRetypeError, Retyping
+from tileas_xdsl.transforms.layout_conversions.tied_values import Slot, ties_of_result, ties_of_slot
 from tileas_xdsl.transforms.layout_conversions.web import (
     Direction,
     Start,
@@ -76,7 +76,7 @@ def change(
         web.apply(Retyping(rewriter), op)
     except RefusedRetypeError as refused:
         failures.add(op, text, refused.errors)
-        failures.leave(knot.op for knot in web.knots)
+        failures.leave(tied.op for tied in web.ties)
         return False
     return True
 
@@ -93,14 +93,14 @@ def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Seque
         if len(consumers) > 1:
             yield from ([consumer] for consumer in consumers)
     if direction.backwards:
-        knot = knot_of_result(conversion.source, handovers=direction.handovers)
-        inner = None if knot is None else knot.inner(behind)
-        if knot is not None and inner is not None:
-            yield [Start(knot, inner)]
+        tied = ties_of_result(conversion.source, handovers=direction.handovers)
+        inner = None if tied is None else tied.inner(behind)
+        if tied is not None and inner is not None:
+            yield [Start(tied, inner)]
 
 
 def _consumers(value: SSAValue, encoding: Attribute, direction: Direction) -> list[Start]:
     uses = [use for use in uses_in_order(value) if not isinstance(use.operation, ConvertLayoutOp)]
     slots = [Slot(use.operation, use.index) for use in uses]
-    knots = [knot_of_slot(slot, handovers=direction.handovers) for slot in slots]
-    return [Start(knot, encoding) for knot in dict.fromkeys(knots) if knot is not None]
+    ties = [ties_of_slot(slot, handovers=direction.handovers) for slot in slots]
+    return [Start(tied, encoding) for tied in dict.fromkeys(ties) if tied is not None]

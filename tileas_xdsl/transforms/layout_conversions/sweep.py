@@ -11,8 +11,8 @@ from tileas_xdsl.analysis.layout_flow import encoding_of
 from tileas_xdsl.analysis.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
-from tileas_xdsl.transforms.layout_conversions.knots import Knot, knots_around
 from tileas_xdsl.transforms.layout_conversions.registers import change, rewrite_around
+from tileas_xdsl.transforms.layout_conversions.tied_values import TiedValues, ties_around
 from tileas_xdsl.transforms.layout_conversions.web import (
     Direction,
     Start,
@@ -37,28 +37,28 @@ def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:
         if (conversion := as_conversion(op)) is not None:
             changed |= rewrite_around(conversion, EVERYWHERE, failures, text)
             continue
-        for knot in list(knots_around(op)):
-            changed |= _unify(knot, failures, text)
+        for tied in list(ties_around(op)):
+            changed |= _unify(tied, failures, text)
     return changed
 
 
-def _unify(knot: Knot, failures: Failures, text: str) -> bool:
-    """Give the tiles of a knot the layout, of those around it, that saves most conversions."""
-    starts = [Start(knot, inner) for inner in _layouts_around(knot)]
+def _unify(tied: TiedValues, failures: Failures, text: str) -> bool:
+    """Give tied values the layout, of those around them, that saves most conversions."""
+    starts = [Start(tied, inner) for inner in _layouts_around(tied)]
     webs = (best_web([start], EVERYWHERE, failures) for start in starts)
     found = [web for web in webs if web is not None]
-    return bool(found) and change(min(found, key=attrgetter("gain")), knot.op, failures, text)
+    return bool(found) and change(min(found, key=attrgetter("gain")), tied.op, failures, text)
 
 
-def _layouts_around(knot: Knot) -> Iterator[Attribute]:
+def _layouts_around(tied: TiedValues) -> Iterator[Attribute]:
     """The layouts that the tiles are converted from on the way in, and to on the way out."""
     found: dict[Attribute | None, None] = {}
-    for slot in knot.slots:
+    for slot in tied.slots:
         if (conversion := as_conversion(slot.value.owner)) is not None:
             found[encoding_of(conversion.source.type)] = None
-    for value in knot.outputs:
+    for value in tied.outputs:
         for use in uses_in_order(value):
             if (conversion := as_conversion(use.operation)) is not None:
                 outer = encoding_of(conversion.result.type)
-                found[None if outer is None else knot.inner(outer)] = None
+                found[None if outer is None else tied.inner(outer)] = None
     return (encoding for encoding in found if encoding is not None)

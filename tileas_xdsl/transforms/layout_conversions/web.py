@@ -1,7 +1,16 @@
-"""Webs: knots of register tiles that change their layout together, and what that costs.
+"""Webs: sets of tied values that change their layout together, and what that costs.
 
-Inside a web no conversion is needed.  Where a tile comes in, one is saved or needed; where one goes
-out, too.  A web is worth its change if fewer conversions are left, or as many in fewer loops.
+A web grows from one set through shared tiles, as live ranges grow to webs in register allocation.
+Inside it no conversion is needed.  Where a tile comes in, one is saved or needed; where one goes
+out, too.  A web is worth its change if fewer conversions are left, or as many in fewer loops:
+
+    %1 = nv_tileas.convert_layout %0 : #A -> #B          %2 = math.exp2 %0 : #A
+    %2 = math.exp2 %1 : #B                       ->      nv_tileas.tiled_store %2, ... : #A
+    %3 = nv_tileas.convert_layout %2 : #B -> #A
+    nv_tileas.tiled_store %3, ... : #A
+
+Here the web {%1, %2} changes from #B to #A: one conversion saved where %0 comes in, one where %2
+goes out, none needed.
 """
 
 from __future__ import annotations
@@ -29,16 +38,16 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
-from tileas_xdsl.transforms.layout_conversions.knots import (
-    Knot,
-    Slot,
-    knot_of_result,
-    knot_of_slot,
-)
 from tileas_xdsl.transforms.layout_conversions.retype import Retyping
+from tileas_xdsl.transforms.layout_conversions.tied_values import (
+    Slot,
+    TiedValues,
+    ties_of_result,
+    ties_of_slot,
+)
 
 _LARGEST = 512
-"""Knots of a web, at most."""
+"""Tied values of a web, at most."""
 
 
 class Cost(NamedTuple):
@@ -79,9 +88,9 @@ def cost_of(root: Operation) -> Cost:
 
 @dataclass(frozen=True)
 class Start:
-    """A knot to begin with, and the layout that its slots shall have."""
+    """A set of tied values to begin with, and the layout that its slots shall have."""
 
-    knot: Knot
+    tied: TiedValues
     inner: Attribute
 
 
@@ -96,9 +105,9 @@ class Direction:
 
 @dataclass
 class Web:
-    """Knots and the layouts that their tiles get."""
+    """Tied values and the layouts that their tiles get."""
 
-    knots: list[Knot] = field(default_factory=list[Knot])
+    ties: list[TiedValues] = field(default_factory=list[TiedValues])
     targets: dict[SSAValue, Attribute] = field(default_factory=dict[SSAValue, Attribute])
     """The new layout of each output."""
     wanted: dict[Slot, Attribute] = field(default_factory=dict[Slot, Attribute])
@@ -108,33 +117,33 @@ class Web:
     _gains: dict[SSAValue, Cost] = field(default_factory=dict[SSAValue, Cost])
     """The share of each tile in that."""
 
-    def add(self, knot: Knot, inner: Attribute) -> bool:
-        """Take a knot in, with this layout in its slots; False, and nothing, if that cannot be."""
-        outer = knot.outer(inner)
-        if outer is None or not self._takes(knot, inner, outer):
+    def add(self, tied: TiedValues, inner: Attribute) -> bool:
+        """Take tied values in, with this layout in their slots; return whether that is possible."""
+        outer = tied.outer(inner)
+        if outer is None or not self._takes(tied, inner, outer):
             return False
-        self.knots.append(knot)
-        self.wanted.update(dict.fromkeys(knot.slots, inner))
-        self.targets.update(dict.fromkeys(knot.outputs, outer))
-        for value in dict.fromkeys((*knot.outputs, *(slot.value for slot in knot.slots))):
+        self.ties.append(tied)
+        self.wanted.update(dict.fromkeys(tied.slots, inner))
+        self.targets.update(dict.fromkeys(tied.outputs, outer))
+        for value in dict.fromkeys((*tied.outputs, *(slot.value for slot in tied.slots))):
             share = self._export_gain(value) if value in self.targets else self._import_gain(value)
             self.gain = self.gain.changed(self._gains.get(value, NOTHING), share)
             self._gains[value] = share
         return True
 
-    def _takes(self, knot: Knot, inner: Attribute, outer: Attribute) -> bool:
-        values = [*(slot.value for slot in knot.slots), *knot.outputs]
+    def _takes(self, tied: TiedValues, inner: Attribute, outer: Attribute) -> bool:
+        values = [*(slot.value for slot in tied.slots), *tied.outputs]
         if any(not _is_register_tile(value) for value in values):
             return False
-        if any(encoding_of(value.type) == outer for value in knot.outputs):
+        if any(encoding_of(value.type) == outer for value in tied.outputs):
             return False
-        if any(self.targets.get(slot.value, inner) != inner for slot in knot.slots):
+        if any(self.targets.get(slot.value, inner) != inner for slot in tied.slots):
             return False
-        users = [slot for value in knot.outputs for slot in self._slots_of(value)]
+        users = [slot for value in tied.outputs for slot in self._slots_of(value)]
         if any(self.wanted[slot] != outer for slot in users):
             return False
-        entries = [slot for slot in knot.slots if slot.value in self.targets]
-        entries += [slot for slot in knot.slots if _source_like(slot.value, inner) is not None]
+        entries = [slot for slot in tied.slots if slot.value in self.targets]
+        entries += [slot for slot in tied.slots if _source_like(slot.value, inner) is not None]
         return not any(_is_pinned(slot) for slot in (*entries, *users))
 
     def _slots_of(self, value: SSAValue) -> list[Slot]:
@@ -212,42 +221,42 @@ class Web:
 def best_web(starts: Sequence[Start], direction: Direction, failures: Failures) -> Web | None:
     """The web around `starts` that lowers the cost most, None if none does.
 
-    It grows knot by knot, nearest first, and is cut where the cost was lowest.
+    It grows tied values by tied values, nearest first, and is cut where the cost was lowest.
     """
     web, steps = Web(), deque(starts)
     order: list[Start] = []
     best, best_gain = 0, NOTHING
-    seen = {start.knot for start in steps}
+    seen = {start.tied for start in steps}
     while steps and len(order) < _LARGEST:
         step = steps.popleft()
-        if step.knot.op in failures or not web.add(step.knot, step.inner):
+        if step.tied.op in failures or not web.add(step.tied, step.inner):
             continue
         order.append(step)
         if web.gain < best_gain:
             best, best_gain = len(order), web.gain
         for near in _neighbours(step, direction):
-            if near.knot not in seen:
-                seen.add(near.knot)
+            if near.tied not in seen:
+                seen.add(near.tied)
                 steps.append(near)
     if not best:
         return None
     cut = Web()
     for step in order[:best]:
-        cut.add(step.knot, step.inner)
+        cut.add(step.tied, step.inner)
     return cut
 
 
 def _neighbours(step: Start, direction: Direction) -> Iterator[Start]:
-    knot, outer = step.knot, step.knot.outer(step.inner)
+    tied, outer = step.tied, step.tied.outer(step.inner)
     if direction.forwards and outer is not None:
-        for value in knot.outputs:
+        for value in tied.outputs:
             for use in uses_in_order(value):
                 slot = Slot(use.operation, use.index)
-                if near := knot_of_slot(slot, handovers=direction.handovers):
+                if near := ties_of_slot(slot, handovers=direction.handovers):
                     yield Start(near, outer)
     if direction.backwards:
-        for slot in knot.slots:
-            near = knot_of_result(slot.value, handovers=direction.handovers)
+        for slot in tied.slots:
+            near = ties_of_result(slot.value, handovers=direction.handovers)
             inner = None if near is None else near.inner(step.inner)
             if near is not None and inner is not None:
                 yield Start(near, inner)

@@ -1,4 +1,4 @@
-"""What must travel inside a warp: words that one lane needs of another, as columns of numbers."""
+"""The words that lanes of a warp send one another, a column of numbers for each property."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileas_xdsl.layout.access import WARP, Ints
-from tileas_xdsl.layout.convert.origins import Origins
 from tileas_xdsl.layout.convert.plan import per_word
-from tileas_xdsl.layout.convert.rounds import Delivery
+from tileas_xdsl.layout.convert.shuffle_rounds import Delivery
+from tileas_xdsl.layout.convert.source_map import SourceMap
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Letters:
-    """Deliveries of one warp, one a row, and the registers that travel in each."""
+class ShuffleWords:
+    """The words of one warp, one a row: senders, receivers and what is packed."""
 
     sender: Ints
     message: Ints
@@ -24,7 +24,7 @@ class Letters:
     slot: Ints
     """The first register of the receiver that the word fills."""
     registers: Ints
-    """`(letters, per word)`: what the sender packs, -1 for nothing."""
+    """`(sent_words, per word)`: what the sender packs, -1 for nothing."""
 
     def deliveries(self) -> list[Delivery]:
         """The rows without their registers, for a schedule."""
@@ -32,13 +32,13 @@ class Letters:
         return [Delivery(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 
 
-def ways_to_pack(origins: Origins, elem_bits: int) -> Iterator[list[Letters]]:
+def ways_to_pack(source_map: SourceMap, elem_bits: int) -> Iterator[list[ShuffleWords]]:
     """For each warp what must be delivered: whole source words, or words packed for a reader.
 
     Warps with the same needs share one object.
     """
-    needs = _needs_of_warps(origins)
-    values = int(origins.register.max(initial=0)) + 1
+    needs = _needs_of_warps(source_map)
+    values = int(source_map.register.max(initial=0)) + 1
     per = per_word(elem_bits)
     whole = {key: _whole_words(key, values, per) for key in dict.fromkeys(needs)}
     yield [whole[key] for key in needs]
@@ -59,14 +59,14 @@ class _Needs:
     register: Ints
 
 
-def _needs_of_warps(origins: Origins) -> list[_Needs]:
+def _needs_of_warps(source_map: SourceMap) -> list[_Needs]:
     """The needs of each warp; those that are alike are one object."""
     known: dict[tuple[bytes, bytes], _Needs] = {}
     result: list[_Needs] = []
-    for start in range(0, len(origins.thread), WARP):
-        thread = origins.thread[start : start + WARP]
+    for start in range(0, len(source_map.thread), WARP):
+        thread = source_map.thread[start : start + WARP]
         lane = np.where(thread < 0, -1, thread - start)
-        register = origins.register[start : start + WARP]
+        register = source_map.register[start : start + WARP]
         key = lane.tobytes(), register.tobytes()
         if key not in known:
             away = (lane >= 0) & (lane != np.arange(len(lane))[:, None])
@@ -76,18 +76,18 @@ def _needs_of_warps(origins: Origins) -> list[_Needs]:
     return result
 
 
-def _whole_words(needs: _Needs, values: int, per: int) -> Letters:
+def _whole_words(needs: _Needs, values: int, per: int) -> ShuffleWords:
     word = needs.register // per
     first = _first_of_each((needs.reader * WARP + needs.sender) * values + word)
     registers = word[first, None] * per + np.arange(per, dtype=np.int64)
-    return Letters(
+    return ShuffleWords(
         needs.sender[first], word[first], needs.reader[first], needs.slot[first], registers
     )
 
 
 def _packed_words(
     needs: _Needs, values: int, per: int, numbers: dict[tuple[int, ...], int]
-) -> Letters:
+) -> ShuffleWords:
     """Words packed for one reader; `numbers` gives equal numbers to equal registers."""
     pair = needs.reader * WARP + needs.sender
     kept = _first_of_each(pair * values + needs.register)
@@ -96,13 +96,15 @@ def _packed_words(
     starts = np.flatnonzero(np.diff(pair, prepend=-1))
     index = np.arange(len(pair), dtype=np.int64)
     rank = index - starts[np.searchsorted(starts, index, side="right") - 1]
-    letter = np.cumsum(rank % per == 0) - 1
-    registers = np.full((int(letter[-1]) + 1 if len(letter) else 0, per), -1, dtype=np.int64)
-    registers[letter, rank % per] = register
+    sent_word = np.cumsum(rank % per == 0) - 1
+    registers = np.full((int(sent_word[-1]) + 1 if len(sent_word) else 0, per), -1, dtype=np.int64)
+    registers[sent_word, rank % per] = register
     packed = [tuple(r for r in row if r >= 0) for row in registers.tolist()]
     message = np.array([numbers.setdefault(row, len(numbers)) for row in packed], dtype=np.int64)
     first = kept[rank % per == 0]
-    return Letters(needs.sender[first], message, needs.reader[first], needs.slot[first], registers)
+    return ShuffleWords(
+        needs.sender[first], message, needs.reader[first], needs.slot[first], registers
+    )
 
 
 def _first_of_each(keys: Ints) -> Ints:

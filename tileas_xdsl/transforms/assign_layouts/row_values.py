@@ -1,4 +1,4 @@
-"""Values of rows: what a reduction along the last axis leaves, and the same as one column."""
+"""Layouts of row values: the result of a reduction along the last axis, or that as one column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants and splats in the layouts of the tiles that they meet."""
+"""Rematerialise constants and splats in the layouts of the tiles they are used with."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
 )
 from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.transforms.assign_layouts.laid_out import retype
+from tileas_xdsl.transforms.assign_layouts.tile_encodings import retype
 
 
-def remake_free_tiles(root: Operation) -> None:
-    """Constants and splats in the layouts of the tiles that they meet."""
+def rematerialize_free_tiles(root: Operation) -> None:
+    """Rematerialise constants and splats in the layouts of the tiles they are used with."""
     for op in list(root.walk()):
         if isinstance(op, FREE_TILES) and placed_tile(op.results[0].type) is not None:
             _remake(op)

@@ -1,4 +1,4 @@
-"""Memory kinds: the one kind of memory that the operations on a group agree on."""
+"""Memory spaces of tile groups: those that all operations on a group accept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from tileas_xdsl.analysis.tile_groups import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.transforms.assign_layouts.demands import demands, reads_registers
+from tileas_xdsl.transforms.assign_layouts.space_requirements import (
+    reads_registers,
+    space_requirements,
+)
 
 
 def residents(root: Operation, groups: TileGroups) -> set[TileGroup]:
@@ -24,7 +27,7 @@ def residents(root: Operation, groups: TileGroups) -> set[TileGroup]:
     return {group for group, spaces in common.items() if spaces and spaces <= frozenset(BUFFERS)}
 
 
-def common_kinds(root: Operation, groups: TileGroups) -> Mapping[TileGroup, frozenset[Space]]:
+def common_spaces(root: Operation, groups: TileGroups) -> Mapping[TileGroup, frozenset[Space]]:
     """Where each group that some operation has a word on may be; an error if nowhere."""
     found: dict[TileGroup, frozenset[Space]] = {}
     for group, claims in _wanted(root, groups, readers=True).items():
@@ -48,7 +51,7 @@ def _wanted(root: Operation, groups: TileGroups, *, readers: bool) -> Mapping[Ti
     for op in root.walk():
         if not readers and reads_registers(op):
             continue
-        for value, spaces in demands(op):
+        for value, spaces in space_requirements(op):
             group = groups.of(groups.whole_of(value))
             if group is not None:
                 found.setdefault(group, []).append(spaces)

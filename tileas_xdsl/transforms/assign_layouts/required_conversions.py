@@ -1,4 +1,4 @@
-"""Conversions that come before any choice: where a tile is needed in another place than it is."""
+"""Insert the conversions that no layout choice can avoid: tiles needed in another memory space."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.transforms.assign_layouts.demands import reads_registers, values_of
-from tileas_xdsl.transforms.assign_layouts.kinds import residents
+from tileas_xdsl.transforms.assign_layouts.memory_spaces import residents
+from tileas_xdsl.transforms.assign_layouts.space_requirements import reads_registers, values_of
 
 
 def put_into_stages(root: Operation) -> None:
@@ -84,7 +84,7 @@ def _is_inside(value: SSAValue, body: Region) -> bool:
     return inner is body
 
 
-def bring_into_registers(root: Operation) -> None:
+def load_into_registers(root: Operation) -> None:
     """Convert the tiles in memory that operations read as values.
 
     Elementwise operations on tiles that are in memory by their types have results there too.

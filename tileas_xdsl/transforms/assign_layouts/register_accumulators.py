@@ -1,4 +1,4 @@
-"""Products whose C is in registers: their sums begin with zeros, and C is added to what they give.
+"""Dots whose accumulator is in registers: start tensor memory at zero and add C to the result.
 
 Accumulators of tcgen05 begin so in tensor memory.  Whoever reads them has C in registers by then,
 so that nothing is written back: C + A * B is added up there, once a product or once a loop of them.
@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp, StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
-from tileas_xdsl.transforms.assign_layouts.demands import reads_registers
+from tileas_xdsl.transforms.assign_layouts.space_requirements import reads_registers
 
 Product: TypeAlias = AsyncDotOp | DotOp
 
@@ -35,7 +35,7 @@ _MAKERS = (TiledLoadBase, ConvertLayoutOp)
 """What makes tiles in registers, beside what reads them there."""
 
 
-def add_outside(root: Operation) -> None:
+def add_register_accumulators(root: Operation) -> None:
     """Let sums in tensor memory begin with zeros, and add what they began with where they end."""
     for op in list(root.walk()):
         if isinstance(op, scf.ForOp):

@@ -1,6 +1,6 @@
-"""Tiles that threads only move: loaded, seen without dimensions of one, put into shared memory.
+"""Layouts of tiles that are only copied: loaded, viewed without unit dimensions, stored to smem.
 
-No warp has to have whole rows of them, so that threads access as much at once as they can.
+No warp has to hold whole rows of them, so that every access is as wide as possible.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 
-def pieces_of_moved(group: TileGroup, agent: Agent, least_bytes: int) -> Layout | None:
+def layout_of_copied(group: TileGroup, agent: Agent, least_bytes: int) -> Layout | None:
     """The widest pieces of a tile that is loaded to be moved, over all threads in their order."""
     value, *others = group.values
     if others or not isinstance(value.owner, TiledLoadOp) or not _is_only_moved(value):
@@ -27,7 +27,7 @@ def pieces_of_moved(group: TileGroup, agent: Agent, least_bytes: int) -> Layout 
     return line_layout(group.shape, agent.warps, least_bytes).layout
 
 
-def seen_otherwise(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:
+def views_of_copied(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:
     """What a tile is without dimensions of one, where that is only moved, with its layouts."""
     for use in value.uses:
         op = use.operation

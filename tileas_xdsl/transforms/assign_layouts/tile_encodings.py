@@ -1,4 +1,4 @@
-"""Types of tiles that are laid out."""
+"""The encodings of tile types that stand for chosen layouts."""
 
 from __future__ import annotations
 

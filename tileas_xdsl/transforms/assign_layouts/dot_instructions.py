@@ -1,4 +1,4 @@
-"""Products without an instruction: the tensor core of the target where it fits, else others."""
+"""Choose the instruction of dots that have none: the target's tensor core where it fits."""
 
 from __future__ import annotations
 

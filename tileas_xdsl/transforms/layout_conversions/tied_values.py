@@ -1,7 +1,15 @@
-"""Knots: the places where several tiles must have layouts that go together.
+"""Tied values: tiles whose layouts must change together.
 
-An element-wise operation is one, and so is what a loop carries or what the arms of a branch yield.
-To change the layout of one tile of a knot is to change all of them.
+The operands and results of an element-wise operation are tied, and so are the initial value, the
+block argument, the yielded value and the result of a loop, or what the arms of a branch yield:
+
+    %r = scf.for %i = ... iter_args(%x = %a) -> tensor<64x64xf32, #L> {
+      %y = arith.addf %x, %b : tensor<64x64xf32, #L>
+      scf.yield %y : tensor<64x64xf32, #L>
+    }
+
+has two sets: `arith.addf` ties %x and %b (slots) to %y (output); the loop ties %a and %y (slots) to
+%x and %r (outputs).
 """
 
 from __future__ import annotations
@@ -37,7 +45,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Knot:
+class TiedValues:
     """Tiles that go in through `slots` and come out as `outputs`."""
 
     op: Operation
@@ -45,7 +53,7 @@ class Knot:
     outputs: tuple[SSAValue, ...]
 
     @property
-    def hands_over(self) -> bool:
+    def is_control_flow(self) -> bool:
         """Whether control flow carries the tiles, rather than that an operation computes."""
         return layout_role(self.op) is LayoutRole.HANDOVER
 
@@ -62,98 +70,98 @@ class Knot:
         return with_dimension(inner, self.op.axis.value.data)
 
 
-def knot_of_result(value: SSAValue, *, handovers: bool) -> Knot | None:
-    """The knot that `value` comes out of; those of control flow only if asked for."""
+def ties_of_result(value: SSAValue, *, handovers: bool) -> TiedValues | None:
+    """The tied values that `value` comes out of; those of control flow only if asked for."""
     match value:
         case OpResult(op=op, index=index):
-            knot = _computing(op)
-            if knot is not None or not handovers or layout_role(op) is not LayoutRole.HANDOVER:
-                return _consistent(knot)
-            return _consistent(_handing_over(op, index))
+            tied = _computing(op)
+            if tied is not None or not handovers or layout_role(op) is not LayoutRole.HANDOVER:
+                return _consistent(tied)
+            return _consistent(_of_control_flow(op, index))
         case BlockArgument(block=block, index=index) if handovers:
             return _consistent(_carried_by(block, index))
         case _:
             return None
 
 
-def knot_of_slot(slot: Slot, *, handovers: bool) -> Knot | None:
-    """The knot that a value goes into through `slot`; those of control flow only if asked for."""
-    knot = _computing(slot.op)
-    if knot is None and handovers:
-        knot = _entered(slot)
-    return _consistent(knot) if knot is not None and slot in knot.slots else None
+def ties_of_slot(slot: Slot, *, handovers: bool) -> TiedValues | None:
+    """The tied values that `slot` belongs to; those of control flow only if asked for."""
+    tied = _computing(slot.op)
+    if tied is None and handovers:
+        tied = _entered(slot)
+    return _consistent(tied) if tied is not None and slot in tied.slots else None
 
 
-def knots_around(op: Operation) -> Iterator[Knot]:
-    """The knots of an operation: its own, or one for each tile that it hands over."""
+def ties_around(op: Operation) -> Iterator[TiedValues]:
+    """The tied values of an operation: its own, or a set for each tile that it carries."""
     values: Sequence[SSAValue] = op.results
     if isinstance(op, scf.WhileOp):
         values = (*values, *op.before_region.block.args)
     for value in values:
-        knot = knot_of_result(value, handovers=True)
-        if knot is not None:
-            yield knot
-            if not knot.hands_over:
+        tied = ties_of_result(value, handovers=True)
+        if tied is not None:
+            yield tied
+            if not tied.is_control_flow:
                 return
 
 
-def _computing(op: Operation) -> Knot | None:
-    """The knot of an operation that computes tiles of tiles."""
+def _computing(op: Operation) -> TiedValues | None:
+    """The tied values of an operation that computes tiles of tiles."""
     if layout_role(op) not in (LayoutRole.ELEMENTWISE, LayoutRole.RESHAPING) or op.regions:
         return None
     slots = tuple(Slot(op, k) for k, operand in enumerate(op.operands) if as_tile(operand.type))
-    return Knot(op, slots, tuple(op.results)) if slots and op.results else None
+    return TiedValues(op, slots, tuple(op.results)) if slots and op.results else None
 
 
-def _consistent(knot: Knot | None) -> Knot | None:
-    """The knot, if its tiles are laid out as it takes, all slots alike and all outputs alike."""
-    if knot is None or not knot.slots:
+def _consistent(tied: TiedValues | None) -> TiedValues | None:
+    """The tied values, if all slots have one encoding and all outputs the one that goes with it."""
+    if tied is None or not tied.slots:
         return None
-    inside = {encoding_of(slot.value.type) for slot in knot.slots}
-    outside = {encoding_of(value.type) for value in knot.outputs}
+    inside = {encoding_of(slot.value.type) for slot in tied.slots}
+    outside = {encoding_of(value.type) for value in tied.outputs}
     if len(inside) != 1 or len(outside) != 1:
         return None
     (one,), (other,) = inside, outside
-    if one is None or other is None or knot.outer(one) != other:
+    if one is None or other is None or tied.outer(one) != other:
         return None
-    shapes = {shape_of(slot.value.type) for slot in knot.slots}
-    return knot if len(shapes) == 1 else None
+    shapes = {shape_of(slot.value.type) for slot in tied.slots}
+    return tied if len(shapes) == 1 else None
 
 
-def _handing_over(op: Operation, index: int) -> Knot | None:
-    """The knot of a result of control flow."""
+def _of_control_flow(op: Operation, index: int) -> TiedValues | None:
+    """The tied values of a result of control flow."""
     match op:
         case scf.ForOp():
             return _of_for(op, index)
         case scf.WhileOp():
             return _of_while_body(op, index)
         case scf.IfOp():
-            return _knot(op, [_end(op, 0, index), _end(op, 1, index)], [op.results[index]])
+            return _tied(op, [_end(op, 0, index), _end(op, 1, index)], [op.results[index]])
         case _:
             return _of_body(op, index)
 
 
-def _of_for(op: scf.ForOp, index: int) -> Knot | None:
+def _of_for(op: scf.ForOp, index: int) -> TiedValues | None:
     carried = op.body.block.args[1 + index]
-    return _knot(op, [Slot(op, 3 + index), _end(op, 0, index)], [carried, op.results[index]])
+    return _tied(op, [Slot(op, 3 + index), _end(op, 0, index)], [carried, op.results[index]])
 
 
-def _of_while_head(op: scf.WhileOp, index: int) -> Knot | None:
+def _of_while_head(op: scf.WhileOp, index: int) -> TiedValues | None:
     carried = op.before_region.block.args[index]
-    return _knot(op, [Slot(op, index), _end(op, 1, index)], [carried])
+    return _tied(op, [Slot(op, index), _end(op, 1, index)], [carried])
 
 
-def _of_while_body(op: scf.WhileOp, index: int) -> Knot | None:
+def _of_while_body(op: scf.WhileOp, index: int) -> TiedValues | None:
     carried = op.after_region.block.args[index]
-    return _knot(op, [_end(op, 0, index + 1)], [carried, op.results[index]])
+    return _tied(op, [_end(op, 0, index + 1)], [carried, op.results[index]])
 
 
-def _of_body(op: Operation, index: int) -> Knot | None:
+def _of_body(op: Operation, index: int) -> TiedValues | None:
     """A result that the body yields, as the one payload in that place."""
     if not op.regions:
         return None
     first = len(op.results) - _count_yielded(op)
-    return _knot(op, [_end(op, 0, index - first)], [op.results[index]]) if index >= first else None
+    return _tied(op, [_end(op, 0, index - first)], [op.results[index]]) if index >= first else None
 
 
 def _count_yielded(op: Operation) -> int:
@@ -161,8 +169,8 @@ def _count_yielded(op: Operation) -> int:
     return 0 if last is None else len(last.operands)
 
 
-def _entered(slot: Slot) -> Knot | None:
-    """The knot of control flow that a value goes into, as an initial value or as yielded."""
+def _entered(slot: Slot) -> TiedValues | None:
+    """The tied values of control flow that a value goes into, as an initial value or as yielded."""
     op, index = slot.op, slot.index
     if isinstance(op, scf.ForOp):
         return _of_for(op, index - 3) if index >= 3 else None
@@ -178,12 +186,12 @@ def _entered(slot: Slot) -> Knot | None:
             return _of_while_head(parent, index)
         return _of_while_body(parent, index - 1) if index >= 1 else None
     if isinstance(parent, scf.ForOp | scf.IfOp):
-        return _handing_over(parent, index)
-    return _handing_over(parent, len(parent.results) - len(op.operands) + index)
+        return _of_control_flow(parent, index)
+    return _of_control_flow(parent, len(parent.results) - len(op.operands) + index)
 
 
-def _carried_by(block: Block, index: int) -> Knot | None:
-    """The knot of an argument of the body of a loop."""
+def _carried_by(block: Block, index: int) -> TiedValues | None:
+    """The tied values of an argument of the body of a loop."""
     match parent := block.parent_op():
         case scf.ForOp() if index > 0:
             return _of_for(parent, index - 1)
@@ -201,6 +209,6 @@ def _end(op: Operation, region: int, index: int) -> Slot | None:
     return Slot(last, index) if last is not None and index < len(last.operands) else None
 
 
-def _knot(op: Operation, slots: list[Slot | None], outputs: list[SSAValue]) -> Knot | None:
+def _tied(op: Operation, slots: list[Slot | None], outputs: list[SSAValue]) -> TiedValues | None:
     known = tuple(slot for slot in slots if slot is not None)
-    return Knot(op, known, tuple(outputs)) if len(known) == len(slots) else None
+    return TiedValues(op, known, tuple(outputs)) if len(known) == len(slots) else None

@@ -1,4 +1,4 @@
-"""Rounds of a warp shuffle: which delivery travels when.
+"""Schedules of warp shuffles: which word is sent in which round.
 
 In one round a lane contributes one message and receives one; lanes that want the same message of a
 lane can get it in the same round.  Without such sharing the least number of rounds is the largest

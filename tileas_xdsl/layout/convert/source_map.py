@@ -1,4 +1,8 @@
-"""Where each target register finds its element in the source: the nearest replica."""
+"""Source maps: where each target register finds its element, in the nearest replica.
+
+If element 5 is to be in register 0 of thread 1, and register 1 of threads 1 and 9 hold it in the
+source, then the map has thread 1, register 1 there: the thread itself is nearer than a lane is.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Origins:
+class SourceMap:
     """For each register of the target, `(threads, values)`: the thread and register to read."""
 
     thread: Ints
@@ -48,7 +52,7 @@ class Origins:
         return "shared"
 
 
-def find_origins(source: RegisterLayout, target: RegisterContents) -> Origins:
+def find_sources(source: RegisterLayout, target: RegisterContents) -> SourceMap:
     """The nearest replica of each element: in the same thread, else the same warp, else anywhere.
 
     Lanes are near when their numbers differ in low bits only, which spreads the readers of
@@ -63,14 +67,14 @@ def find_origins(source: RegisterLayout, target: RegisterContents) -> Origins:
     farness = (thread ^ reader) * (source.values + 1) + np.where(same, 0, register + 1)
     best = farness.argmin(axis=0)[None]
     empty = target.held < 0
-    return Origins(
+    return SourceMap(
         np.where(empty, -1, np.take_along_axis(thread, best, axis=0)[0]),
         np.where(empty, -1, np.take_along_axis(register, best, axis=0)[0]),
     )
 
 
 def check_alike(source: RegisterLayout, target: RegisterContents) -> None:
-    """Raise `LayoutError` unless the fragments hold one tile on one group of threads."""
+    """Raise `LayoutError` unless the layouts hold one tile on one group of threads."""
     if source.shape != target.shape:
         raise LayoutError(
             f"cannot convert a {show(source.shape)} tile to a {show(target.shape)} tile"

@@ -1,4 +1,4 @@
-"""Where each operation wants its tiles: in registers, shared memory or tensor memory."""
+"""The memory space that each operation requires of its tiles: registers, smem or tmem."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 
-Demand = tuple[SSAValue, frozenset[Space]]
+SpaceRequirement = tuple[SSAValue, frozenset[Space]]
 """A tile, and the places where an operation can work on it."""
 
 _REGISTERS = frozenset({Space.RMEM})
@@ -86,7 +86,7 @@ def reads_registers(op: Operation) -> bool:
     return isinstance(op, _OF_VALUES) or layout_role(op) is LayoutRole.ELEMENTWISE
 
 
-def demands(op: Operation) -> Iterator[Demand]:
+def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
     """Where an operation wants its tiles; what it does not name may be anywhere."""
     for value in (*op.operands, *op.results):
         if (space := space_of(value.type)) is not None and placed_shape(value.type) is not None:
@@ -121,7 +121,7 @@ def _may_stay_in_memory(op: TiledLoadBase) -> bool:
     return all(isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
 
 
-def _of_product(op: MatrixProduct) -> Iterator[Demand]:
+def _of_product(op: MatrixProduct) -> Iterator[SpaceRequirement]:
     atom = atom_of(op.atom)
     if not isinstance(atom, MmaAtom):
         return
@@ -131,7 +131,7 @@ def _of_product(op: MatrixProduct) -> Iterator[Demand]:
         yield from ((scales, _SHARED) for scales in (op.sfa, op.sfb) if scales is not None)
 
 
-def _of_copy(op: CopyBase) -> Iterator[Demand]:
+def _of_copy(op: CopyBase) -> Iterator[SpaceRequirement]:
     """Where a tile can be copied from or to, if the other place is known."""
     source, destination = space_of(op.source.type), space_of(op.destination.type)
     if source is None and destination is not None:
@@ -140,7 +140,7 @@ def _of_copy(op: CopyBase) -> Iterator[Demand]:
         yield op.destination, frozenset(b for a, b in LEGAL_PAIRS if a is source)
 
 
-def _of_stage(op: StageOp) -> Iterator[Demand]:
+def _of_stage(op: StageOp) -> Iterator[SpaceRequirement]:
     """Tiles of a stage are where its iterator says; without a word in shared memory."""
     said = {t.space for v in op.operands if isinstance(t := v.type, IteratorType)}
     spaces = frozenset(space.data for space in said if isinstance(space, SpaceAttr))
@@ -148,18 +148,18 @@ def _of_stage(op: StageOp) -> Iterator[Demand]:
     yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
 
 
-def _of_slice(op: InsertSliceOp) -> Iterator[Demand]:
+def _of_slice(op: InsertSliceOp) -> Iterator[SpaceRequirement]:
     """A slice and the tile that it goes into are in one place, in registers if none is said."""
     known = (space_of(tile.type) for tile in (op.source, op.destination))
     place = next((space for space in known if space is not None), Space.RMEM)
     yield from ((tile, frozenset({place})) for tile in (op.source, op.destination))
 
 
-def _of_transfer(op: TmaTransferOp) -> Iterator[Demand]:
+def _of_transfer(op: TmaTransferOp) -> Iterator[SpaceRequirement]:
     yield op.operands[1], _SHARED
 
 
-def _of_load(op: TiledLoadBase) -> Iterator[Demand]:
+def _of_load(op: TiledLoadBase) -> Iterator[SpaceRequirement]:
     if isinstance(op.atom.data, TmaAtom):
         if space_of(op.loaded_type()) is None:
             yield op.result, _SHARED
@@ -167,7 +167,7 @@ def _of_load(op: TiledLoadBase) -> Iterator[Demand]:
         yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
 
 
-def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[Demand]:
+def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[SpaceRequirement]:
     """TMA takes tiles from shared memory, where they may be copied to; threads from registers."""
     if isinstance(op.atom.data, TmaAtom):
         yield op.value, _LOADED
@@ -175,7 +175,9 @@ def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[Demand]:
         yield from ((tile, _REGISTERS) for tile in values_of(op))
 
 
-_Table: TypeAlias = Sequence[tuple[tuple[type[Operation], ...], Callable[[Any], Iterator[Demand]]]]
+_Table: TypeAlias = Sequence[
+    tuple[tuple[type[Operation], ...], Callable[[Any], Iterator[SpaceRequirement]]]
+]
 
 _BY_TYPE: _Table = (
     ((DotOp, AsyncDotOp, BlockScaledMmaOp), _of_product),
