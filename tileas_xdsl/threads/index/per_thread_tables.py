@@ -7,7 +7,7 @@ A negative entry may become anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +15,15 @@ from numpy.typing import NDArray
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.layout.expr.digit_fits import Coefficients, bit_rows, digit_rows, fit
+from tileas_xdsl.layout.expr.expression import (
+    BinaryExpression,
+    Expression,
+    Number,
+    Variable,
+    compute,
+)
+from tileas_xdsl.layout.expr.tables import Table
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -32,14 +41,10 @@ from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 LANES = 32
 LANE_BITS = 5
 
-Table: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 ThreadDigit: TypeAlias = tuple[int, int]
 """Step and extent of a digit of a thread's number: `thread // step % extent`."""
-
-Effects: TypeAlias = tuple[int, ...]
-"""What each bit, or each digit, of a thread's number counts."""
 
 
 def tabulated(
@@ -49,30 +54,24 @@ def tabulated(
 
     Tables that differ by a constant share the value.  `digits` are worth trying beside the bits.
     """
-    known = table >= 0
-    fit = _fit(table, known, _bits(len(table)), _summed, np.subtract)
-    if fit is not None:
-        base, effects = fit
-        return _shared(e, ("sum", *effects), lambda: _sum_of_bits(e, effects)), base
-    fit = _fit(table, known, _digits(len(table), digits), _summed, np.subtract)
-    if fit is not None:
-        base, effects = fit
-        key = ("digits", *digits, *effects)
-        return _shared(e, key, lambda: _sum_of_digits(e, digits, effects)), base
-    fit = _fit(table, known, _bits(len(table)), _exclusive, np.bitwise_xor)
-    if fit is not None:
-        return _flipped(e, *fit)
-    filled = np.where(known, table, 0)
+    threads = len(table)
+    found = fit("add", table, bit_rows(threads))
+    if found is not None:
+        return _once(e, _of_bits("add", found[1])), found[0]
+    found = fit("add", table, digit_rows(threads, digits))
+    if found is not None:
+        return _once(e, _of_digits(digits, found[1])), found[0]
+    found = fit("xor", table, bit_rows(threads))
+    if found is not None:
+        return _flipped(e, *found)
+    filled = np.where(table >= 0, table, 0)
     return _shared(e, ("table", filled.tobytes()), lambda: _looked_up(e, filled)), 0
 
 
 def is_simple(table: Table) -> bool:
     """Whether an entry is a sum of bits of the thread's number, or what those flip."""
-    known, bits = table >= 0, _bits(len(table))
-    return (
-        _fit(table, known, bits, _summed, np.subtract) is not None
-        or _fit(table, known, bits, _exclusive, np.bitwise_xor) is not None
-    )
+    bits = bit_rows(len(table))
+    return fit("add", table, bits) is not None or fit("xor", table, bits) is not None
 
 
 def number_of(e: ThreadBuilder, table: Table, digits: Sequence[ThreadDigit] = ()) -> SSAValue:
@@ -99,104 +98,94 @@ def _shared(e: ThreadBuilder, key: tuple[object, ...], make: Callable[[], SSAVal
     return e.tabulated[found]
 
 
-# Fits
+def _once(e: ThreadBuilder, number: Number) -> SSAValue:
+    """An expression of the thread, written once in each block."""
+    return _shared(e, (number,), lambda: _written(e, number))
 
 
-def _bits(threads: int) -> Table:
-    """`(bits, threads)`: the bits of the number of each thread."""
-    count = (threads - 1).bit_length()
-    return np.arange(threads, dtype=np.int64)[None] >> np.arange(count, dtype=np.int64)[:, None] & 1
+# Expressions of the thread
+
+LANE, WARP, THREAD = (Variable(key=name, is_natural=True) for name in ("lane", "warp", "thread"))
 
 
-def _digits(threads: int, digits: Sequence[ThreadDigit]) -> Table:
-    """`(digits, threads)`: digits of the number of each thread."""
-    numbers = np.arange(threads, dtype=np.int64)
-    rows = [numbers // step % extent for step, extent in digits]
-    return np.array(rows, dtype=np.int64).reshape(len(digits), threads)
+def _of_bits(kind: str, coefficients: Coefficients, total: Number = 0) -> Number:
+    """Multiples of groups of bits of the thread, combined with a total.
+
+    Bits that follow one another, with coefficients that double, are one group: one shift and one
+    mask.  No group crosses from the lane into the warp.
+    """
+    for first, count in _groups(coefficients):
+        term = _bits_of_thread(first, count, len(coefficients)) * coefficients[first]
+        total = term if isinstance(total, int) else compute(kind, total, term)
+    return total
 
 
-def _summed(digits: Table, effects: Table) -> Table:
-    return (digits * effects[:, None]).sum(axis=0)
+def _groups(coefficients: Coefficients) -> Iterable[tuple[int, int]]:
+    """First bit and length of each group of bits that one shift moves; never across warps."""
+    first = 0
+    while first < len(coefficients):
+        end, own = first + 1, coefficients[first]
+        while (
+            end < len(coefficients)
+            and end != LANE_BITS
+            and own
+            and coefficients[end] == (2 * coefficients[end - 1])
+        ):
+            end += 1
+        if own:
+            yield first, end - first
+        first = end
 
 
-def _exclusive(digits: Table, effects: Table) -> Table:
-    return np.bitwise_xor.reduce(digits * effects[:, None], axis=0, dtype=np.int64)
+def _bits_of_thread(first: int, count: int, total: int) -> Number:
+    """Bits of the lane or of the warp, shifted down."""
+    in_lane = first < LANE_BITS
+    source, start = (LANE, first) if in_lane else (WARP, first - LANE_BITS)
+    shifted = source // (1 << start)
+    reaches_top = first + count == (LANE_BITS if in_lane else total)
+    return shifted if reaches_top else shifted % (1 << count)
 
 
-def _fit(
-    table: Table,
-    known: Flags,
-    digits: Table,
-    combined: Callable[[Table, Table], Table],
-    difference: Callable[[Table, Table], Table],
-) -> tuple[int, Effects] | None:
-    """What is left for digits of 0, and what one more of each digit changes; None without a fit."""
-    if not known.any():
-        return 0, (0,) * len(digits)
-    effects = np.zeros(len(digits), dtype=np.int64)
-    for k in range(len(digits)):
-        pair = _neighbours(digits, known, k)
-        if pair is not None:
-            effects[k] = difference(table[pair[1]], table[pair[0]])
-    moved = difference(table, combined(digits, effects))[known]
-    if (moved != moved[0]).any():
-        return None
-    return int(moved[0]), tuple(effects.tolist())
+def _of_digits(digits: Sequence[ThreadDigit], coefficients: Coefficients) -> Number:
+    total: Number = 0
+    for (step, extent), coefficient in zip(digits, coefficients, strict=True):
+        if coefficient:
+            total = THREAD // step % extent * coefficient + total
+    return total
 
 
-def _neighbours(digits: Table, known: Flags, k: int) -> tuple[int, int] | None:
-    """Two known threads that differ in digit `k` only, by one."""
-    columns = digits[:, known]
-    others = np.delete(columns, k, axis=0)
-    where = np.flatnonzero(known)
-    order = np.lexsort((columns[k], *others)) if len(others) else np.argsort(columns[k])
-    alike = (np.diff(others[:, order], axis=1) == 0).all(axis=0)
-    steps = np.flatnonzero(alike & (np.diff(columns[k, order]) == 1))
-    if not len(steps):
-        return None
-    first = int(steps[0])
-    return int(where[order[first]]), int(where[order[first + 1]])
+def _flips(coefficients: Coefficients) -> Number:
+    """Bits of the thread moved to the bits that they flip, by the distance that they move."""
+    total: Number = 0
+    top = max(coefficients).bit_length()
+    for distance in range(-len(coefficients), top):
+        moved = tuple(
+            coefficient & (1 << place) if (place := bit + distance) >= 0 else 0
+            for bit, coefficient in enumerate(coefficients)
+        )
+        total = _of_bits("xor", moved, total)
+    return total
 
 
 # Code
 
 
-def _sum_of_bits(e: ThreadBuilder, effects: Effects) -> SSAValue:
-    total: SSAValue | None = None
-    for first, count in _runs(effects, lambda a, b: b == 2 * a):
-        term = multiply(e, _bits_of_thread(e, first, count, len(effects)), effects[first])
-        total = term if total is None else add(e, total, term)
-    return i32_constant(e, 0) if total is None else total
-
-
-def _runs(effects: Effects, follows: Callable[[int, int], bool]) -> Iterable[tuple[int, int]]:
-    """First bit and length of each group of bits that one shift moves; never across warps."""
-    first = 0
-    while first < len(effects):
-        end = first + 1
-        while end < len(effects) and end != LANE_BITS and follows(effects[end - 1], effects[end]):
-            end += 1
-        if effects[first]:
-            yield first, end - first
-        first = end
-
-
-def _bits_of_thread(e: ThreadBuilder, first: int, count: int, total: int) -> SSAValue:
-    """Bits of the lane or of the warp, shifted down."""
-    in_lane = first < LANE_BITS
-    source, start = (lane_id(e), first) if in_lane else (warp_id(e), first - LANE_BITS)
-    shifted = divide(e, source, 1 << start)
-    reaches_top = first + count == (LANE_BITS if in_lane else total)
-    return shifted if reaches_top else modulo(e, shifted, 1 << count)
-
-
-def _sum_of_digits(e: ThreadBuilder, digits: Sequence[ThreadDigit], effects: Effects) -> SSAValue:
-    total, thread = i32_constant(e, 0), _thread(e)
-    for (step, extent), effect in zip(digits, effects, strict=True):
-        if effect:
-            digit = modulo(e, divide(e, thread, step), extent)
-            total = add(e, multiply(e, digit, effect), total)
-    return total
+def _written(e: ThreadBuilder, number: Number) -> SSAValue:
+    """An expression of the thread as code; of two operands first the one that is a sum itself."""
+    if isinstance(number, int):
+        return i32_constant(e, number)
+    if isinstance(number, Variable):
+        return _LEAVES[number](e)
+    assert isinstance(number, BinaryExpression)
+    lhs, rhs = number.lhs, number.rhs
+    assert isinstance(lhs, Expression)
+    if isinstance(rhs, int):
+        return _BY_CONSTANT[number.kind](e, _written(e, lhs), rhs)
+    combine = add if number.kind == "add" else xor
+    if isinstance(rhs, BinaryExpression) and rhs.kind == number.kind:
+        second = _written(e, rhs)
+        return combine(e, _written(e, lhs), second)
+    return combine(e, _written(e, lhs), _written(e, rhs))
 
 
 def _thread(e: ThreadBuilder) -> SSAValue:
@@ -206,29 +195,28 @@ def _thread(e: ThreadBuilder) -> SSAValue:
     return _shared(e, ("thread",), lambda: add(e, multiply(e, warp_id(e), LANES), lane_id(e)))
 
 
-def _flipped(e: ThreadBuilder, base: int, effects: Effects) -> tuple[SSAValue, int]:
+_LEAVES: Mapping[Variable, Callable[[ThreadBuilder], SSAValue]] = {
+    LANE: lane_id,
+    WARP: warp_id,
+    THREAD: _thread,
+}
+
+_BY_CONSTANT: Mapping[str, Callable[[ThreadBuilder, SSAValue, int], SSAValue]] = {
+    "mul": multiply,
+    "floordiv": divide,
+    "floormod": modulo,
+}
+
+
+def _flipped(e: ThreadBuilder, base: int, coefficients: Coefficients) -> tuple[SSAValue, int]:
     """Bits of the thread moved to where they flip others; what nobody flips is left to add."""
     flips = 0
-    for effect in effects:
-        flips |= effect
-    value = _shared(e, ("flips", *effects), lambda: _exclusive_bits(e, effects))
+    for coefficient in coefficients:
+        flips |= coefficient
+    value = _once(e, _flips(coefficients))
     if base & flips:
         value = xor(e, value, i32_constant(e, base & flips))
     return value, base & ~flips
-
-
-def _exclusive_bits(e: ThreadBuilder, effects: Effects) -> SSAValue:
-    total: SSAValue | None = None
-    top = max(effects).bit_length()
-    for distance in range(-len(effects), top):
-        moved = tuple(
-            effect & (1 << place) if (place := bit + distance) >= 0 else 0
-            for bit, effect in enumerate(effects)
-        )
-        for first, count in _runs(moved, lambda a, b: a > 0 and b == 2 * a):
-            term = multiply(e, _bits_of_thread(e, first, count, len(effects)), moved[first])
-            total = term if total is None else xor(e, total, term)
-    return i32_constant(e, 0) if total is None else total
 
 
 def _looked_up(e: ThreadBuilder, table: Table) -> SSAValue:
@@ -270,7 +258,7 @@ def _condition(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit]) ->
     zero = [digit for digit in digits if not (mine // digit[0] % digit[1]).any()]
     tests = (
         ((numbers & mask) == value, lambda: _bit_tests(e, mask, value)),
-        ((_digits(len(flags), zero) == 0).all(axis=0), lambda: _zero_tests(e, zero)),
+        ((digit_rows(len(flags), zero) == 0).all(axis=0), lambda: _zero_tests(e, zero)),
     )
     for limit in (len(flags), int(mine[-1]) + 1):
         for passed, write in tests:
