@@ -22,7 +22,7 @@ from tests.support.thread_kernels import elementwise, parse
 from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
-from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
 from tileas_xdsl.transforms.expand_math import ExpandMath
 
 DTYPES: dict[str, Any] = {
@@ -133,7 +133,7 @@ def expected(case: Case, arrays: Sequence[Array]) -> Array:
     function = parse(text).body.block.first_op
     assert isinstance(function, func.FuncOp)
     with np.errstate(all="ignore"):
-        return LiftedBody(function.body.block, _no_outside)(*arrays)
+        return VectorizedBody(function.body.block, _no_outside)(*arrays)
 
 
 def _no_outside(value: SSAValue) -> Any:

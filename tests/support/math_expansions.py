@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.dialects.cute import YieldFragmentOp
-from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
 from tileas_xdsl.transforms.math_functions.reduction import far, near
 from tileas_xdsl.transforms.math_functions.table import IN_F32
 from tileas_xdsl.transforms.math_functions.trigonometry import OF_REDUCED
@@ -47,7 +47,7 @@ def evaluated(name: str, *arrays: Array) -> Array:
     result = EXPANSIONS[name](*(scope.take(argument) for argument in block.args))
     block.add_op(YieldFragmentOp([result.ssa]))
     with np.errstate(all="ignore"):
-        return LiftedBody(block, _no_outside)(*arrays)
+        return VectorizedBody(block, _no_outside)(*arrays)
 
 
 _erf: Callable[[Array], Array] = np.vectorize(math.erf, otypes=[np.float64])

@@ -23,7 +23,7 @@ from tileas_xdsl.interpreters.tile.tensor_ops.dot import PRODUCTS
 from tileas_xdsl.interpreters.tile.tensor_ops.reshaping import RESHAPES
 
 RNG = np.random.default_rng(0)
-PURE = SCALAR | Language(meanings={**RESHAPES, **PRODUCTS})
+PURE = SCALAR | Language(pure={**RESHAPES, **PRODUCTS})
 
 
 def on_xdsl(module: ModuleOp, *args: Any) -> tuple[Any, ...]:

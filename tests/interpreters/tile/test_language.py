@@ -48,7 +48,7 @@ def test_operations_of_other_dialects(kind: type[Operation]) -> None:
 
 def test_no_operation_is_in_two_tables() -> None:
     tables = (
-        TILE_LANGUAGE.meanings,
+        TILE_LANGUAGE.pure,
         TILE_LANGUAGE.effects,
         TILE_LANGUAGE.behaviours,
         TILE_LANGUAGE.ends,
@@ -62,10 +62,10 @@ def test_the_language_on_the_right_has_the_word() -> None:
     def one(op: object, inputs: object) -> tuple[int]:
         return (1,)
 
-    left = Language(meanings={test.TestOp: one, memref.DimOp: one})
+    left = Language(pure={test.TestOp: one, memref.DimOp: one})
     right = Language(effects={test.TestOp: lambda agent, op, inputs: (2,)})
     both = left | right
-    assert set(both.meanings) == {memref.DimOp}
+    assert set(both.pure) == {memref.DimOp}
     assert set(both.effects) == {test.TestOp}
     assert (right | left).effects == {}
 

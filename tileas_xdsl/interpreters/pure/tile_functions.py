@@ -43,8 +43,8 @@ from tileas_xdsl.interpreters.tile.numerics.integers import width_of, wrap
 from tileas_xdsl.interpreters.tile.semantics.pointers import assume
 from tileas_xdsl.interpreters.tile.tensor_ops.dot import PRODUCTS
 from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import (
-    MEANINGS,
-    Meaning,
+    ELEMENTWISE,
+    Semantics,
     attribute_value,
 )
 from tileas_xdsl.interpreters.tile.tensor_ops.reduction import (
@@ -60,8 +60,8 @@ def _address(_: Operation, operands: Sequence[Any]) -> tuple[Any]:
     return (operands[0],)
 
 
-PURE: Mapping[type[Operation], Meaning] = {
-    **MEANINGS,
+PURE: Mapping[type[Operation], Semantics] = {
+    **ELEMENTWISE,
     **RESHAPES,
     **PRODUCTS,
     AssumeOp: assume,
@@ -96,7 +96,7 @@ def from_tile(value: Any, type_: Attribute) -> Any:
     return float(value)
 
 
-def _implementation(meaning: Meaning) -> Callable[..., PythonValues]:
+def _implementation(meaning: Semantics) -> Callable[..., PythonValues]:
     def run(
         _: InterpreterFunctions, interpreter: Interpreter, op: Operation, args: PythonValues
     ) -> PythonValues:

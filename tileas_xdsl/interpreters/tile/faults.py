@@ -1,4 +1,4 @@
-"""What a simulation reports when a program is wrong: the place, the agent and the story."""
+"""Faults of a simulation: a message at the operation at fault, with an event trace as notes."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 
 
 class SimulationError(OpError):
-    """A program that breaks a rule of the machine; located at the operation that did."""
+    """A program that breaks a rule of the machine, located at the operation at fault."""
 
     trace: Trace | None = None
-    """What had happened before, if the run was traced."""
+    """The trace up to the fault, if the run was traced."""
     printed: str = ""
-    """What blocks had printed before."""
+    """The text that blocks printed before the fault."""
 
 
 class RuleBroken(Exception):  # noqa: N818
-    """A rule of the machine that was broken, before it is known by which operation.
+    """A broken rule of the machine, raised where the operation is not known yet.
 
-    The text is the sentence for the user; `story` are lines after it, `notes` point elsewhere.
+    The text is the message; `trace` are lines that follow, `notes` point to other operations.
     """
 
     def __init__(
-        self, text: str, story: Sequence[str] = (), notes: Sequence[Diagnostic] = ()
+        self, text: str, trace: Sequence[str] = (), notes: Sequence[Diagnostic] = ()
     ) -> None:
         super().__init__(text)
-        self.story = story
+        self.trace = trace
         self.notes = notes
 
 
 def fault(
     op: Operation | None,
     message: str,
-    story: Sequence[str] = (),
+    trace: Sequence[str] = (),
     notes: Sequence[Diagnostic] = (),
 ) -> SimulationError:
-    """A fault at `op`, told by `message`; the lines of `story` become notes."""
-    told = [*notes, *[note(op, line) for line in story]]
-    return SimulationError(*op_error(op, message, told).diagnostics)
+    """Return a fault at `op`; the lines of `trace` become notes at `op`."""
+    every = [*notes, *[note(op, line) for line in trace]]
+    return SimulationError(*op_error(op, message, every).diagnostics)
 
 
 def located(op: Operation | None, error: RuleBroken) -> SimulationError:
-    """A broken rule as a fault of the operation that broke it."""
-    return fault(op, str(error), error.story, error.notes)
+    """Return a broken rule as a fault at an operation."""
+    return fault(op, str(error), error.trace, error.notes)

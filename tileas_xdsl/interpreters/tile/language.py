@@ -1,4 +1,4 @@
-"""The language of the tile interpreter: what every operation of a kernel means."""
+"""The language of the tile interpreter: the semantics of every operation of a kernel."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.control_flow import SCALAR
 from tileas_xdsl.interpreters.tile.semantics.agents import AGENTS
 from tileas_xdsl.interpreters.tile.semantics.compute import COMPUTE
-from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import SCATTERED_MEMORY
-from tileas_xdsl.interpreters.tile.semantics.memory_access.pointer_atomics import POINTED_ATOMICS
+from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import GATHER_SCATTER
+from tileas_xdsl.interpreters.tile.semantics.memory_access.pointer_atomics import POINTER_ATOMICS
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import TILED_MEMORY
 from tileas_xdsl.interpreters.tile.semantics.pipelines import PIPELINES
 from tileas_xdsl.interpreters.tile.semantics.pointers import POINTERS
@@ -17,23 +17,23 @@ from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import DESCRIPTORS
 from tileas_xdsl.interpreters.tile.semantics.tma.tma_copies import TMA
 from tileas_xdsl.interpreters.tile.semantics.tokens import TOKENS
 from tileas_xdsl.interpreters.tile.tensor_ops.reshaping import RESHAPES
-from tileas_xdsl.interpreters.tile.tl_kernels.language import BLOCK_PROGRAMS
+from tileas_xdsl.interpreters.tile.tl_kernels.language import TL_KERNELS
 
 TILE_LANGUAGE = (
     SCALAR
-    | Language(meanings=RESHAPES)
+    | Language(pure=RESHAPES)
     | AGENTS
     | TOKENS
     | PIPELINES
     | STORAGE
     | TILED_MEMORY
-    | SCATTERED_MEMORY
-    | POINTED_ATOMICS
+    | GATHER_SCATTER
+    | POINTER_ATOMICS
     | DESCRIPTORS
     | TMA
     | COMPUTE
     | POINTERS
     | MESSAGES
-    | BLOCK_PROGRAMS
+    | TL_KERNELS
 )
-"""Control flow, arithmetic, all of `nv_tileas`, what stays in it of `nv_tileaa`, and `tl`."""
+"""Control flow, arithmetic, all of `nv_tileas`, the remaining `nv_tileaa`, and `tl`."""

@@ -135,11 +135,11 @@ def _run_share(clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError
         told.printed = error.printed
         return told
     numbers = {op: number for number, op in enumerate(launch.kernel.walk())}
-    records = [_told(memory, numbers) for memory in launch.arguments.memories]
+    records = [_records_of(memory, numbers) for memory in launch.arguments.memories]
     return _Share(run.cycles, run.operations, run.blocks, run.trace, run.printed, records)
 
 
-def _told(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Record, int | None]]:
+def _records_of(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Record, int | None]]:
     """The accesses of a memory; reads matter only where somebody writes."""
     return [
         (record.without_op(), None if record.op is None else numbers.get(record.op))

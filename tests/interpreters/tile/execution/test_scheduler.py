@@ -58,7 +58,7 @@ class Pipeline:
             stage, parity = i % DEPTH, (i // DEPTH) & 1
             if self.fault != "no acquire":
                 yield self.wait(self.empty[stage], parity ^ 1)
-                self.producer.clock.learn(self.empty[stage].handed_on)
+                self.producer.clock.join(self.empty[stage].released_clock)
             announced = BYTES - 8 if self.fault == "few bytes" else BYTES
             self.full[stage].arrive_expect_tx(announced, "producer", self.producer.time)
             self.engine.issue(
@@ -83,7 +83,7 @@ class Pipeline:
             if self.fault == "wrong parity":
                 parity ^= 1
             yield self.wait(self.full[stage], parity)
-            self.consumer.clock.learn(self.full[stage].handed_on)
+            self.consumer.clock.join(self.full[stage].released_clock)
             if self.fault != "early release":
                 self.read(stage)
             if self.fault != "no release":
@@ -201,7 +201,7 @@ def test_an_engine_that_is_busy_begins_later() -> None:
     scheduler.run()
     assert all(task.landed for task in tasks)
     assert (told, engine.last_end) == (["TMA 0"], 600)
-    assert tasks[0].handed_on["TMA 0"] == 1
+    assert tasks[0].released_clock["TMA 0"] == 1
 
 
 # Looking again and again
@@ -212,7 +212,7 @@ def looker(scheduler: Scheduler, name: str, box: list[int], wanted: int, then: i
 
     def steps() -> Steps:
         while True:
-            yield Wait(lambda: True, "the box to change", sight=lambda: box[0])
+            yield Wait(lambda: True, "the box to change", observed=lambda: box[0])
             if box[0] == wanted:
                 box[0] = then
                 return
@@ -261,7 +261,7 @@ def test_looking_often_is_not_being_stuck() -> None:
 
     def count(parity: int) -> Steps:
         while box[0] < 4000:
-            yield Wait(lambda: True, "the box to change", sight=lambda: box[0])
+            yield Wait(lambda: True, "the box to change", observed=lambda: box[0])
             if box[0] % 2 == parity:
                 box[0] += 1
 

@@ -150,7 +150,7 @@ class Play:
             self.access(agent, region, places, WEAK, is_write=rng.random() < 0.5)
 
     def hand_over(self, giver: int, taker: int) -> None:
-        self.actors[taker].clock.learn(self.actors[giver].clock.snapshot())
+        self.actors[taker].clock.join(self.actors[giver].clock.snapshot())
         self.actors[giver].clock.tick()
         self.model.hand_over(giver, taker)
 
@@ -205,7 +205,7 @@ def test_engines_see_what_they_were_told() -> None:
     memory.check_read(region, engine)
     with pytest.raises(AccessError, match=r"race on m\[0\]: agent overwrites what TMA 0 read"):
         memory.check_write(region, agent)
-    agent.clock.learn(engine.clock.snapshot())
+    agent.clock.join(engine.clock.snapshot())
     memory.check_write(region, agent)
 
 
@@ -216,12 +216,12 @@ def test_records_do_not_pile_up() -> None:
     for _ in range(100):
         memory.check_write(whole, a)
         memory.check_read(half, a)
-        b.clock.learn(a.clock.snapshot())
+        b.clock.join(a.clock.snapshot())
         a.clock.tick()
         for _ in range(5):
             memory.check_read(half, b)
             memory.check_read(whole, b)
-        a.clock.learn(b.clock.snapshot())
+        a.clock.join(b.clock.snapshot())
         b.clock.tick()
     assert len(memory.records()) <= 16
     for _ in range(100):

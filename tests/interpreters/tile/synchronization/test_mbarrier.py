@@ -29,7 +29,7 @@ def test_a_phase_needs_arrivals_and_bytes() -> None:
     events = [str(event) for event in barrier.events]
     assert events[0] == "at 3: producer expects 4096 bytes, 4096 outstanding"
     assert events[-1] == "at 5: phase 0 (parity 0) completed"
-    assert all(event in "\n".join(barrier.story()) for event in events)
+    assert all(event in "\n".join(barrier.event_trace()) for event in events)
     assert (barrier.completed_at, barrier.announced) == (5, 0)
 
 
@@ -91,9 +91,9 @@ def test_a_phase_ends_with_the_last_of_those_who_made_it() -> None:
     assert (barrier.phase, barrier.completed_at) == (1, 9)
     late = a.now()
     barrier.arrive(1, "a", 11, a.snapshot())
-    waiting.learn(barrier.handed_on)
-    assert all(waiting.has_seen(event) for event in events)
-    assert not waiting.has_seen(late)
+    waiting.join(barrier.released_clock)
+    assert all(waiting.happens_after(event) for event in events)
+    assert not waiting.happens_after(late)
 
 
 def test_misuse_is_a_sentence() -> None:
@@ -116,14 +116,14 @@ def test_misuse_is_a_sentence() -> None:
 def test_a_hand_over_orders_what_came_before_it() -> None:
     a, b = Clock("a"), Clock("b")
     wrote = a.now()
-    assert not b.has_seen(wrote)
+    assert not b.happens_after(wrote)
     given = a.snapshot()
     a.tick()
     later = a.now()
-    b.learn(given)
-    assert b.has_seen(wrote)
-    assert not b.has_seen(later)
-    assert a.has_seen(later)
+    b.join(given)
+    assert b.happens_after(wrote)
+    assert not b.happens_after(later)
+    assert a.happens_after(later)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=20))
@@ -136,12 +136,12 @@ def test_order_is_reachability(hand_overs) -> None:
         event = clocks[giver].now()
         events.append(event)
         before[giver].add(event)
-        clocks[taker].learn(clocks[giver].snapshot())
+        clocks[taker].join(clocks[giver].snapshot())
         before[taker] |= before[giver]
         clocks[giver].tick()
     for clock, seen in zip(clocks, before, strict=True):
         for event in events:
-            assert clock.has_seen(event) == (event in seen or event[0] == clock.owner)
+            assert clock.happens_after(event) == (event in seen or event[0] == clock.owner)
 
 
 def test_joined_knowledge() -> None:

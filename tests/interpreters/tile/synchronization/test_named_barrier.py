@@ -19,7 +19,7 @@ def test_random_rounds_end_when_all_threads_have_come() -> None:
         shares = [32 * rng.randint(1, 4) for _ in range(rng.randint(1, 6))]
         total, come = sum(shares), 0
         for k, share in enumerate(shares):
-            assert barrier.round == round_
+            assert barrier.generation == round_
             assert not barrier.passed(round_)
             assert barrier.arrive(f"agent {k}", share, total, time=10 * round_ + k) == round_
             come += share
@@ -38,9 +38,9 @@ def test_a_meeting_hands_on_what_all_knew() -> None:
         clock.tick()
     late = clocks[0].now()
     reader = Clock("reader")
-    reader.learn(barrier.handed_on)
-    assert all(reader.has_seen(event) for event in events)
-    assert not reader.has_seen(late)
+    reader.join(barrier.released_clock)
+    assert all(reader.happens_after(event) for event in events)
+    assert not reader.happens_after(late)
 
 
 def test_whoever_is_late_meets_in_the_next_round() -> None:
@@ -49,7 +49,7 @@ def test_whoever_is_late_meets_in_the_next_round() -> None:
     assert barrier.arrive("a", 64, 128) == 1
     assert barrier.missing() == "64 of 128 threads; here: a (64)"
     assert barrier.arrive("b", 64, 128) == 1
-    assert barrier.round == 2
+    assert barrier.generation == 2
     assert barrier.missing() == "0 of 0 threads; here: nobody"
 
 

@@ -35,46 +35,46 @@ def actor(name: str, holder: str = "") -> Actor:
     return Actor(name, holder or name, Clock(name))
 
 
-def fill(stage: Slot, lap: int, agent: str = "p") -> None:
-    stage.acquire(agent, lap)
+def fill(stage: Slot, phase: int, agent: str = "p") -> None:
+    stage.acquire(agent, phase)
     stage.commit(agent)
     stage.full.arrive()
 
 
-def drain(stage: Slot, lap: int, consumer: int = 0, agent: str = "c") -> None:
-    stage.wait(agent, consumer, lap)
-    stage.release(agent, consumer, lap)
+def drain(stage: Slot, phase: int, consumer: int = 0, agent: str = "c") -> None:
+    stage.wait(agent, consumer, phase)
+    stage.release(agent, consumer, phase)
     stage.empty.arrive()
-    stage.leave(lap)
+    stage.leave(phase)
 
 
 def test_laps_follow_one_another() -> None:
     rng = random.Random(0)
     for consumers in (1, 2, 3):
         stage = slot(consumers)
-        for lap in range(6):
+        for phase in range(6):
             assert stage.state is State.FREE
-            fill(stage, lap)
+            fill(stage, phase)
             for consumer in rng.sample(range(consumers), consumers):
                 assert stage.state is State.PUBLISHED
-                drain(stage, lap, consumer, f"c{consumer}")
-        assert (stage.full.phase, stage.empty.phase, stage.lap) == (6, 6, 6)
+                drain(stage, phase, consumer, f"c{consumer}")
+        assert (stage.full.phase, stage.empty.phase, stage.phase) == (6, 6, 6)
 
 
 def out_of_turn() -> list[tuple[str, list[object]]]:
     """Steps, the last of which is wrong, by what is said of it."""
 
-    def acquire(lap: int = 0, agent: str = "p") -> object:
-        return lambda s: s.acquire(agent, lap)
+    def acquire(phase: int = 0, agent: str = "p") -> object:
+        return lambda s: s.acquire(agent, phase)
 
     def commit(agent: str = "p") -> object:
         return lambda s: s.commit(agent)
 
-    def wait(lap: int = 0, consumer: int = 0, agent: str = "c") -> object:
-        return lambda s: s.wait(agent, consumer, lap)
+    def wait(phase: int = 0, consumer: int = 0, agent: str = "c") -> object:
+        return lambda s: s.wait(agent, consumer, phase)
 
-    def release(lap: int = 0, consumer: int = 0, agent: str = "c") -> object:
-        return lambda s: s.release(agent, consumer, lap)
+    def release(phase: int = 0, consumer: int = 0, agent: str = "c") -> object:
+        return lambda s: s.release(agent, consumer, phase)
 
     filled = [lambda s: fill(s, 0)]
     drained = [*filled, lambda s: drain(s, 0)]
@@ -89,8 +89,8 @@ def out_of_turn() -> list[tuple[str, list[object]]]:
         ("q commits stage 1 of %p twice, or without", [acquire(), commit("q")]),
         ("c waits for phase 0 of full.* satisfied by phase -1, two back", [wait()]),
         ("satisfied by phase 1, a later one", [*two, wait(0)]),
-        ("c waits twice for lap 0 of stage 1 of %p as consumer 0", [*filled, wait(), wait()]),
-        ("d, like c, waits twice for lap 0", [*filled, wait(), wait(agent="d")]),
+        ("c waits twice for phase 0 of stage 1 of %p as consumer 0", [*filled, wait(), wait()]),
+        ("d, like c, waits twice for phase 0", [*filled, wait(), wait(agent="d")]),
         ("c releases stage 1 of %p, for which it did not wait", [*filled, release()]),
         ("c releases stage 1 of %p twice", [*filled, wait(), release(), release()]),
         ("c releases stage 1 of %p twice", [*drained, release()]),
@@ -115,8 +115,8 @@ def test_errors_tell_the_last_events_of_a_barrier() -> None:
     fill(stage, 0)
     with pytest.raises(ProtocolError) as caught:
         stage.commit("p")
-    assert str(caught.value).endswith("(lap 0)")
-    assert "phase 0 (parity 0) completed" in "\n".join(caught.value.story)
+    assert str(caught.value).endswith("(phase 0)")
+    assert "phase 0 (parity 0) completed" in "\n".join(caught.value.trace)
 
 
 def test_bytes_are_counted() -> None:

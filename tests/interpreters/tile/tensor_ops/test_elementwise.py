@@ -32,7 +32,7 @@ from tests.support.ir import parse
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.numerics.floats import FLOAT_RULES
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import MEANINGS
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE
 from tileas_xdsl.interpreters.tile.tensor_ops.reduction import generate_tile
 
 RNG = np.random.default_rng(7)
@@ -47,7 +47,7 @@ def make(op: type[Operation], types: list[Attribute], result: Attribute, **prope
 
 
 def run(op: Operation, *operands: object):
-    return MEANINGS[type(op)](op, operands)
+    return ELEMENTWISE[type(op)](op, operands)
 
 
 def binary(op: type[Operation], type_: Attribute, a: object, b: object):
@@ -58,7 +58,7 @@ def binary(op: type[Operation], type_: Attribute, a: object, b: object):
 def test_every_operation_of_arith_and_math_has_a_meaning():
     known = {*arith.Arith.operations, *math.Math.operations}
     known |= {AddPtrOp, affine.ApplyOp, tensor.ExtractOp, tensor.SplatOp}
-    assert known == set(MEANINGS)
+    assert known == set(ELEMENTWISE)
 
 
 def signed(value: int, width: int) -> int:

@@ -11,10 +11,10 @@ from support.ir import parse
 from xdsl.dialects import func
 from xdsl.ir import Block, SSAValue
 
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import MEANINGS
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import (
-    LiftedBody,
-    is_liftable,
+    VectorizedBody,
+    is_vectorizable,
     scalar_at,
 )
 
@@ -91,7 +91,7 @@ def one_by_one(block: Block, *arguments: Any) -> Any:
     for op in block.ops:
         if op is block.last_op:
             return values[op.operands[0]]
-        results = MEANINGS[type(op)](op, [values[operand] for operand in op.operands])
+        results = ELEMENTWISE[type(op)](op, [values[operand] for operand in op.operands])
         values.update(zip(op.results, results, strict=True))
     raise AssertionError("a body ends")
 
@@ -104,9 +104,9 @@ def never(_: SSAValue) -> Any:
 @pytest.mark.parametrize("shape", [(40,), ()])
 def test_arrays_give_what_their_elements_give(element: str, body: str, shape: tuple[int, ...]):
     block = block_of(element, body)
-    assert is_liftable(block)
+    assert is_vectorizable(block)
     a, b = map(np.asarray, data(element, (2, *shape)))
-    lifted, origin = LiftedBody(block, never), (0,) * len(shape)
+    lifted, origin = VectorizedBody(block, never), (0,) * len(shape)
     one = [scalar_at(values, origin) for values in (a, b)]
     for first, second in ((a, b), (a, one[1]), (one[0], b)):
         result = lifted(first, second, None)
@@ -126,7 +126,7 @@ def test_what_hangs_on_no_argument_is_computed_once():
     block = block_of("i16", """%seven = arith.constant 7 : i16
         %big = arith.muli %seven, %seven : i16
         %s = arith.minsi %big, %a : i16""")  # fmt: skip
-    lifted = LiftedBody(block, never)
+    lifted = VectorizedBody(block, never)
     seven, big = (op.results[0] for op in list(block.ops)[:2])
     for op in list(block.ops)[:2]:
         op.detach()
@@ -144,4 +144,4 @@ def test_what_hangs_on_no_argument_is_computed_once():
     ],
 )
 def test_calls_regions_and_tiles_do_not_lift(body: str):
-    assert not is_liftable(block_of("i16", body))
+    assert not is_vectorizable(block_of("i16", body))

@@ -1,7 +1,7 @@
 """An agent: an xDSL interpreter whose regions are generators, so that it can wait in any of them.
 
-What an operation means is looked up in a `Language`: most operations compute their results at
-once, some run regions or wait for others, and terminators say where control goes next.
+The semantics of an operation is looked up in a `Language`: most operations compute their results at
+once, some run regions or wait for others, and terminators give the next block.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor
 from tileas_xdsl.interpreters.tile.memory.views import View, as_tile
 from tileas_xdsl.interpreters.tile.numerics.element_types import is_array
 from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import Clock
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import Meaning
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import Semantics
 
 Values: TypeAlias = tuple[Any, ...]
 Steps: TypeAlias = Generator[Wait, None, Values]
-"""What may wait on its way to its results."""
+"""A generator that yields waits and returns results."""
 
 Effect: TypeAlias = "Callable[[Any, Any, Sequence[Any]], Values]"
 """The agent (an `AgentInterpreter` or a kind of it), the operation and its operands."""
@@ -37,12 +37,12 @@ End: TypeAlias = Callable[[Any, Sequence[Any]], ReturnedValues | Successor]
 
 @dataclass(frozen=True)
 class Language:
-    """What operations mean, by their classes; no class is in two of the tables."""
+    """The semantics of operations by class; no class is in two of the tables."""
 
-    meanings: Mapping[type[Operation], Meaning] = field(
-        default_factory=dict[type[Operation], Meaning]
+    pure: Mapping[type[Operation], Semantics] = field(
+        default_factory=dict[type[Operation], Semantics]
     )
-    """Operations on values: they neither wait nor have regions, and see no memory."""
+    """Pure operations: they neither wait nor have regions, and access no memory."""
     effects: Mapping[type[Operation], Effect] = field(default_factory=dict[type[Operation], Effect])
     """Operations that need the agent (its memory, its tokens), but do not wait."""
     behaviours: Mapping[type[Operation], Behaviour] = field(
@@ -52,19 +52,17 @@ class Language:
     """Terminators."""
 
     def __or__(self, other: Language) -> Language:
-        """Both languages; where both know an operation, the one on the right has the word."""
+        """Return the union; for operations of both, the language on the right wins."""
         return Language(
-            {**_unless(self.meanings, other), **other.meanings},
+            {**_unless(self.pure, other), **other.pure},
             {**_unless(self.effects, other), **other.effects},
             {**_unless(self.behaviours, other), **other.behaviours},
             {**_unless(self.ends, other), **other.ends},
         )
 
     def knows(self, kind: type[Operation]) -> bool:
-        """Whether operations of a class have a meaning."""
-        return any(
-            kind in table for table in (self.meanings, self.effects, self.behaviours, self.ends)
-        )
+        """Return whether operations of a class have semantics."""
+        return any(kind in table for table in (self.pure, self.effects, self.behaviours, self.ends))
 
 
 T = TypeVar("T")
@@ -76,9 +74,9 @@ def _unless(table: Mapping[type[Operation], T], other: Language) -> Mapping[type
 
 
 class Kind(Enum):
-    """The table of a language that an operation is in."""
+    """The table of a language that has an operation."""
 
-    MEANING = "meaning"
+    PURE = "pure"
     EFFECT = "effect"
     BEHAVIOUR = "behaviour"
     END = "end"
@@ -87,11 +85,11 @@ class Kind(Enum):
 Step: TypeAlias = (
     "tuple[Operation, Kind, Callable[..., Any], Sequence[SSAValue], Sequence[SSAValue]]"
 )
-"""An operation, what it means, its operands and its results."""
+"""An operation, its kind, its semantics, its operands and its results."""
 
 
 class Code:
-    """The blocks of a module looked up in a language, each of them once.
+    """The blocks of a module with the semantics of their operations, looked up once.
 
     The module must not change while it runs.
     """
@@ -102,25 +100,25 @@ class Code:
         self._facts: dict[Operation, Any] = {}
 
     def fact(self, op: OpT, find: Callable[[OpT], T]) -> T:
-        """What `find` says of an operation, found once; it is asked nothing else of it."""
+        """Return `find(op)`, computed once per operation: one fact per operation."""
         if op not in self._facts:
             self._facts[op] = find(op)
         return self._facts[op]
 
     def steps(self, block: Block) -> Sequence[Step]:
-        """The operations of a block and what they mean."""
+        """Return the operations of a block with their semantics."""
         if (known := self._steps.get(block)) is None:
             known = self._steps[block] = [self._step(op) for op in block.ops]
         return known
 
     def _step(self, op: Operation) -> Step:
-        kind, means = self._meaning(op)
+        kind, means = self._semantics(op)
         return op, kind, means, tuple(op.operands), tuple(op.results)
 
-    def _meaning(self, op: Operation) -> tuple[Kind, Callable[..., Any]]:
+    def _semantics(self, op: Operation) -> tuple[Kind, Callable[..., Any]]:
         language, of = self.language, type(op)
-        if (meaning := language.meanings.get(of)) is not None:
-            return Kind.MEANING, meaning
+        if (meaning := language.pure.get(of)) is not None:
+            return Kind.PURE, meaning
         if (effect := language.effects.get(of)) is not None:
             return Kind.EFFECT, effect
         if (behaviour := language.behaviours.get(of)) is not None:
@@ -158,46 +156,46 @@ class AgentInterpreter(Interpreter):
 
     @property
     def clock(self) -> Clock:
-        """What the agent knows of the others."""
+        """The vector clock of the agent."""
         assert self.process is not None
         return self.process.clock
 
     @property
     def frame(self) -> Mapping[SSAValue, Any]:
-        """The values of the call in progress."""
+        """The SSA values of the current call."""
         return self._frame
 
     def run_as(self, process: Process) -> None:
-        """The process that the agent runs as."""
+        """Set the process that runs the agent."""
         self.process = process
         self._actor = Actor(process.name, process.name, process.clock, title=self.name)
 
     def actor(self, op: Operation) -> Actor:
-        """The agent as the one who accesses memory at `op`."""
+        """Return the agent as the actor of accesses at `op`."""
         assert self._actor is not None
         self._actor.op = op
         return self._actor
 
     def spend(self, cycles: int) -> None:
-        """The agent is busy for so many cycles."""
+        """Advance the virtual time of the agent."""
         assert self.process is not None
         self.process.time += cycles
 
     def value_of(self, value: SSAValue) -> Any:
-        """The value that a name has now."""
+        """Return the run-time value of an SSA value."""
         return self._frame[value]
 
     def get_values(self, values: Iterable[SSAValue]) -> Values:
-        """The values in the frame."""
+        """Return the run-time values of SSA values."""
         frame = self._frame
         return tuple([frame[value] for value in values])
 
     def set_values(self, pairs: Iterable[tuple[SSAValue, Any]]) -> None:
-        """Put values into the frame."""
+        """Set the run-time values of SSA values."""
         self._frame.update(pairs)
 
     def call(self, callee: str, args: Sequence[Any]) -> Steps:
-        """Run the function of this name; its results."""
+        """Run a function in a frame of its own; return its results."""
         function = self.get_op_for_symbol(callee)
         region = function.regions[0]
         expected = len(region.blocks[0].args) if region.blocks else 0
@@ -212,7 +210,7 @@ class AgentInterpreter(Interpreter):
             self._frame = outer
 
     def run_region(self, region: Region, args: Sequence[Any] = ()) -> Steps:
-        """Run the blocks of a region from its first; what its terminator returns."""
+        """Run the blocks of a region from its first; return what its terminator gives."""
         block: Block | None = region.blocks.first
         while block is not None:
             self.set_values(zip(block.args, args, strict=True))
@@ -229,7 +227,7 @@ class AgentInterpreter(Interpreter):
                 inputs = tuple([frame[value] for value in operands])
                 self.steps += 1
                 results: Values
-                if kind is Kind.MEANING:
+                if kind is Kind.PURE:
                     results = self._compute(means, op, inputs)
                 elif kind is Kind.EFFECT:
                     results = means(self, op, inputs)
@@ -242,8 +240,8 @@ class AgentInterpreter(Interpreter):
             raise located(op, error) from error
         return ReturnedValues(())
 
-    def _compute(self, meaning: Meaning, op: Operation, inputs: Values) -> Values:
-        """The results of an operation on values: memory among them is read, work takes time."""
+    def _compute(self, meaning: Semantics, op: Operation, inputs: Values) -> Values:
+        """Return the results of a pure operation; views among its operands are loaded."""
         if View in map(type, inputs):
             inputs = tuple([as_tile(value, self.actor(op)) for value in inputs])
         results = meaning(op, inputs)
@@ -252,4 +250,4 @@ class AgentInterpreter(Interpreter):
         return results
 
     def computed(self, op: Operation, count: int) -> None:
-        """Told of every operation that computed a tile of `count` elements."""
+        """Hook for every operation that computed a tile of `count` elements."""

@@ -15,7 +15,7 @@ from xdsl.interpreter import ReturnedValues, Successor
 from tileas_xdsl.interpreters.tile.execution.agent import AgentInterpreter, Language, Steps
 from tileas_xdsl.interpreters.tile.execution.scheduler import Wait
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import MEANINGS
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE
 
 PATIENCE = 100
 """So many rounds a loop goes on before it lets others run between two of them."""
@@ -45,18 +45,18 @@ def run_while(agent: AgentInterpreter, op: scf.WhileOp, inputs: Sequence[Any]) -
     One that goes round and round lets the others run, for it may look for what they write.
     """
     values = tuple(inputs)
-    for lap in count():
+    for iteration in count():
         goes_on, *passed = yield from agent.run_region(op.before_region, values)
         if not goes_on:
             return tuple(passed)
-        if lap >= PATIENCE:
-            seen = [_sight(value) for value in passed]
-            yield Wait(lambda: True, "its loop to end", op, sight=partial(tuple, seen))
+        if iteration >= PATIENCE:
+            seen = [_observed(value) for value in passed]
+            yield Wait(lambda: True, "its loop to end", op, observed=partial(tuple, seen))
         values = yield from agent.run_region(op.after_region, passed)
     raise AssertionError("a loop without end has ended")
 
 
-def _sight(value: Any) -> object:
+def _observed(value: Any) -> object:
     """What is the same as before if nothing changed; of a tile that is not known."""
     return value if isinstance(value, _SCALARS) else object()
 
@@ -123,7 +123,7 @@ def _assert(op: cf.AssertOp, inputs: Sequence[Any]) -> tuple[()]:
 
 
 CONTROL_FLOW = Language(
-    meanings={cf.AssertOp: _assert},
+    pure={cf.AssertOp: _assert},
     behaviours={
         func.CallOp: run_call,
         scf.ExecuteRegionOp: run_execute_region,
@@ -143,5 +143,5 @@ CONTROL_FLOW = Language(
 )
 """Everything of `scf`, `cf` and `func` but `scf.parallel`, which the dialect does not use."""
 
-SCALAR = CONTROL_FLOW | Language(meanings=MEANINGS)
+SCALAR = CONTROL_FLOW | Language(pure=ELEMENTWISE)
 """Control flow and the arithmetic of scalars and tiles."""

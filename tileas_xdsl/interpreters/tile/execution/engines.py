@@ -1,8 +1,7 @@
-"""Engines: hardware that works beside the agents.  What is issued lands later, as policy chooses.
+"""Engines: asynchronous units beside the agents; tasks complete later, in an order of the policy.
 
 TMA, the bulk store queue, asynchronous copies and the tensor cores are engines.  An engine keeps
-what is in flight and lands one task at a time; where its kind keeps order, only the oldest may
-land.
+its tasks in flight and completes one at a time; an in-order engine completes the oldest.
 """
 
 from __future__ import annotations
@@ -24,43 +23,42 @@ from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor
 from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import Clock
 
 CHANNELS = 16
-"""Tasks of an engine that keeps no order are not ordered with one another: up to this many names
-tell them apart."""
+"""Vector-clock names of an engine without order, whose tasks are not ordered with one another."""
 
 
 @dataclass(eq=False)
 class Task:
-    """Work in flight: `land` has its effect, as the actor that it is given."""
+    """A task in flight; `land` performs its effect as an actor."""
 
     what: str
     land: Callable[[Actor], None]
     issued: int
     """The virtual time of issue."""
     latency: int
-    """Cycles until it can land."""
+    """Cycles until it can complete."""
     busy: int = 0
-    """Cycles during which the engine can begin nothing else."""
-    knowledge: dict[str, int] = field(default_factory=dict[str, int])
-    """What the issuer knew: the task happens after it."""
+    """Cycles during which the engine is occupied."""
+    snapshot: dict[str, int] = field(default_factory=dict[str, int])
+    """The clock of the issuer, which happens before the task."""
     holder: str = ""
     """The agent that issued it."""
     op: Operation | None = None
     ready: Callable[[], bool] | None = None
-    """Whether what it comes after has happened; None if it comes after nothing."""
+    """Whether its dependences are done; None if it has none."""
     stage: int | None = None
     begun: int = 0
     ended: int = 0
     on_landing: list[Callable[[Actor], None]] = field(
         default_factory=list["Callable[[Actor], None]"]
     )
-    """Told once it has landed."""
+    """Called once it has completed."""
     landed: bool = False
-    handed_on: dict[str, int] = field(default_factory=dict[str, int])
-    """What the engine knew when it had landed."""
+    released_clock: dict[str, int] = field(default_factory=dict[str, int])
+    """The clock of the engine at completion."""
 
 
 class Engine:
-    """A queue of tasks served by a process of its own."""
+    """A queue of tasks, served by a process of its own."""
 
     def __init__(
         self, name: str, policy: Policy, *, in_order: bool = False, title: str = ""
@@ -74,15 +72,15 @@ class Engine:
         self.process: Process | None = None
         self.on_landed: Callable[[Engine, Task], None] | None = None
         self.last_end = 0
-        """The virtual time at which the last task ended that has landed."""
+        """The virtual time at which the last completed task ended."""
         self._free_at = 0
 
     def start(self, scheduler: Scheduler) -> None:
-        """Begin to serve."""
+        """Start the process of the engine."""
         self.process = scheduler.add(self.name, self._serve(), daemon=True)
 
     def issue(self, task: Task) -> Task:
-        """Put work in flight."""
+        """Issue a task."""
         task.begun = max(task.issued, self._free_at)
         task.ended = task.begun + max(task.latency, 1)
         self._free_at = task.begun + task.busy
@@ -106,18 +104,18 @@ class Engine:
         return False
 
     def _landable(self) -> Sequence[Task]:
-        flying = self.in_flight[:1] if self.in_order else self.in_flight
-        return [task for task in flying if task.ready is None or task.ready()]
+        in_flight = self.in_flight[:1] if self.in_order else self.in_flight
+        return [task for task in in_flight if task.ready is None or task.ready()]
 
     def _land(self, task: Task) -> None:
         name = self.name if self.in_order else f"{self.name} {self.landed % CHANNELS}"
         self.landed += 1
-        clock = Clock(name, dict(task.knowledge))
+        clock = Clock(name, dict(task.snapshot))
         clock.known[name] = self.landed
         actor = Actor(name, task.holder, clock, task.op, self.title)
         try:
             task.land(actor)
-            task.landed, task.handed_on = True, clock.snapshot()
+            task.landed, task.released_clock = True, clock.snapshot()
             self.last_end = max(self.last_end, task.ended)
             for tell in task.on_landing:
                 tell(actor)

@@ -60,7 +60,7 @@ class Device:
 
     @property
     def has_one_block(self) -> bool:
-        """Whether stories need not say of which block they speak."""
+        """Whether diagnostics need not name the block."""
         return prod(self.grid) == 1
 
 
@@ -92,12 +92,12 @@ class Block:
 
     @property
     def prefix(self) -> str:
-        """What stories put before the names of agents and barriers."""
+        """The prefix of names of agents and barriers in diagnostics."""
         return "" if self.device.has_one_block else f"block {self.index} "
 
     @property
     def of_cluster(self) -> str:
-        """What stories put before names that only the blocks of its cluster can meet."""
+        """The prefix of names that are unique within its cluster, in diagnostics."""
         return self.prefix if len(self.cluster) > 1 else ""
 
     def peers(self, group: int) -> Sequence[Block]:
@@ -213,7 +213,7 @@ class TileAgent(AgentInterpreter):
 
     @property
     def who(self) -> str:
-        """The agent as stories call it."""
+        """The name of the agent in diagnostics."""
         return self.clock.owner
 
     def start(self, steps: Steps, time: int) -> Process:
@@ -260,11 +260,11 @@ class TileAgent(AgentInterpreter):
 
         def effect(actor: Actor) -> None:
             for earlier in after:
-                actor.clock.learn(earlier.knowledge)
+                actor.clock.join(earlier.snapshot)
             values = land(actor)
             token.complete(actor.clock.snapshot(), task.ended, values)
 
-        knowledge = self.clock.snapshot()
+        snapshot = self.clock.snapshot()
         self.clock.tick()
         task = Task(
             what,
@@ -272,7 +272,7 @@ class TileAgent(AgentInterpreter):
             self.now,
             latency,
             busy,
-            knowledge,
+            snapshot,
             self.who,
             op,
             (lambda: all(earlier.done for earlier in after)) if after else None,
@@ -286,7 +286,7 @@ class TileAgent(AgentInterpreter):
         if not token.done:
             why = ", ".join(dict.fromkeys(token.unfinished()))
             yield Wait(lambda: token.done, why, op, ready_time=lambda: token.ended_at)
-        self.clock.learn(token.knowledge)
+        self.clock.join(token.snapshot)
         return ()
 
     def view(self, op: Operation, value: Any, element: Attribute, space: Space) -> View:

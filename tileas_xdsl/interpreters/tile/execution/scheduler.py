@@ -24,7 +24,7 @@ from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import Clock
 
 @dataclass
 class Wait:
-    """Why a process cannot go on: until `ready()`; `why` completes "waits for ..."."""
+    """A wait of a process until `ready()`; `why` completes the sentence "waits for ..."."""
 
     ready: Callable[[], bool]
     why: str
@@ -33,19 +33,18 @@ class Wait:
     ready_time: Callable[[], int] = lambda: 0
     """The virtual time at which it became ready."""
     stage: int | None = None
-    """The stage of a pipeline that it is about."""
+    """The pipeline stage that is waited for."""
     joins: bool = False
-    """Whether it only waits for others to end, who have their own stories."""
-    sight: Callable[[], object] | None = None
-    """What is seen by whoever only looks again: it goes on when nobody else can, so that nobody
-    starves."""
+    """Whether it only waits for other processes to end, which are diagnosed themselves."""
+    observed: Callable[[], object] | None = None
+    """For polling loops: the polled state.  They run when nothing else can, so nothing starves."""
 
 
-MAX_LOOKS = 500
-"""So often all who can only look see what they saw before, until they are stuck."""
+MAX_UNCHANGED_POLLS = 500
+"""Polls without a change, of every process that can only poll, after which it is a deadlock."""
 
 Steps: TypeAlias = Generator[Wait, None, Any]
-"""What runs as a process: it yields waits and returns its result."""
+"""A process: a generator that yields waits and returns its result."""
 
 
 @dataclass(eq=False)
@@ -61,13 +60,13 @@ class Process:
     result: Any = None
     done: bool = False
     last_run: int = -1
-    """The turn in which it ran last."""
+    """The turn of its last run."""
     seen: dict[Operation | None, object] = field(default_factory=dict)
-    """What it saw when it last looked, by the operation that looks."""
-    looks: int = 0
-    """How often it has seen that, one time after the other."""
+    """By polling operation, the state that it observed last."""
+    unchanged_polls: int = 0
+    """Consecutive polls that observed the same state."""
     on_wait: Callable[[Wait, int, int], None] | None = None
-    """Told of every wait that took time: the wait, when it began and when it ended."""
+    """Called for every wait that took time, with the wait, its begin and its end."""
     clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,13 +74,13 @@ class Process:
 
     @property
     def runnable(self) -> bool:
-        """Whether it can go on now."""
+        """Whether it can run now."""
         return not self.done and (self.wait is None or self.wait.ready())
 
     def run(self) -> None:
-        """Go on to the next wait, or to the end."""
+        """Run to the next wait or to the end."""
         if self.wait is not None:
-            self._look(self.wait)
+            self._count_unchanged(self.wait)
             began, self.time = self.time, max(self.time, self.wait.ready_time())
             if self.on_wait is not None and self.time > began:
                 self.on_wait(self.wait, began, self.time)
@@ -90,34 +89,34 @@ class Process:
         except StopIteration as end:
             self.result, self.done, self.wait = end.value, True, None
 
-    def _look(self, wait: Wait) -> None:
-        """Count how often every look shows what it showed before."""
-        if wait.sight is None:
-            self.looks = 0
+    def _count_unchanged(self, wait: Wait) -> None:
+        """Count consecutive polls that observe the same state."""
+        if wait.observed is None:
+            self.unchanged_polls = 0
             return
-        seen = wait.sight()
-        self.looks = self.looks + 1 if seen == self.seen.get(wait.op) else 0
+        seen = wait.observed()
+        self.unchanged_polls = self.unchanged_polls + 1 if seen == self.seen.get(wait.op) else 0
         self.seen[wait.op] = seen
 
 
 class Policy(ABC):
-    """Who runs next, and which of several things in flight an engine finishes first."""
+    """Chooses the next process, and the task in flight that an engine completes first."""
 
     @abstractmethod
     def choose(self, runnable: Sequence[Process]) -> Process:
-        """One of the processes that can go on."""
+        """Return one of the runnable processes."""
 
     @abstractmethod
     def pick(self, count: int) -> int:
-        """One of `count` things, oldest first."""
+        """Return an index of `count` tasks, oldest first."""
 
-    def look(self, looking: Sequence[Process]) -> Process:
-        """One of those that only look again; each has its turn."""
-        return min(looking, key=lambda process: process.last_run)
+    def choose_polling(self, polling: Sequence[Process]) -> Process:
+        """Return one of the polling processes; each gets its turn."""
+        return min(polling, key=lambda process: process.last_run)
 
 
 class RoundRobin(Policy):
-    """Whoever has waited longest; things finish in the order they were issued."""
+    """The process that has waited longest; tasks complete in the order of issue."""
 
     def choose(self, runnable: Sequence[Process]) -> Process:
         return min(runnable, key=lambda process: process.last_run)
@@ -127,7 +126,7 @@ class RoundRobin(Policy):
 
 
 class SeededRandom(Policy):
-    """Any, the same for the same seed."""
+    """A random process and task, deterministic for a seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -140,9 +139,9 @@ class SeededRandom(Policy):
 
 
 class Adversarial(Policy):
-    """Whoever has the least reason to run: the one that ran last goes on, engines come last.
+    """The order that exposes missing synchronisation: the last process again, engines last.
 
-    Producers and consumers race ahead as far as they can, and what is in flight lands as late as
+    Producers and consumers run ahead as far as they can, and tasks in flight complete as late as
     possible, the newest first.
     """
 
@@ -154,7 +153,7 @@ class Adversarial(Policy):
 
 
 class Scheduler:
-    """Runs processes to their end, or says why they cannot end."""
+    """Runs processes to their end, or reports a deadlock."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -162,13 +161,13 @@ class Scheduler:
         self.turn = 0
 
     def add(self, name: str, steps: Steps, *, daemon: bool = False, time: int = 0) -> Process:
-        """A new process; it starts when it is first chosen."""
+        """Add a process; it starts when it is first chosen."""
         process = Process(name, steps, daemon, time)
         self.processes.append(process)
         return process
 
     def remove(self, leaving: Sequence[Process]) -> None:
-        """Forget processes that have ended, or serve nobody any more."""
+        """Remove processes that have ended or whose block has."""
         gone = {id(process) for process in leaving}
         self.processes = [process for process in self.processes if id(process) not in gone]
 
@@ -180,49 +179,52 @@ class Scheduler:
             self._turn()
 
     def _turn(self) -> None:
-        runnable, looking = self._ready()
-        if not runnable and all(process.looks >= MAX_LOOKS for process in looking):
+        runnable, polling = self._ready()
+        if not runnable and all(
+            process.unchanged_polls >= MAX_UNCHANGED_POLLS for process in polling
+        ):
             raise self.deadlock()
-        process = self.policy.choose(runnable) if runnable else self.policy.look(looking)
+        process = self.policy.choose(runnable) if runnable else self.policy.choose_polling(polling)
         process.last_run = self.turn
         self.turn += 1
         process.run()
 
     def _ready(self) -> tuple[list[Process], list[Process]]:
-        """Who can go on, and who could only look again."""
+        """Return the runnable processes and those that could only poll."""
         runnable: list[Process] = []
-        looking: list[Process] = []
+        polling: list[Process] = []
         for process in self.processes:
             wait = process.wait
             if wait is None:
                 if not process.done:
                     runnable.append(process)
             elif wait.ready():
-                (runnable if wait.sight is None else looking).append(process)
-        return runnable, looking
+                (runnable if wait.observed is None else polling).append(process)
+        return runnable, polling
 
     def deadlock(self) -> SimulationError:
-        """The story of a run that cannot go on: who waits for what, and what is missing."""
+        """Return the diagnosis of a deadlock: every blocked process and the state of its
+        barrier."""
         stuck = [p for p in self.processes if not p.done and not p.daemon and p.wait is not None]
         blocked = [p for p in stuck if p.wait is not None and not p.wait.joins] or stuck
         first = blocked[0].wait if blocked else None
         names = ", ".join(process.name for process in blocked)
         verb = "waits" if len(blocked) == 1 else "wait"
-        told: set[int] = set()
-        notes = [line for process in blocked for line in _story(process, told)]
+        reported: set[int] = set()
+        notes = [line for process in blocked for line in _wait_trace(process, reported)]
         return fault(
             None if first is None else first.op, f"deadlock: {names} {verb} forever", notes=notes
         )
 
 
-def _story(process: Process, told: set[int]) -> list[Diagnostic]:
-    """What a process waits for and where; what became of the barrier, once for each barrier."""
+def _wait_trace(process: Process, reported: set[int]) -> list[Diagnostic]:
+    """Return what a process waits for, and once for each barrier its event trace."""
     wait = process.wait
     assert wait is not None
     where = note(wait.op, f"{process.name} waits for {wait.why}")
     barrier = wait.barrier
-    if barrier is None or id(barrier) in told:
+    if barrier is None or id(barrier) in reported:
         return [where]
-    told.add(id(barrier))
+    reported.add(id(barrier))
     missing = f"{barrier.name} misses {barrier.missing() or 'nothing'}"
-    return [where, *[note(wait.op, line) for line in (missing, *barrier.story())]]
+    return [where, *[note(wait.op, line) for line in (missing, *barrier.event_trace())]]

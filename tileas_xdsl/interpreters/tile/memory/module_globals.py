@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import attribute_value
 
 
 def name_of_global(name: str) -> str:
-    """How stories call the memory of a global."""
+    """Return the name of a global's memory in diagnostics."""
     return f"@{name}"
 
 

@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of, is_array
 from tileas_xdsl.interpreters.tile.numerics.integers import INDEX_BITS, Value, wrap
 
-Meaning: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
+Semantics: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
 """An operation and its operands give its results."""
 
 FIRST_ADDRESS = 1 << 32
@@ -58,4 +58,4 @@ def add_pointer(op: AddPtrOp, operands: Sequence[Value]) -> tuple[Value]:
     return (wrap(base + offset * size, INDEX_BITS),)
 
 
-POINTERS: Mapping[type[Operation], Meaning] = {AddPtrOp: add_pointer}
+POINTERS: Mapping[type[Operation], Semantics] = {AddPtrOp: add_pointer}

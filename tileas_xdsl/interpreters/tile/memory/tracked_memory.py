@@ -34,13 +34,13 @@ class Actor:
     """Who makes an access: an agent, or an engine on behalf of one."""
 
     name: str
-    """The agent or engine, as stories call it."""
+    """The name of the agent or engine in diagnostics."""
     holder: str
     """The agent on whose behalf: what it holds of pipelines counts."""
     clock: Clock
     op: Operation | None = None
     title: str = ""
-    """What a story of its own block calls it."""
+    """Its name in diagnostics of its own block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Guard(Protocol):
 
 @dataclass(eq=False)
 class Memory:
-    """A block of memory; `name` is how stories speak of it."""
+    """A block of memory; `name` identifies it in diagnostics."""
 
     name: str
     space: Space
@@ -252,25 +252,25 @@ class Memory:
         return of[_index(region)]
 
     def _acquire(self, region: Region, clock: Clock) -> None:
-        for released, knowledge in self._released:
+        for released, snapshot in self._released:
             if region.meets(released):
-                clock.learn(knowledge)
+                clock.join(snapshot)
 
     def _publish(self, region: Region, clock: Clock, access: Access) -> None:
         """A release is what later acquires learn; a write ends what was released before it.
 
         An update goes on with it, so what it has itself acquired need not be kept twice.
         """
-        knowledge = clock.snapshot()
+        snapshot = clock.snapshot()
         if self._released:
             self._released = [
                 (released, known)
                 for released, known in self._released
                 if not region.covers(released)
-                or (access.updates and not (access.releases and _contains(knowledge, known)))
+                or (access.updates and not (access.releases and _contains(snapshot, known)))
             ]
         if access.releases:
-            self._released.append((region, knowledge))
+            self._released.append((region, snapshot))
             clock.tick()
 
     def place(self, byte: int) -> str:
@@ -280,8 +280,8 @@ class Memory:
         return f"[{', '.join(str(int(i)) for i in coordinates)}]"
 
 
-def _contains(knowledge: Knowledge, other: Knowledge) -> bool:
-    return all(knowledge.get(name, 0) >= step for name, step in other.items())
+def _contains(snapshot: Knowledge, other: Knowledge) -> bool:
+    return all(snapshot.get(name, 0) >= step for name, step in other.items())
 
 
 def _index(region: Region) -> NDArray[np.int64]:

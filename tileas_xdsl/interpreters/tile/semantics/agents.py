@@ -40,7 +40,7 @@ def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> 
         share = None if warps is None else warps[k]
         child = TileAgent(agent.block, f"{prefix}{k}", agent.frame, share)
         clock = child.start(child.run_region(body), agent.now).clock
-        clock.learn(known)
+        clock.join(known)
         # An agent of an earlier split had the same name: this one begins after its last step.
         clock.tick()
         children.append(child)
@@ -55,7 +55,7 @@ def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> 
         joins=True,
     )
     for process in running:
-        agent.clock.learn(process.clock.snapshot())
+        agent.clock.join(process.clock.snapshot())
     agent.children = []
     agent.block.device.scheduler.remove(running)
     return ()
@@ -100,7 +100,7 @@ def barrier(agent: TileAgent, op: gpu.BarrierOp, inputs: Sequence[Any]) -> Steps
         op,
         ready_time=lambda: meet.completed_at,
     )
-    agent.clock.learn(meet.handed_on)
+    agent.clock.join(meet.released_clock)
     agent.work(op, agent.latencies.barrier)
     return ()
 

@@ -21,7 +21,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import tile_type
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
 from tileas_xdsl.interpreters.tile.synchronization.pipeline_stages import ConsumerLease
-from tileas_xdsl.interpreters.tile.synchronization.pipelines import note_reader
+from tileas_xdsl.interpreters.tile.synchronization.pipelines import register_reader
 from tileas_xdsl.interpreters.tile.tensor_ops.dot import block_scaled_mma, dot_value
 from tileas_xdsl.interpreters.tile.tensor_ops.reduction import (
     generate_tile,
@@ -76,7 +76,7 @@ def async_dot(agent: TileAgent, op: AsyncDotOp, inputs: Sequence[Any]) -> tuple[
         stage=_stage_of(a, b),
     )
     for operand in (a, b):
-        note_reader(agent, operand, task)
+        register_reader(agent, operand, task)
     agent.work(op, agent.latencies.scalar)
     return (token,)
 

@@ -1,4 +1,4 @@
-"""The pipeline family: agents hand stages to one another through two barriers for each stage."""
+"""The pipeline family: agents pass stages through a full and an empty mbarrier for each stage."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def create_pipeline(agent: TileAgent, op: CreatePipelineOp, inputs: Sequence[Any
     block.pipelines[key] = pipeline
     view.memory.guards.extend(slots)
     if group > 1:
-        yield from _meet(agent, op, pipeline)
+        yield from _synchronise_blocks(agent, op, pipeline)
     return PipelineToken(pipeline), PipelineToken(pipeline)
 
 
-def _meet(agent: TileAgent, op: CreatePipelineOp, pipeline: Pipeline) -> Steps:
+def _synchronise_blocks(agent: TileAgent, op: CreatePipelineOp, pipeline: Pipeline) -> Steps:
     peers = agent.block.peers(pipeline.group)
 
     def all_there() -> bool:
@@ -107,7 +107,7 @@ def _slot_size(op: CreatePipelineOp, view: View) -> int:
 
 
 def create_iterator(agent: TileAgent, op: CreateIteratorOp, inputs: Sequence[Any]) -> Any:
-    """The first stage, in the first lap."""
+    """The first stage, in phase 0."""
     return (StageIterator(len(inputs[0].pipeline.slots)),)
 
 
@@ -127,16 +127,16 @@ def _acquire(
 ) -> RegisterContents:
     """Wait until the stage is empty, and own it."""
     token.use(agent.who, "producer")
-    slot, lap = _slot(token.pipeline, iterator), iterator.lap
-    parity = (lap & 1) ^ 1
+    slot, phase = _slot(token.pipeline, iterator), iterator.phase
+    parity = (phase & 1) ^ 1
     why = f"{slot.name} to be released ({slot.empty.name}, parity {parity})"
     yield _barrier_wait(slot, slot.empty, parity, why, op)
-    slot.acquire(agent.who, lap)
-    agent.clock.learn(slot.empty.handed_on)
+    slot.acquire(agent.who, phase)
+    agent.clock.join(slot.empty.released_clock)
     agent.work(op, agent.latencies.arrive, stage=slot.index)
     if (count := explicit_bytes(op)) is not None:
         slot.announce(agent.name, count, agent.now)
-    return token.at(slot, lap)
+    return token.at(slot, phase)
 
 
 def _barrier_wait(slot: Slot, barrier: MBarrier, parity: int, why: str, op: Operation) -> Wait:
@@ -156,13 +156,13 @@ def _await_full(
     """Wait until the stage is published, as one of its consumers."""
     consumer = _consumer(op)
     token.use(agent.who, "consumer", consumer)
-    slot, lap = _slot(token.pipeline, iterator), iterator.lap
-    why = f"{slot.name} to be filled ({slot.full.name}, parity {lap & 1})"
-    yield _barrier_wait(slot, slot.full, lap & 1, why, op)
-    slot.wait(agent.who, consumer, lap)
-    agent.clock.learn(slot.full.handed_on)
+    slot, phase = _slot(token.pipeline, iterator), iterator.phase
+    why = f"{slot.name} to be filled ({slot.full.name}, parity {phase & 1})"
+    yield _barrier_wait(slot, slot.full, phase & 1, why, op)
+    slot.wait(agent.who, consumer, phase)
+    agent.clock.join(slot.full.released_clock)
     agent.work(op, agent.latencies.arrive, stage=slot.index)
-    return token.at(slot, lap, consumer)
+    return token.at(slot, phase, consumer)
 
 
 def _consumer(op: Operation) -> int:
@@ -192,11 +192,11 @@ def _bodies(op: Operation) -> Region | None:
     return op.regions[0] if op.regions else None
 
 
-def _produce(agent: TileAgent, op: StageOp, token: PipelineToken, slot: Slot, lap: int) -> Steps:
+def _produce(agent: TileAgent, op: StageOp, token: PipelineToken, slot: Slot, phase: int) -> Steps:
     """Run the body on the stage; its results."""
     if (body := _bodies(op)) is None:
         return ()
-    payload = token.pipeline.payload(slot, stage_types(op), ProducerLease(slot, lap, agent.who))
+    payload = token.pipeline.payload(slot, stage_types(op), ProducerLease(slot, phase, agent.who))
     values = yield from agent.run_region(body, payload)
     return _fill(agent, op, payload, values)
 
@@ -208,9 +208,9 @@ def produce_one(agent: TileAgent, op: ProduceOneOp, inputs: Sequence[Any]) -> St
     slot = held.slot
     assert slot is not None
     agent.brackets.append((token, held))
-    payload = yield from _produce(agent, op, token, slot, held.lap)
+    payload = yield from _produce(agent, op, token, slot, held.phase)
     agent.brackets.pop()
-    if slot.lap == held.lap and slot.state is State.FILLING:
+    if slot.phase == held.phase and slot.state is State.FILLING:
         _commit(agent, op, token.pipeline, slot)
     return token.behind(held), *payload
 
@@ -221,7 +221,7 @@ def produce_one_async(agent: TileAgent, op: ProduceOneAsyncOp, inputs: Sequence[
     held = yield from _acquire(agent, op, token, inputs[1])
     slot = held.slot
     assert slot is not None
-    payload = yield from _produce(agent, op, token, slot, held.lap)
+    payload = yield from _produce(agent, op, token, slot, held.phase)
     return held, AsyncToken(f"copies into {slot.name}", slot.filling), *payload
 
 
@@ -237,7 +237,7 @@ def _held(agent: TileAgent, inputs: Sequence[Any]) -> PipelineToken | None:
     for token, held in agent.brackets:
         slot = held.slot
         if token is inputs[0] and slot is not None and slot.index == inputs[1].stage:
-            return token.at(slot, held.lap, held.consumer)
+            return token.at(slot, held.phase, held.consumer)
     return None
 
 
@@ -246,9 +246,9 @@ def producer_write(agent: TileAgent, op: ProducerWriteOp, inputs: Sequence[Any])
     token, iterator = inputs
     token.use(agent.who, "producer")
     slot = _slot(token.pipeline, iterator)
-    slot.check_filling(agent.who, iterator.lap)
-    payload = yield from _produce(agent, op, token, slot, iterator.lap)
-    return token.at(slot, iterator.lap), *payload
+    slot.check_filling(agent.who, iterator.phase)
+    payload = yield from _produce(agent, op, token, slot, iterator.phase)
+    return token.at(slot, iterator.phase), *payload
 
 
 def producer_commit(agent: TileAgent, op: ProducerCommitOp, inputs: Sequence[Any]) -> Any:
@@ -256,11 +256,11 @@ def producer_commit(agent: TileAgent, op: ProducerCommitOp, inputs: Sequence[Any
     token: PipelineToken = inputs[0]
     if token.slot is None:
         raise ProtocolError(f"{agent.who} commits a stage of {token.pipeline.name} twice")
-    if token.slot.lap != token.lap:
+    if token.slot.phase != token.phase:
         raise token.slot.error(f"{agent.who} commits {token.slot.name} twice")
     _commit(agent, op, token.pipeline, token.slot)
     token.use(agent.who, "producer")
-    return (PipelineToken(token.pipeline, token.slot, token.lap),)
+    return (PipelineToken(token.pipeline, token.slot, token.phase),)
 
 
 def _commit(agent: TileAgent, op: Operation, pipeline: Pipeline, slot: Slot) -> None:
@@ -270,7 +270,7 @@ def _commit(agent: TileAgent, op: Operation, pipeline: Pipeline, slot: Slot) -> 
     copies, slot.copies = slot.copies, []
 
     def arrive(by: Arrival) -> None:
-        slot.full.arrive(1, by.who, by.time, by.knowledge)
+        slot.full.arrive(1, by.who, by.time, by.snapshot)
 
     arrive_after(agent, copies, arrive)
 
@@ -294,7 +294,7 @@ def _still_holds(held: PipelineToken) -> bool:
     slot = held.slot
     assert slot is not None
     reader = slot.readers.get(held.consumer)
-    return slot.lap == held.lap and reader is not None and not reader.released
+    return slot.phase == held.phase and reader is not None and not reader.released
 
 
 def _consume(agent: TileAgent, op: StageOp, held: PipelineToken) -> Steps:
@@ -303,7 +303,7 @@ def _consume(agent: TileAgent, op: StageOp, held: PipelineToken) -> Steps:
         return ()
     slot = held.slot
     assert slot is not None
-    lease = ConsumerLease(slot, held.lap, agent.who, held.consumer)
+    lease = ConsumerLease(slot, held.phase, agent.who, held.consumer)
     payload = held.pipeline.payload(slot, stage_types(op), lease)
     return (yield from agent.run_region(body, payload))
 
@@ -314,7 +314,7 @@ def consume_one_async(agent: TileAgent, op: ConsumeOneAsyncOp, inputs: Sequence[
     values = yield from _consume(agent, op, held)
     slot = held.slot
     assert slot is not None
-    reader = slot.check_reading(agent.who, held.consumer, held.lap)
+    reader = slot.check_reading(agent.who, held.consumer, held.phase)
     token = TaskToken(f"engines that read {slot.name}", reader.tasks)
     wanted = len(op.results) > len(op.ENTRY.gives)
     return held, token, *(values if wanted else ())
@@ -333,8 +333,8 @@ def consumer_read(agent: TileAgent, op: ConsumerReadOp, inputs: Sequence[Any]) -
     consumer = _consumer(op)
     token.use(agent.who, "consumer", consumer)
     slot = _slot(token.pipeline, iterator)
-    slot.check_reading(agent.who, consumer, iterator.lap)
-    held = token.at(slot, iterator.lap, consumer)
+    slot.check_reading(agent.who, consumer, iterator.phase)
+    held = token.at(slot, iterator.phase, consumer)
     values = yield from _consume(agent, op, held)
     wanted = len(op.results) > len(op.ENTRY.gives)
     return held, *(values if wanted else ())
@@ -347,7 +347,7 @@ def consumer_release(agent: TileAgent, op: ConsumerReleaseOp, inputs: Sequence[A
         raise ProtocolError(f"{agent.who} releases a stage of {token.pipeline.name} twice")
     _release(agent, op, token)
     token.use(agent.who, "consumer", token.consumer)
-    return (PipelineToken(token.pipeline, token.slot, token.lap, token.consumer),)
+    return (PipelineToken(token.pipeline, token.slot, token.phase, token.consumer),)
 
 
 def _release(agent: TileAgent, op: Operation, held: PipelineToken) -> None:
@@ -360,13 +360,13 @@ def _release(agent: TileAgent, op: Operation, held: PipelineToken) -> None:
         raise slot.error(
             f"{agent.who} releases {slot.name} while {early.what} is still reading it", slot.empty
         )
-    reader = slot.release(agent.who, held.consumer, held.lap)
+    reader = slot.release(agent.who, held.consumer, held.phase)
     agent.work(op, agent.latencies.arrive, stage=slot.index)
 
     def arrive(by: Arrival) -> None:
         for peer in held.pipeline.peers():
-            peer.slots[slot.index].empty.arrive(1, by.who, by.time, by.knowledge)
-        slot.leave(held.lap)
+            peer.slots[slot.index].empty.arrive(1, by.who, by.time, by.snapshot)
+        slot.leave(held.phase)
 
     arrive_after(agent, [task for task in reader.tasks if _tells_barriers(task)], arrive)
 

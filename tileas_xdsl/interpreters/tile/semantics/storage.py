@@ -35,7 +35,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element
 from tileas_xdsl.interpreters.tile.numerics.element_types import is_array
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
 from tileas_xdsl.interpreters.tile.tensor_ops import reshaping
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import MEANINGS
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE
 from tileas_xdsl.interpreters.tile.tensor_ops.layout_encoding import check_encoding
 
 
@@ -235,7 +235,7 @@ def select(agent: TileAgent, op: arith.SelectOp, inputs: Sequence[Any]) -> tuple
     _, one, other = inputs
     if isinstance(one, View) or isinstance(other, View):
         return (one if inputs[0] else other,)
-    results = MEANINGS[arith.SelectOp](op, inputs)
+    results = ELEMENTWISE[arith.SelectOp](op, inputs)
     if is_array(results[0]) and results[0].size > 1:
         agent.computed(op, results[0].size)
     return results

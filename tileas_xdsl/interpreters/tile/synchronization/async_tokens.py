@@ -1,4 +1,4 @@
-"""Tokens of asynchronous work at run time: whether it is done, and what it delivers."""
+"""Tokens of asynchronous operations: completion, results, and the clock that a wait acquires."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import joined
 
 
 class AsyncToken:
-    """Work that ends when it is completed, and when all of `parts` have ended.
+    """An asynchronous operation that is done when it and all of its `parts` are.
 
-    Whoever waits for it learns what those who did the work knew.  Memory tokens are such tokens
-    too: work that delivers nothing.
+    A wait acquires the vector clocks of those who did the work.  Memory tokens are tokens without
+    results.
     """
 
     def __init__(
@@ -28,46 +28,46 @@ class AsyncToken:
         self.time = 0
         self._values = values
         self._done = done
-        self._knowledge: Mapping[str, int] = {}
+        self._snapshot: Mapping[str, int] = {}
 
     @property
     def done(self) -> bool:
-        """Whether all of it has ended."""
+        """Whether the operation and its parts are done."""
         return self._done and all(part.done for part in self.parts)
 
     @property
     def ended_at(self) -> int:
-        """The virtual time at which it ended; it is done."""
+        """The virtual time of completion."""
         return max([self.time, *[part.ended_at for part in self.parts]])
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What it delivers; it is done."""
+        """The results; only once done."""
         return self._values()
 
     @property
-    def knowledge(self) -> Mapping[str, int]:
-        """What those who did the work knew."""
+    def snapshot(self) -> Mapping[str, int]:
+        """The joined clocks of those who did the work."""
         if not self.parts:
-            return self._knowledge
-        return joined([self._knowledge, *[part.knowledge for part in self.parts]])
+            return self._snapshot
+        return joined([self._snapshot, *[part.snapshot for part in self.parts]])
 
     def complete(
-        self, knowledge: Mapping[str, int], time: int, values: tuple[Any, ...] | None = None
+        self, snapshot: Mapping[str, int], time: int, values: tuple[Any, ...] | None = None
     ) -> None:
-        """The work itself has ended."""
+        """Complete the operation itself."""
         self._done = True
-        self._knowledge = knowledge
+        self._snapshot = snapshot
         self.time = time
         if values is not None:
             self._values = lambda: values
 
     def unfinished(self) -> Sequence[str]:
-        """What it still waits for."""
+        """Return what it still waits for."""
         own = () if self._done else (self.what,)
         return [*own, *[text for part in self.parts if not part.done for text in part.unfinished()]]
 
 
 def finished(what: str, values: tuple[Any, ...] = ()) -> AsyncToken:
-    """A token of work that is done already."""
+    """Return a token that is done already."""
     return AsyncToken(what, values=lambda: values)

@@ -1,8 +1,12 @@
-"""The mbarrier: an object in shared memory on which agents and engines arrive, with bytes.
+"""The mbarrier: agents and engines arrive on it, copies complete bytes of its transaction count.
 
 State: the phase, the arrivals it still waits for, how many it expects, and the transaction count.
 A phase completes when no arrival is pending and the transaction count is zero; then the parity
-flips and the next phase begins.  Source: PTX ISA, parallel synchronization (mbarrier).
+flips and the next phase begins.  Source: PTX ISA 9.7.13.15, mbarrier.
+
+    MBarrier("full", expected=1)      phase 0, pending 1, tx 0
+    arrive_expect_tx(4096)            phase 0, pending 0, tx 4096
+    complete_tx(4096)                 phase 1, pending 1, tx 0: test_parity(0) holds from here on
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ class BarrierError(RuleBroken):
 
 @dataclass(frozen=True, slots=True)
 class BarrierEvent:
-    """One thing that happened to a barrier."""
+    """An operation on a barrier, for the event trace."""
 
     time: int
     who: str
@@ -38,10 +42,10 @@ class BarrierEvent:
 
 @dataclass
 class MBarrier:
-    """An initialised mbarrier; `name` is how stories speak of it.
+    """An initialised mbarrier; `name` identifies it in diagnostics.
 
-    Whoever arrives or delivers hands on what it knows; whoever waits for a completed phase learns
-    it (`handed_on`).
+    Arrivals and completed copies release their vector clocks; a wait for a completed phase
+    acquires them (`released_clock`).
     """
 
     name: str
@@ -52,11 +56,11 @@ class MBarrier:
     tx_count: int = 0
     announced: int = 0
     """Bytes announced in the phase in progress."""
-    handed_on: dict[str, int] = field(default_factory=dict[str, int])
-    """What those who took part in completed phases knew."""
+    released_clock: dict[str, int] = field(default_factory=dict[str, int])
+    """The joined clocks of the arrivals of completed phases."""
     completed_at: int = 0
     """The virtual time at which the last phase completed."""
-    _gathered: dict[str, int] = field(default_factory=dict[str, int])
+    _joined: dict[str, int] = field(default_factory=dict[str, int])
     _latest: int = 0
     events: deque[BarrierEvent] = field(
         default_factory=lambda: deque[BarrierEvent](maxlen=REMEMBERED_EVENTS)
@@ -73,11 +77,11 @@ class MBarrier:
         return self.phase & 1
 
     def log(self, time: int, who: str, what: str) -> None:
-        """Remember an event for stories."""
+        """Append to the event trace."""
         self.events.append(BarrierEvent(time, who, what))
 
     def expect_tx(self, count: int, who: str = "", time: int = 0) -> None:
-        """Announce `count` bytes that will arrive in this phase."""
+        """Add `count` bytes to the transaction count."""
         if count < 0:
             raise BarrierError(f"{who} announces {count} bytes on {self.name}")
         self.tx_count += count
@@ -86,10 +90,10 @@ class MBarrier:
         self.log(time, who, f"expects {count} bytes, {self.tx_count} outstanding")
 
     def complete_tx(
-        self, count: int, who: str = "", time: int = 0, knowledge: Mapping[str, int] | None = None
+        self, count: int, who: str = "", time: int = 0, snapshot: Mapping[str, int] | None = None
     ) -> None:
-        """`count` bytes have arrived."""
-        self._gather(time, knowledge)
+        """Subtract `count` bytes from the transaction count."""
+        self._gather(time, snapshot)
         self.tx_count -= count
         self._check_bytes(who)
         self.log(time, who, f"delivered {count} bytes, {self.tx_count} outstanding")
@@ -100,18 +104,18 @@ class MBarrier:
         count: int = 1,
         who: str = "",
         time: int = 0,
-        knowledge: Mapping[str, int] | None = None,
+        snapshot: Mapping[str, int] | None = None,
     ) -> int:
-        """Arrive `count` times; returns the phase arrived on, the state token of PTX."""
+        """Arrive `count` times; return the phase, the state token of PTX."""
         if count < 1:
             raise BarrierError(f"{who} arrives {count} times on {self.name}")
         if count > self.pending:
             raise BarrierError(
                 f"{who} arrives {count} times on {self.name}, which waits for {self.pending} of "
                 f"{self.expected} arrivals in this phase",
-                self.story(),
+                self.event_trace(),
             )
-        self._gather(time, knowledge)
+        self._gather(time, snapshot)
         phase = self.phase
         self.pending -= count
         self.log(time, who, f"arrived, {self.pending} of {self.expected} arrivals pending")
@@ -124,13 +128,13 @@ class MBarrier:
         return self.arrive(1, who, time)
 
     def test_parity(self, parity: int) -> bool:
-        """Has the phase of this parity completed?  Right for the phase in progress and the last."""
+        """Return whether the phase of a parity has completed: the current phase or the last one."""
         if parity not in (0, 1):
             raise BarrierError(f"a parity is 0 or 1, not {parity}")
         return self.parity != parity
 
     def missing(self) -> str:
-        """What the phase in progress still waits for, as words for a story."""
+        """Return what the current phase still waits for, in words."""
         parts: list[str] = []
         if self.pending:
             parts.append(f"{self.pending} of {self.expected} arrivals")
@@ -140,16 +144,16 @@ class MBarrier:
             parts.append(f"the announcement of {-self.tx_count} bytes that came already")
         return " and ".join(parts)
 
-    def story(self) -> list[str]:
-        """The last events, as one note."""
+    def event_trace(self) -> list[str]:
+        """Return the last events, as one note."""
         events = "".join(f"\n  {event}" for event in self.events)
         return [f"{self.name} in phase {self.phase}, its last events:{events or ' none'}"]
 
-    def _gather(self, time: int, knowledge: Mapping[str, int] | None) -> None:
+    def _gather(self, time: int, snapshot: Mapping[str, int] | None) -> None:
         self._latest = max(self._latest, time)
-        for agent, step in (knowledge or {}).items():
-            if step > self._gathered.get(agent, 0):
-                self._gathered[agent] = step
+        for agent, step in (snapshot or {}).items():
+            if step > self._joined.get(agent, 0):
+                self._joined[agent] = step
 
     def _check_bytes(self, who: str) -> None:
         if abs(self.tx_count) > MAX_COUNT:
@@ -167,4 +171,4 @@ class MBarrier:
         self.phase += 1
         self.pending = self.expected
         self.announced = 0
-        self.handed_on, self._gathered = joined((self.handed_on, self._gathered)), {}
+        self.released_clock, self._joined = joined((self.released_clock, self._joined)), {}

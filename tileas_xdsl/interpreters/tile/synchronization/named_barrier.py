@@ -1,7 +1,7 @@
-"""Named barriers: the 16 rendezvous of a block, on which whole warps meet.
+"""Named barriers: the 16 barriers of a block, on which whole warps synchronise.
 
-`sync` arrives and waits, `arrive` only arrives.  All who meet must agree on the number of threads,
-a multiple of 32.  Source: PTX ISA, bar and barrier.
+`sync` arrives and waits, `arrive` only arrives.  All participants must agree on the number of
+threads, a multiple of 32.  Source: PTX ISA, bar and barrier.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ WARP = 32
 
 
 class NamedBarrier:
-    """A barrier with a number; it begins anew each time that all have come."""
+    """A barrier by id; a generation completes when all expected threads have arrived."""
 
     def __init__(self, number: int, name: str = "") -> None:
         if not 0 <= number < BARRIERS:
             raise BarrierError(f"named barriers have numbers 0 to {BARRIERS - 1}, not {number}")
         self.name = name or f"barrier {number}"
-        self.round = 0
-        """How often all have come."""
+        self.generation = 0
+        """The number of completed generations."""
         self.threads = 0
-        """The threads that meet in the round in progress; 0 before the first of them."""
+        """The threads that meet in the generation in progress; 0 before the first of them."""
         self.arrived = 0
-        self.handed_on: dict[str, int] = {}
+        self.released_clock: dict[str, int] = {}
         self.completed_at = 0
         self._here: dict[str, int] = {}
-        self._gathered: dict[str, int] = {}
+        self._joined: dict[str, int] = {}
         self._latest = 0
 
     def arrive(
@@ -42,26 +42,26 @@ class NamedBarrier:
         threads: int,
         expected: int,
         time: int = 0,
-        knowledge: Mapping[str, int] | None = None,
+        snapshot: Mapping[str, int] | None = None,
     ) -> int:
-        """`threads` threads of `who` come to meet `expected` in all; the round they meet in."""
+        """Arrive with `threads` threads of `expected`; return the generation."""
         self._check(who, threads, expected)
         self.threads = expected
         self.arrived += threads
         self._here[who] = self._here.get(who, 0) + threads
         self._latest = max(self._latest, time)
-        self._gathered = joined((self._gathered, knowledge or {}))
-        number = self.round
+        self._joined = joined((self._joined, snapshot or {}))
+        number = self.generation
         if self.arrived == expected:
             self._complete()
         return number
 
     def passed(self, number: int) -> bool:
-        """Whether all of a round have come."""
-        return self.round > number
+        """Whether all of a generation have come."""
+        return self.generation > number
 
     def missing(self) -> str:
-        """What the round in progress waits for."""
+        """What the generation in progress waits for."""
         come = ", ".join(f"{who} ({threads})" for who, threads in self._here.items()) or "nobody"
         return f"{self.threads - self.arrived} of {self.threads} threads; here: {come}"
 
@@ -81,8 +81,8 @@ class NamedBarrier:
             )
 
     def _complete(self) -> None:
-        self.round += 1
+        self.generation += 1
         self.completed_at = self._latest
-        self.handed_on = joined((self.handed_on, self._gathered))
+        self.released_clock = joined((self.released_clock, self._joined))
         self.threads = self.arrived = 0
-        self._here, self._gathered = {}, {}
+        self._here, self._joined = {}, {}

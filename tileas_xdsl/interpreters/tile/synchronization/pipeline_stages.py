@@ -1,8 +1,10 @@
-"""The stages of a pipeline at run time: two barriers each, who holds them, and what is forbidden.
+"""The stages of a pipeline at run time: two mbarriers each, their owners, and the protocol checks.
 
 A stage is free, then filled by a producer, then published, then read by each consumer of its
-pipeline, then free again; each round is a lap.  `full` completes a phase when the producer has
-committed and all announced bytes have landed, `empty` when every consumer has released.
+pipeline, then free again; `phase` counts the rounds.  `full` completes a phase when the producer
+has committed and all announced bytes have landed, `empty` when every consumer has released:
+
+    FREE --acquire--> FILLING --commit--> PUBLISHED --wait, read, release by all--> FREE, phase + 1
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from tileas_xdsl.interpreters.tile.synchronization.mbarrier import MBarrier
 
 
 class ProtocolError(RuleBroken):
-    """A step of a pipeline out of turn."""
+    """A pipeline operation out of order."""
 
 
 class State(Enum):
@@ -32,7 +34,7 @@ class State(Enum):
 
 @dataclass(eq=False)
 class Reader:
-    """A consumer of a stage, in one lap."""
+    """A consumer of a stage, in one phase."""
 
     agent: str
     released: bool = False
@@ -58,28 +60,28 @@ class Slot:
     consumers: Sequence[int]
     group: int = 1
     """The blocks whose loads land in this stage."""
-    lap: int = 0
+    phase: int = 0
     state: State = State.FREE
     producer: str = ""
     readers: dict[int, Reader] = field(default_factory=dict[int, Reader])
     announced: int | None = None
-    """The bytes of this lap, where the program says them; else every load announces its own."""
+    """The bytes of this phase, where the program says them; else every load announces its own."""
     issued: int = 0
-    """The bytes of loads that were issued for this lap by this block."""
+    """The bytes of loads that were issued for this phase by this block."""
     filling: list[AsyncToken] = field(default_factory=list[AsyncToken])
-    """Copies into the stage that were issued in this lap."""
+    """Copies into the stage that were issued in this phase."""
     copies: list[Task] = field(default_factory=list[Task])
     """Those among them that tell no barrier of their bytes: a commit comes after them."""
 
     @property
     def name(self) -> str:
-        """How stories call it."""
+        """Its name in diagnostics."""
         return f"stage {self.index} of {self.pipeline}"
 
-    def acquire(self, agent: str, lap: int) -> None:
+    def acquire(self, agent: str, phase: int) -> None:
         """The producer owns the stage, after `empty` let it pass."""
-        if self.empty.phase != lap:
-            raise self._stale(agent, self.empty, lap - 1)
+        if self.empty.phase != phase:
+            raise self._stale(agent, self.empty, phase - 1)
         if self.state is State.FILLING:
             raise self.error(f"{agent} acquires {self.name}, which {self.producer} is filling")
         if self.state is State.PUBLISHED:
@@ -88,17 +90,17 @@ class Slot:
                 f"have not released",
                 self.empty,
             )
-        self.state, self.producer, self.lap = State.FILLING, agent, lap
+        self.state, self.producer, self.phase = State.FILLING, agent, phase
         self.announced, self.issued, self.filling, self.copies = None, 0, [], []
 
     def announce(self, agent: str, count: int, time: int) -> None:
-        """The program says how many bytes will land in this lap."""
+        """The program says how many bytes will land in this phase."""
         self.announced = count
         self.full.expect_tx(count, agent, time)
 
-    def check_filling(self, agent: str, lap: int) -> None:
-        """The agent is filling the stage in this lap."""
-        if self.state is State.FILLING and self.producer == agent and self.lap == lap:
+    def check_filling(self, agent: str, phase: int) -> None:
+        """The agent is filling the stage in this phase."""
+        if self.state is State.FILLING and self.producer == agent and self.phase == phase:
             return
         raise self.error(f"{agent} writes {self.name}, which it has not acquired", self.empty)
 
@@ -113,44 +115,46 @@ class Slot:
             )
         self.state = State.PUBLISHED
 
-    def deliver(self, count: int, lap: int, actor: Actor, time: int) -> None:
-        """Bytes of a load of `lap` have landed."""
-        if self.full.phase != lap:
+    def deliver(self, count: int, phase: int, actor: Actor, time: int) -> None:
+        """Bytes of a load of `phase` have landed."""
+        if self.full.phase != phase:
             raise self.error(
-                f"{actor.title} delivers {count} bytes to {self.full.name}, whose phase {lap} has "
-                f"completed without them"
+                f"{actor.title} delivers {count} bytes to {self.full.name}, whose phase {phase} "
+                f"has completed without them"
             )
         self.full.complete_tx(count, actor.title, time, actor.clock.snapshot())
-        if self.full.phase == lap and not self.full.pending and self.full.tx_count < 0:
+        if self.full.phase == phase and not self.full.pending and self.full.tx_count < 0:
             raise self.error(
                 f"{actor.title} delivers {-self.full.tx_count} bytes more than were announced on "
                 f"{self.full.name}"
             )
 
-    def wait(self, agent: str, consumer: int, lap: int) -> None:
+    def wait(self, agent: str, consumer: int, phase: int) -> None:
         """The consumer may read, after `full` let it pass."""
-        if self.full.phase != lap + 1:
-            raise self._stale(agent, self.full, lap)
+        if self.full.phase != phase + 1:
+            raise self._stale(agent, self.full, phase)
         reader = self.readers.get(consumer)
-        if self.lap == lap and reader is None:
+        if self.phase == phase and reader is None:
             self.readers[consumer] = Reader(agent)
             return
         who = agent if reader is None or reader.agent == agent else f"{agent}, like {reader.agent},"
-        raise self.error(f"{who} waits twice for lap {lap} of {self.name} as consumer {consumer}")
+        raise self.error(
+            f"{who} waits twice for phase {phase} of {self.name} as consumer {consumer}"
+        )
 
-    def check_reading(self, agent: str, consumer: int, lap: int) -> Reader:
+    def check_reading(self, agent: str, consumer: int, phase: int) -> Reader:
         """The consumer has waited for the stage and not released it."""
-        reader = self.readers.get(consumer) if self.lap == lap else None
+        reader = self.readers.get(consumer) if self.phase == phase else None
         if reader is not None and reader.agent == agent and not reader.released:
             return reader
-        if self.lap > lap or (reader is not None and reader.released):
+        if self.phase > phase or (reader is not None and reader.released):
             raise self.error(f"{agent} uses {self.name} after releasing it", self.empty)
         raise self.error(f"{agent} reads {self.name} without waiting for it as consumer {consumer}")
 
-    def release(self, agent: str, consumer: int, lap: int) -> Reader:
+    def release(self, agent: str, consumer: int, phase: int) -> Reader:
         """The consumer is done; its barriers are told by whoever calls this."""
-        reader = self.readers.get(consumer) if self.lap == lap else None
-        if self.lap > lap or (reader is not None and reader.released):
+        reader = self.readers.get(consumer) if self.phase == phase else None
+        if self.phase > phase or (reader is not None and reader.released):
             raise self.error(
                 f"{agent} releases {self.name} twice as consumer {consumer}", self.empty
             )
@@ -161,14 +165,14 @@ class Slot:
         reader.released = True
         return reader
 
-    def leave(self, lap: int) -> None:
+    def leave(self, phase: int) -> None:
         """A consumer has gone for good; after the last one the stage is free."""
         gone = [self.readers.get(consumer) for consumer in self.consumers]
-        if self.lap == lap and all(
+        if self.phase == phase and all(
             reader is not None and reader.released and not reader.unfinished for reader in gone
         ):
             self.state, self.producer, self.readers = State.FREE, "", {}
-            self.lap = lap + 1
+            self.phase = phase + 1
 
     def check(self, actor: Actor, *, writes: bool) -> None:
         """Raise what is wrong with an access that does not come through the pipeline."""
@@ -182,7 +186,7 @@ class Slot:
             raise self.error(f"{actor.name} {verb} {self.name} after releasing it", self.empty)
         if self.producer == actor.holder:
             raise self.error(f"{actor.name} {verb} {self.name} after it was committed")
-        if self.state is State.FILLING or self.full.phase == self.lap:
+        if self.state is State.FILLING or self.full.phase == self.phase:
             raise self.error(f"{actor.name} {verb} {self.name} before it was committed")
         if writes:
             raise self.error(
@@ -194,12 +198,12 @@ class Slot:
         """Whether the producer may write; what it has in flight may land after the commit."""
         if self.producer != actor.holder:
             return False
-        landing = actor.name != actor.holder and self.full.phase == self.lap
+        landing = actor.name != actor.holder and self.full.phase == self.phase
         return self.state is State.FILLING or (self.state is State.PUBLISHED and landing)
 
     def error(self, text: str, barrier: MBarrier | None = None) -> ProtocolError:
         """A protocol error with the last events of a barrier, by default those of `full`."""
-        return ProtocolError(f"{text} (lap {self.lap})", (barrier or self.full).story())
+        return ProtocolError(f"{text} (phase {self.phase})", (barrier or self.full).event_trace())
 
     def _stale(self, agent: str, barrier: MBarrier, wanted: int) -> ProtocolError:
         """The wait of `agent` passed, but not because the phase it is for has completed."""
@@ -214,10 +218,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ProducerLease:
-    """A stage as it was handed to its producer, for one lap."""
+    """The ownership of a stage by its producer, for one phase."""
 
     slot: Slot
-    lap: int
+    phase: int
     agent: str
 
     @property
@@ -233,8 +237,8 @@ class ProducerLease:
     def check(self, actor: Actor, *, writes: bool) -> None:
         """The stage is still being filled; copies in flight may land after the commit."""
         slot = self.slot
-        if slot.lap == self.lap and slot.producer == self.agent:
-            landing = actor.name != self.agent and slot.full.phase == self.lap
+        if slot.phase == self.phase and slot.producer == self.agent:
+            landing = actor.name != self.agent and slot.full.phase == self.phase
             if slot.state is State.FILLING or (slot.state is State.PUBLISHED and landing):
                 return
         verb = "writes" if writes else "reads"
@@ -243,10 +247,10 @@ class ProducerLease:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerLease:
-    """A stage as it was handed to a consumer, for one lap."""
+    """The ownership of a stage by a consumer, for one phase."""
 
     slot: Slot
-    lap: int
+    phase: int
     agent: str
     consumer: int
 
@@ -263,7 +267,7 @@ class ConsumerLease:
     def check(self, actor: Actor, *, writes: bool) -> None:
         """The consumer still holds the stage."""
         slot = self.slot
-        reader = slot.readers.get(self.consumer) if slot.lap == self.lap else None
+        reader = slot.readers.get(self.consumer) if slot.phase == self.phase else None
         if reader is not None and reader.agent == self.agent:
             if not reader.released:
                 return

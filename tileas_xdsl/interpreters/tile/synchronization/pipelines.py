@@ -1,4 +1,4 @@
-"""Pipelines at run time: their stages as tiles, the tokens and iterators that speak of them."""
+"""Pipelines at run time: stages as tiles, and the values of their tokens and iterators."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class PipelineToken:
 
     pipeline: Pipeline
     slot: Slot | None = None
-    lap: int = 0
+    phase: int = 0
     consumer: int = 0
     users: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     done_with: Slot | None = None
-    """The stage that an operation has handed on before it gave the token."""
+    """The stage that was released before the token."""
 
     def use(self, agent: str, what: str, consumer: int = -1) -> None:
         """Each agent goes on from a token once, as each of its consumers."""
@@ -84,37 +84,37 @@ class PipelineToken:
             raise ProtocolError(f"{agent} uses a {what} token of {self.pipeline.name} twice")
         self.users.add((agent, consumer))
 
-    def at(self, slot: Slot | None, lap: int = 0, consumer: int = 0) -> PipelineToken:
+    def at(self, slot: Slot | None, phase: int = 0, consumer: int = 0) -> PipelineToken:
         """The next token of the chain."""
-        return PipelineToken(self.pipeline, slot, lap, consumer)
+        return PipelineToken(self.pipeline, slot, phase, consumer)
 
     def behind(self, held: PipelineToken) -> PipelineToken:
         """The next token of the chain, after a stage that is handed on."""
-        return PipelineToken(self.pipeline, None, held.lap, held.consumer, done_with=held.slot)
+        return PipelineToken(self.pipeline, None, held.phase, held.consumer, done_with=held.slot)
 
 
 @dataclass(frozen=True, slots=True)
 class StageIterator:
-    """A stage and the lap in which it is."""
+    """The value of an iterator: a stage and its phase."""
 
     count: int
     stage: int = 0
-    lap: int = 0
+    phase: int = 0
 
     def next(self) -> StageIterator:
-        """The next stage; behind the last one the first of the next lap."""
+        """Return the next stage; after the last one the first of the next phase."""
         if self.stage + 1 < self.count:
-            return StageIterator(self.count, self.stage + 1, self.lap)
-        return StageIterator(self.count, 0, self.lap + 1)
+            return StageIterator(self.count, self.stage + 1, self.phase)
+        return StageIterator(self.count, 0, self.phase + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Who arrives on a barrier, when, and what is handed on."""
+    """An arrival on a barrier: its actor, its time, and the released clock."""
 
     who: str
     time: int
-    knowledge: dict[str, int]
+    snapshot: dict[str, int]
 
 
 def arrive_after(agent: TileAgent, tasks: Sequence[Task], then: Callable[[Arrival], None]) -> None:
@@ -126,17 +126,17 @@ def arrive_after(agent: TileAgent, tasks: Sequence[Task], then: Callable[[Arriva
     agent.clock.tick()
 
     def arrive(who: str) -> None:
-        known = joined([own.knowledge, *[task.handed_on for task in tasks]])
+        known = joined([own.snapshot, *[task.released_clock for task in tasks]])
         then(Arrival(who, max([own.time, *[task.ended for task in tasks]]), known))
 
     def landed(actor: Actor) -> None:
         if all(task.landed for task in tasks):
             arrive(actor.title)
 
-    flying = [task for task in tasks if not task.landed]
-    for task in flying:
+    in_flight = [task for task in tasks if not task.landed]
+    for task in in_flight:
         task.on_landing.append(landed)
-    if not flying:
+    if not in_flight:
         arrive(own.who)
 
 
@@ -156,8 +156,8 @@ class TaskToken(AsyncToken):
         return max([task.ended for task in self.tasks], default=0)
 
     @property
-    def knowledge(self) -> dict[str, int]:
-        return joined([task.handed_on for task in self.tasks])
+    def snapshot(self) -> dict[str, int]:
+        return joined([task.released_clock for task in self.tasks])
 
     def unfinished(self) -> Sequence[str]:
         return (self.what,)
@@ -168,37 +168,37 @@ def published(token: PipelineToken) -> AsyncToken:
     slot = token.slot or token.done_with
     if slot is None:
         return AsyncToken(f"what {token.pipeline.name} published")
-    return PublishedToken(slot, token.lap)
+    return PublishedToken(slot, token.phase)
 
 
 class PublishedToken(AsyncToken):
     """Done when the phase of `full` that a commit belongs to has completed."""
 
-    def __init__(self, slot: Slot, lap: int) -> None:
+    def __init__(self, slot: Slot, phase: int) -> None:
         super().__init__(f"{slot.name} to be filled")
         self.slot = slot
-        self.lap = lap
+        self.phase = phase
 
     @property
     def done(self) -> bool:
-        return self.slot.full.phase > self.lap
+        return self.slot.full.phase > self.phase
 
     @property
     def ended_at(self) -> int:
         return self.slot.full.completed_at
 
     @property
-    def knowledge(self) -> dict[str, int]:
-        return self.slot.full.handed_on
+    def snapshot(self) -> dict[str, int]:
+        return self.slot.full.released_clock
 
     def unfinished(self) -> Sequence[str]:
         return (self.what,)
 
 
 def slot_filled(agent: TileAgent, view: View) -> tuple[Slot, int] | None:
-    """The stage that a window belongs to, if the agent is filling it, and the lap."""
+    """The stage that a window belongs to, if the agent is filling it, and its phase."""
     if isinstance(view.lease, ProducerLease):
-        return view.lease.slot, view.lease.lap
+        return view.lease.slot, view.lease.phase
     for guard in view.memory.guards:
         if (
             isinstance(guard, Slot)
@@ -206,17 +206,17 @@ def slot_filled(agent: TileAgent, view: View) -> tuple[Slot, int] | None:
             and guard.state is State.FILLING
             and guard.low <= view.offset < guard.high
         ):
-            return guard, guard.lap
+            return guard, guard.phase
     return None
 
 
-def note_reader(agent: TileAgent, value: Any, task: Task) -> None:
+def register_reader(agent: TileAgent, value: Any, task: Task) -> None:
     """An engine reads a window on behalf of the agent: its stage must stay until it has."""
     if not isinstance(value, View):
         return
     if isinstance(value.lease, ConsumerLease):
         lease = value.lease
-        reader = lease.slot.check_reading(lease.agent, lease.consumer, lease.lap)
+        reader = lease.slot.check_reading(lease.agent, lease.consumer, lease.phase)
         if task not in reader.tasks:
             reader.tasks.append(task)
         return

@@ -1,7 +1,10 @@
-"""Vector clocks: which events of which agents are ordered before which.
+"""Vector clocks: the happens-before order of the events of agents and engines.
 
-Every agent and engine counts its own steps.  A synchronisation hands the giver's clock to the
-taker; two accesses that neither clock orders are a race.
+Every agent and engine counts its own steps.  A release publishes the clock of one, an acquire joins
+it into the clock of another; two accesses that neither clock orders are a race:
+
+    producer at step 3 writes, arrives   barrier joins {producer: 3}, the producer ticks to 4
+    consumer waits, reads                its clock {producer: 3, consumer: 1}: the write is before
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Clock:
-    """What one agent knows: for each agent, how many of its steps happened before now."""
+    """The clock of one agent: by agent, the number of its steps that happened before now."""
 
     owner: str
     known: dict[str, int] = field(default_factory=dict[str, int])
@@ -21,31 +24,31 @@ class Clock:
         self.known.setdefault(self.owner, 1)
 
     def tick(self) -> None:
-        """Begin a new step of the owner: what follows is not ordered before an earlier snapshot."""
+        """Begin a new step of the owner, which earlier snapshots do not include."""
         self.known[self.owner] += 1
 
     def now(self) -> tuple[str, int]:
-        """The step in progress, as others will remember it."""
+        """Return the current step, the stamp of an access."""
         return self.owner, self.known[self.owner]
 
     def snapshot(self) -> dict[str, int]:
-        """What the owner knows now, to be handed on."""
+        """Return a copy of the clock, for a release."""
         return dict(self.known)
 
-    def learn(self, other: Mapping[str, int]) -> None:
-        """Everything that happened before `other` happened before what the owner does next."""
+    def join(self, other: Mapping[str, int]) -> None:
+        """Acquire a released clock: what happened before it happens before the next step."""
         for agent, step in other.items():
             if step > self.known.get(agent, 0):
                 self.known[agent] = step
 
-    def has_seen(self, event: tuple[str, int]) -> bool:
-        """Is the event ordered before what the owner does now?"""
+    def happens_after(self, event: tuple[str, int]) -> bool:
+        """Return whether the current step happens after an event."""
         agent, step = event
         return self.known.get(agent, 0) >= step
 
 
 def joined(snapshots: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """The least knowledge that contains all of `snapshots`."""
+    """Return the element-wise maximum of clocks."""
     result: dict[str, int] = {}
     for snapshot in snapshots:
         for agent, step in snapshot.items():

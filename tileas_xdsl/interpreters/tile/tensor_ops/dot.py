@@ -28,7 +28,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import (
     wrap_integer,
 )
 from tileas_xdsl.interpreters.tile.numerics.integers import width_of
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import Meaning
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import Semantics
 
 EXACT_IN_F32 = 1 << 24
 """Sums of integers up to here are exact in f32, in any order."""
@@ -140,7 +140,7 @@ def _check_signs(op: BlockScaledMmaOp, name: str, scales: Array) -> None:
         raise fault(op, f"scales have no sign, but {name}{list(place)} is {value:g}")
 
 
-PRODUCTS: Mapping[type[Operation], Meaning] = {
+PRODUCTS: Mapping[type[Operation], Semantics] = {
     BlockScaledMmaOp: block_scaled_mma,
     DotOp: dot,
 }

@@ -1,4 +1,4 @@
-"""The meaning of every operation of `arith` and `math`, on scalars and tiles alike.
+"""The semantics of every operation of `arith` and `math`, on scalars and tiles alike.
 
 From `tensor` there are those that take an element out of a tile and make a tile of one, from
 `affine` the one that computes an index, from `nv_tileaa` the one that moves pointers.
@@ -42,11 +42,11 @@ from tileas_xdsl.interpreters.tile.numerics.integers import (
     wrap,
 )
 
-Meaning: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
-"""An operation and its operands give its results."""
+Semantics: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
+"""The results of an operation for its operands."""
 
 
-def _one(compute: Callable[[Any, Sequence[Value]], Value]) -> Meaning:
+def _one(compute: Callable[[Any, Sequence[Value]], Value]) -> Semantics:
     return lambda op, operands: (compute(op, operands),)
 
 
@@ -111,7 +111,7 @@ def apply_map(op: affine.ApplyOp, operands: Sequence[Value]) -> Value:
     return wrap(number, INDEX_BITS)
 
 
-MEANINGS: Mapping[type[Operation], Meaning] = {
+ELEMENTWISE: Mapping[type[Operation], Semantics] = {
     **dict.fromkeys(INTEGER_RULES, _one(integer_op)),
     **dict.fromkeys(FLOAT_RULES, _one(float_op)),
     **dict.fromkeys(BIT_COUNTERS, _one(count_bits)),

@@ -29,10 +29,10 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import (
 )
 from tileas_xdsl.interpreters.tile.numerics.integers import signed_of, unsigned_of, width_of, wrap
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import (
-    LiftedBody,
     RunBody,
     ValueOf,
-    is_liftable,
+    VectorizedBody,
+    is_vectorizable,
     scalar_at,
 )
 
@@ -201,7 +201,7 @@ def _sequential(
     results: list[Sequence[Array]] = [[np.asarray(lines[0]) for lines in tiles]]
     if len(tiles[0]) == 1:
         return results
-    body = LiftedBody(block, value_of).all_of if is_liftable(block) else _each(op, run_body)
+    body = VectorizedBody(block, value_of).all_of if is_vectorizable(block) else _each(op, run_body)
     for k in range(1, len(tiles[0])):
         found = body(*results[-1], *(np.asarray(lines[k]) for lines in tiles))
         results.append([_filled(values, shape) for values in found])
@@ -233,9 +233,9 @@ def generate_tile(op: GenerateOp, value_of: ValueOf, run_body: RunBody) -> Array
     if DYNAMIC_INDEX in shape:
         raise fault(op, f"generates a tile of known extents, not {op.result.type}")
     block = op.body.block
-    if is_liftable(block):
+    if is_vectorizable(block):
         grid = np.indices(shape, sparse=True)
-        return _filled(LiftedBody(block, value_of)(*grid), shape)
+        return _filled(VectorizedBody(block, value_of)(*grid), shape)
     result = np.empty(shape, dtype)
     for place in np.ndindex(shape):
         (result[place],) = run_body(op.body, place)

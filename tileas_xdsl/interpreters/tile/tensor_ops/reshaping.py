@@ -34,7 +34,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import (
     to_bytes,
 )
 from tileas_xdsl.interpreters.tile.numerics.integers import Value
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import Meaning
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import Semantics
 from tileas_xdsl.interpreters.tile.tensor_ops.layout_encoding import check_encoding
 
 Part: TypeAlias = tuple[slice, ...]
@@ -179,7 +179,7 @@ def _listed(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "a scalar"
 
 
-RESHAPES: Mapping[type[Operation], Meaning] = {
+RESHAPES: Mapping[type[Operation], Semantics] = {
     ConvertLayoutOp: move,
     ExpandDimsOp: expand_dims,
     ExtractSliceOp: lambda op, operands: (extract_slice(op, operands[0], operands[1:]),),

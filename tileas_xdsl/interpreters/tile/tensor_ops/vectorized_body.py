@@ -1,4 +1,4 @@
-"""Bodies of scalars that run once on whole arrays, an array standing for each scalar.
+"""Vectorised bodies: regions on scalars that run once on whole arrays.
 
 That works for bodies of `arith` and `math` on scalars: each operation does to every element what it
 does to one.  Bodies with regions, calls or tiles run element by element instead.
@@ -16,27 +16,27 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, is_array
 from tileas_xdsl.interpreters.tile.numerics.integers import Value
-from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import MEANINGS, Meaning
+from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE, Semantics
 
 ValueOf: TypeAlias = Callable[[SSAValue], Value]
-"""The value of something that a body uses and does not define."""
+"""The value of an SSA value that a body captures."""
 
 RunBody: TypeAlias = Callable[[Region, Sequence[Value]], Sequence[Value]]
-"""Runs a body on scalars, at once; what it yields."""
+"""Runs a body on scalars; returns what it yields."""
 
 
-def is_liftable(block: Block) -> bool:
-    """Whether every operation of `block` but the last is one of scalars that lifts to arrays."""
+def is_vectorizable(block: Block) -> bool:
+    """Return whether all operations of `block` but the terminator vectorise to arrays."""
     op = block.first_op
     while op is not None and op is not block.last_op:
-        if type(op) not in MEANINGS or any(map(_is_shaped, _lifted_types(op))):
+        if type(op) not in ELEMENTWISE or any(map(_is_shaped, _vectorized_types(op))):
             return False
         op = op.next_op
     return True
 
 
-def _lifted_types(op: Operation) -> Sequence[Attribute]:
-    """The types of what becomes an array: a tile that elements are taken of stays one."""
+def _vectorized_types(op: Operation) -> Sequence[Attribute]:
+    """Return the types that become arrays: the source of `tensor.extract` stays a tile."""
     operands = op.operand_types
     return *(operands[1:] if isinstance(op, tensor.ExtractOp) else operands), *op.result_types
 
@@ -46,12 +46,12 @@ def _is_shaped(type_: Attribute) -> bool:
 
 
 def scalar_at(values: Array, place: tuple[int, ...]) -> Value:
-    """One element as the interpreter holds scalars: an int, a bool, or an array of rank 0."""
+    """Return an element as a scalar of the interpreter: an int, a bool, or an array of rank 0."""
     return values[place].item() if values.dtype.kind in "ib" else values[(*place, ...)]
 
 
-class LiftedBody:
-    """A liftable body, to be called with arrays for the arguments of its block.
+class VectorizedBody:
+    """A vectorised body, called with arrays for the arguments of its block.
 
     What does not depend on the arguments is computed once.  The arrays of one call have shapes that
     broadcast; so do the results.
@@ -60,7 +60,7 @@ class LiftedBody:
     def __init__(self, block: Block, value_of: ValueOf) -> None:
         self._arguments = tuple(block.args)
         self._known: dict[SSAValue, Value] = {}
-        self._steps: list[tuple[Operation, Meaning]] = []
+        self._steps: list[tuple[Operation, Semantics]] = []
         last = block.last_op
         assert last is not None
         inside: set[SSAValue] = set(block.args)
@@ -75,29 +75,29 @@ class LiftedBody:
         if is_last:
             return
         if op.operands and any(operand in inside for operand in op.operands):
-            self._steps.append((op, meaning_of(op)))
+            self._steps.append((op, semantics_of(op)))
             inside.update(op.results)
             return
-        results = meaning_of(op)(op, [self._known[operand] for operand in op.operands])
+        results = semantics_of(op)(op, [self._known[operand] for operand in op.operands])
         self._known.update(zip(op.results, results, strict=True))
 
     def __call__(self, *arguments: Value) -> Array:
-        """What the body yields, one value, in the storage type of its element."""
+        """Return the one value that the body yields, in its storage type."""
         return self.all_of(*arguments)[0]
 
     def all_of(self, *arguments: Value) -> list[Array]:
-        """The values that the body yields, in the storage types of their elements."""
+        """Return the values that the body yields, in their storage types."""
         values = dict(self._known)
         values.update(zip(self._arguments, map(_plain, arguments), strict=True))
         for op, meaning in self._steps:
-            operands = of_one_kind(op, [values[operand] for operand in op.operands])
+            operands = broadcast_scalars(op, [values[operand] for operand in op.operands])
             values.update(zip(op.results, meaning(op, operands), strict=True))
         return [np.asarray(values[v], dtype_of(v.type)) for v in self._results]
 
 
-def meaning_of(op: Operation) -> Meaning:
-    """The meaning of an operation whose scalars may be arrays."""
-    return _select if isinstance(op, arith.SelectOp) else MEANINGS[type(op)]
+def semantics_of(op: Operation) -> Semantics:
+    """Return the semantics of an operation whose scalars may be arrays."""
+    return _select if isinstance(op, arith.SelectOp) else ELEMENTWISE[type(op)]
 
 
 def _select(op: arith.SelectOp, operands: Sequence[Value]) -> tuple[Value]:
@@ -110,8 +110,8 @@ def _select(op: arith.SelectOp, operands: Sequence[Value]) -> tuple[Value]:
     return (np.where(condition, one, other),)
 
 
-def of_one_kind(op: Operation, operands: list[Value]) -> list[Value]:
-    """The operands, all of them arrays as soon as one is: the rules ask only the first."""
+def broadcast_scalars(op: Operation, operands: list[Value]) -> list[Value]:
+    """Return the operands, all of them arrays if one is."""
     if isinstance(op, tensor.ExtractOp):
         return operands
     rank = max((value.ndim for value in operands if is_array(value)), default=0)
@@ -124,6 +124,6 @@ def of_one_kind(op: Operation, operands: list[Value]) -> list[Value]:
 
 
 def _plain(value: Value) -> Value:
-    """An integer of rank 0 as a Python int, which is what the rules take for a scalar."""
+    """Return an integer array of rank 0 as a Python int, the scalar of integer rules."""
     is_integer = is_array(value) and value.ndim == 0 and value.dtype.kind in "ib"
     return value.item() if is_integer else value

@@ -22,7 +22,7 @@ def copy(agent: TileAgent, op: CopyOp, _: Sequence[Any]) -> tuple[()]:
     """`tl.copy`: what is outside of global memory reads as 0 and is not written."""
     plan = agent.code.fact(op, _plan)
     source, target = (_window(agent, op, plan.extents, side) for side in plan.sides)
-    if source.memory is target.memory and _meet(source, target):
+    if source.memory is target.memory and _synchronise_blocks(source, target):
         raise fault(op, f"copies {source.memory.name} onto itself")
     values = _read(source, agent.actor(op))
     converted = values if source.element == target.element else cast(values, target.element)
@@ -32,15 +32,15 @@ def copy(agent: TileAgent, op: CopyOp, _: Sequence[Any]) -> tuple[()]:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class CopyPlan:
     """What a copy is, whenever it runs: the extents of its loop, and both sides."""
 
     extents: tuple[int, ...]
     sides: tuple[Side, Side]
 
 
-def _plan(op: CopyOp) -> _Plan:
-    return _Plan(op.loop_extents, (op.source_side, op.target_side))
+def _plan(op: CopyOp) -> CopyPlan:
+    return CopyPlan(op.loop_extents, (op.source_side, op.target_side))
 
 
 def _window(agent: TileAgent, op: CopyOp, loop: tuple[int, ...], side: Side) -> View:
@@ -56,7 +56,7 @@ def _window(agent: TileAgent, op: CopyOp, loop: tuple[int, ...], side: Side) -> 
     return window
 
 
-def _meet(source: View, target: View) -> bool:
+def _synchronise_blocks(source: View, target: View) -> bool:
     parts = [view.clipped() for view in (source, target)]
     if parts[0] is None or parts[1] is None:
         return False

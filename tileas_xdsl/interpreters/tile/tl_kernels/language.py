@@ -20,7 +20,7 @@ from tileas_xdsl.interpreters.tile.tl_kernels import buffers, compute
 from tileas_xdsl.interpreters.tile.tl_kernels import copies as moves
 from tileas_xdsl.interpreters.tile.tl_kernels import parallel_loops as iterations
 
-BLOCK_PROGRAMS = Language(
+TL_KERNELS = Language(
     effects={
         AllocFragmentOp: buffers.alloc,
         AllocLocalOp: buffers.alloc_local,

@@ -22,7 +22,7 @@ from tileas_xdsl.interpreters.tile.memory.views import View
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
 from tileas_xdsl.interpreters.tile.numerics.integers import Value
 from tileas_xdsl.interpreters.tile.semantics.agents import dim
-from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import meaning_of, of_one_kind
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import broadcast_scalars, semantics_of
 from tileas_xdsl.interpreters.tile.tl_kernels.buffers import new_local, serial_range
 from tileas_xdsl.interpreters.tile.tl_kernels.element_access import (
     Places,
@@ -40,7 +40,7 @@ from tileas_xdsl.interpreters.tile.tl_kernels.iteration_values import (
     varies,
 )
 from tileas_xdsl.interpreters.tile.tl_kernels.private_buffers import Private
-from tileas_xdsl.interpreters.tile.tl_kernels.races import Does, Event, Log
+from tileas_xdsl.interpreters.tile.tl_kernels.races import AccessKind, Event, Log
 
 Numbers = NDArray[np.int64]
 Results: TypeAlias = Sequence[Value]
@@ -87,7 +87,7 @@ class LoopRun:
     def note(
         self,
         op: Operation,
-        does: Does,
+        does: AccessKind,
         lanes: Lanes,
         view: View,
         places: Places,
@@ -144,8 +144,8 @@ def run_block(run: LoopRun, lanes: Lanes, block: Block) -> Results:
 
 
 def _compute(_: LoopRun, lanes: Lanes, op: Operation) -> Results:
-    operands = of_one_kind(op, lanes.all_of(op.operands))
-    return meaning_of(op)(op, operands)
+    operands = broadcast_scalars(op, lanes.all_of(op.operands))
+    return semantics_of(op)(op, operands)
 
 
 def _load(run: LoopRun, lanes: Lanes, op: memref.LoadOp) -> Results:
@@ -154,7 +154,7 @@ def _load(run: LoopRun, lanes: Lanes, op: memref.LoadOp) -> Results:
         places = _flat_places(lanes, index)
         return (lanes.folded(run.private(op, view).read(view, places, lanes.numbers)),)
     if run.is_written(view):
-        run.note(op, Does.READ, lanes, view, _flat_places(lanes, index))
+        run.note(op, AccessKind.READ, lanes, view, _flat_places(lanes, index))
     return (read(view, places_of(index), run.agent.actor(op)),)
 
 
@@ -165,7 +165,7 @@ def _store(run: LoopRun, lanes: Lanes, op: memref.StoreOp) -> Results:
         run.private(op, view).write(view, places, values, lanes.numbers)
         return ()
     write(view, places, values, run.agent.actor(op))
-    run.note(op, Does.WRITE, lanes, view, places, values)
+    run.note(op, AccessKind.WRITE, lanes, view, places, values)
     return ()
 
 
@@ -174,7 +174,7 @@ def _atomic_add(run: LoopRun, lanes: Lanes, op: AtomicAddOp) -> Results:
     view, places = cast("View", lanes.get(op.buffer)), _flat_places(lanes, lanes.all_of(op.indices))
     values = lanes.flat(lanes.get(op.value), op.value.type)
     add(view, places, values, run.agent.actor(op))
-    run.note(op, Does.UPDATE, lanes, view, places)
+    run.note(op, AccessKind.UPDATE, lanes, view, places)
     return ()
 
 

@@ -23,7 +23,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 Numbers = NDArray[np.int64]
 
 
-class Does(IntEnum):
+class AccessKind(IntEnum):
     """What an iteration does to an element."""
 
     READ = 0
@@ -31,7 +31,7 @@ class Does(IntEnum):
     UPDATE = 2
 
 
-_VERBS = {Does.READ: "reads", Does.WRITE: "writes", Does.UPDATE: "updates"}
+_VERBS = {AccessKind.READ: "reads", AccessKind.WRITE: "writes", AccessKind.UPDATE: "updates"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Event:
     """What some iterations did at one operation: an element each, at byte `offsets`."""
 
     op: Operation
-    does: Does
+    does: AccessKind
     iterations: Numbers
     offsets: Numbers
     itemsize: int
@@ -82,18 +82,18 @@ class Log:
         rows = _columns(events)
         starts = np.flatnonzero(np.diff(rows.offsets, prepend=-1))
         several = _differs(rows.iterations, starts)
-        plain = np.logical_or.reduceat(rows.does == Does.WRITE, starts)
+        plain = np.logical_or.reduceat(rows.does == AccessKind.WRITE, starts)
         mixed = _differs(rows.does, starts)
-        changed = _differs(np.where(rows.does == Does.WRITE, rows.bits, 0), starts)
+        changed = _differs(np.where(rows.does == AccessKind.WRITE, rows.bits, 0), starts)
         is_race = several & (mixed | (plain & changed))
         ends = [*starts[1:], len(rows.offsets)]
         for group in np.flatnonzero(is_race):
             pair = _pair(rows, int(starts[group]), int(ends[group]))
             if pair is not None:
-                return self._told(memory, events, rows, pair)
+                return self._records_of(memory, events, rows, pair)
         return None
 
-    def _told(
+    def _records_of(
         self, memory: Memory, events: Sequence[Event], rows: _Columns, pair: tuple[int, int]
     ) -> SimulationError:
         ops = [events[int(rows.events[row])] for row in pair]
@@ -105,8 +105,8 @@ class Log:
             verbs = [_VERBS[event.does] for event in ops]
             text = f"iteration {who[1]} {verbs[1]} what iteration {who[0]} of its loop {verbs[0]}"
         verb = _VERBS[ops[0].does]
-        story = note(ops[0].op, f"iteration {who[0]} {verb} it here")
-        return fault(ops[1].op, f"race on {place}: {text}", notes=[story])
+        other = note(ops[0].op, f"iteration {who[0]} {verb} it here")
+        return fault(ops[1].op, f"race on {place}: {text}", notes=[other])
 
     def _iteration(self, number: int) -> list[int]:
         return [int(i) for i in np.unravel_index(number, self._extents)]
@@ -114,7 +114,7 @@ class Log:
 
 def _is_alone(event: Event) -> bool:
     """Whether nobody else touches what each iteration touches, or all only read or update."""
-    if event.does is not Does.WRITE:
+    if event.does is not AccessKind.WRITE:
         return True
     return ascends(event.offsets) or len(np.unique(event.offsets)) == len(event.offsets)
 
@@ -156,7 +156,7 @@ def _differs(values: NDArray[np.generic], starts: Numbers) -> NDArray[np.bool_]:
 def _pair(rows: _Columns, start: int, end: int) -> tuple[int, int] | None:
     """Two rows of a group that are in each other's way; the one that is at fault comes last."""
     for first in range(start, end):
-        if rows.does[first] == Does.READ:
+        if rows.does[first] == AccessKind.READ:
             continue
         for second in range(start, end):
             if _conflict(rows, first, second):
@@ -169,4 +169,4 @@ def _conflict(rows: _Columns, first: int, second: int) -> bool:
         return False
     if rows.does[first] != rows.does[second]:
         return True
-    return bool(rows.does[first] == Does.WRITE and rows.bits[first] != rows.bits[second])
+    return bool(rows.does[first] == AccessKind.WRITE and rows.bits[first] != rows.bits[second])

@@ -34,7 +34,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
 from tileas_xdsl.interpreters.tile.numerics.integers import width_of
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tile_window import (
     access_of,
-    before_looking,
+    before_polling,
     padding_tile,
 )
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
@@ -92,7 +92,7 @@ class Places:
 
     @property
     def name(self) -> str:
-        """The memories, as stories call them."""
+        """The names of the memories in diagnostics."""
         return ", ".join(part.view.memory.name for part in self.parts) or "nothing"
 
     def seen(self) -> Array:
@@ -190,7 +190,7 @@ def _inside(place: Place) -> Array:
     return found
 
 
-def _gathered(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Places:
+def _joined(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Places:
     """Where scattered elements are; what is out of bounds is not accessed."""
     shape = shape_of(tile)
     assert shape is not None
@@ -247,7 +247,7 @@ def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
     """Read through pointers or at coordinates; may acquire."""
     yield from after(agent, op, op.token)
     place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
-    yield from before_looking(op, access, place.name, place.seen)
+    yield from before_polling(op, access, place.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
     return single_result(values, op.loaded_type()), *token_of(agent, op.out_token)
@@ -304,8 +304,8 @@ def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tu
 def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> Steps:
     """Read scattered elements."""
     yield from after(agent, op, op.token)
-    place, access = _gathered(agent, op, op.result.type), access_of(op.mem_semantic)
-    yield from before_looking(op, access, place.name, place.seen)
+    place, access = _joined(agent, op, op.result.type), access_of(op.mem_semantic)
+    yield from before_polling(op, access, place.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
     return values, *token_of(agent, op.out_token)
@@ -314,14 +314,14 @@ def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> St
 def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -> Steps:
     """Write scattered elements; where two meet, the last one is kept."""
     yield from after(agent, op, op.token)
-    place = _gathered(agent, op, op.value.type)
+    place = _joined(agent, op, op.value.type)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
     place.write(values, agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.scalar)
     return token_of(agent, op.out_token)
 
 
-SCATTERED_MEMORY = Language(
+GATHER_SCATTER = Language(
     effects={AsyncLoadOp: async_load, AsyncStoreOp: async_store},
     behaviours={
         GatherLoadOp: gather_load,

@@ -26,7 +26,7 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import
 )
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tile_window import (
     atomic_access,
-    before_looking,
+    before_polling,
 )
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
     after,
@@ -76,7 +76,7 @@ def _update(agent: TileAgent, op: PointedAtomicOp, update: Update) -> Steps:
     wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
     places = pointed(agent, op, agent.value_of(op.base), op.element, wanted)
     access = atomic_access(op.mem_semantic)
-    yield from before_looking(op, access, places.name, places.seen)
+    yield from before_polling(op, access, places.name, places.seen)
     old, actor = np.array(unspecified(shape, op.element)).reshape(-1), agent.actor(op)
     for place in places.parts:
         for chosen, positions in _rounds(place):
@@ -96,4 +96,4 @@ def _rounds(place: Place) -> Iterator[tuple[Array, tuple[Array, ...]]]:
         left, places = np.delete(left, first), np.delete(places, first)
 
 
-POINTED_ATOMICS = Language(behaviours={AtomicCasOp: atomic_cas, AtomicRmwOp: atomic_rmw})
+POINTER_ATOMICS = Language(behaviours={AtomicCasOp: atomic_cas, AtomicRmwOp: atomic_rmw})

@@ -53,10 +53,12 @@ def atomic_access(semantic: MemSemanticAttr | None) -> Access:
     return replace(access_of(semantic), is_strong=True, updates=True)
 
 
-def before_looking(op: Operation, access: Access, name: str, sight: Callable[[], Array]) -> Steps:
+def before_polling(
+    op: Operation, access: Access, name: str, observed: Callable[[], Array]
+) -> Steps:
     """A strong access may look for what others write: it lets them go on first."""
     if access.is_strong:
-        yield Wait(lambda: True, f"{name} to change", op, sight=lambda: sight().tobytes())
+        yield Wait(lambda: True, f"{name} to change", op, observed=lambda: observed().tobytes())
     return ()
 
 

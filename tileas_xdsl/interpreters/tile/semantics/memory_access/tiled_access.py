@@ -30,7 +30,7 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.atomic_update import 
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tile_window import (
     access_of,
     atomic_access,
-    before_looking,
+    before_polling,
     check_in_bounds,
     padding_tile,
     read_window,
@@ -39,7 +39,7 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.tile_window import (
     write_window,
 )
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
-from tileas_xdsl.interpreters.tile.synchronization.pipelines import note_reader, slot_filled
+from tileas_xdsl.interpreters.tile.synchronization.pipelines import register_reader, slot_filled
 
 COPIES = "copies"
 """The engine of asynchronous copies that are not TMA."""
@@ -119,7 +119,7 @@ def tiled_load(agent: TileAgent, op: TiledLoadOp, inputs: Sequence[Any]) -> Step
     tile = op.loaded_type()
     window = _window(agent, op, tile)
     mask, access = value_of(agent, op.mask), access_of(op.mem_semantic)
-    yield from before_looking(op, access, window.memory.name, lambda: seen_through(window))
+    yield from before_polling(op, access, window.memory.name, lambda: seen_through(window))
     values = read_window(window, agent.actor(op), access, _rest(op, tile), mask)
     agent.work(op, cost_of(agent, window, window.shape))
     return values, *token_of(agent, op.out_token)
@@ -145,7 +145,7 @@ def async_tiled_load(
         latency=cost,
         after=tokens_of(agent, op.token),
     )
-    note_reader(agent, window, task)
+    register_reader(agent, window, task)
     return token, *(() if op.out_token is None else (token,))
 
 
@@ -169,7 +169,7 @@ def tiled_atomic_rmw(agent: TileAgent, op: TiledAtomicRmwOp, inputs: Sequence[An
         as_tile(agent.value_of(op.value), agent.actor(op)),
         atomic_access(op.mem_semantic),
     )
-    yield from before_looking(op, access, window.memory.name, lambda: seen_through(window))
+    yield from before_polling(op, access, window.memory.name, lambda: seen_through(window))
     old = unspecified(window.shape, window.element)
     if (found := window.clipped()) is not None:
         inside, place = found
@@ -219,7 +219,7 @@ def async_copy(agent: TileAgent, op: AsyncCopyOp, inputs: Sequence[Any]) -> tupl
         latency=agent.latencies.load(size),
         stage=None if filled is None else filled[0].index,
     )
-    note_reader(agent, source, task)
+    register_reader(agent, source, task)
     if filled is not None:
         filled[0].copies.append(task)
         filled[0].filling.append(token)

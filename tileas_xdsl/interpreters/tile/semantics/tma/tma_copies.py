@@ -44,7 +44,7 @@ from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToke
 from tileas_xdsl.interpreters.tile.synchronization.pipeline_stages import Slot
 from tileas_xdsl.interpreters.tile.synchronization.pipelines import (
     Pipeline,
-    note_reader,
+    register_reader,
     slot_filled,
 )
 
@@ -182,8 +182,8 @@ def _announce(
     given = number_of(op.tx_count)
     announced = size if given is None else given
     if filled is not None:
-        slot, lap = filled
-        slot.check_filling(agent.who, lap)
+        slot, phase = filled
+        slot.check_filling(agent.who, phase)
         slot.issued += size
         if slot.announced is None:
             slot.full.expect_tx(announced * group, agent.name, agent.now)
@@ -217,11 +217,11 @@ def _tell(
     blocks: Sequence[Block], filled: tuple[Slot, int], size: int, actor: Actor, task: Task
 ) -> None:
     """The barriers of the stage, in every block it landed in, hear of the bytes."""
-    slot, lap = filled
+    slot, phase = filled
     pipeline = _pipeline_of(blocks, slot)
     for block in blocks:
         there = slot if pipeline is None else block.pipelines[pipeline.key].slots[slot.index]
-        there.deliver(size, lap, actor, task.ended)
+        there.deliver(size, phase, actor, task.ended)
 
 
 def _pipeline_of(blocks: Sequence[Block], slot: Slot) -> Pipeline | None:
@@ -256,7 +256,7 @@ def _store(
         latency=agent.latencies.bulk_store(size),
         busy=agent.latencies.bulk_store(size) - agent.latencies.bulk_store(0),
     )
-    note_reader(agent, source, task)
+    register_reader(agent, source, task)
     agent.work(op, agent.latencies.arrive)
     return (token,)
 
