@@ -45,7 +45,7 @@ from tileas_xdsl.dialects.cute.values import (
     symbol,
 )
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle
-from tileas_xdsl.layout.symbols import Expression, Unknown, evaluate
+from tileas_xdsl.layout.expr.expression import Expression, Variable, evaluate
 
 Leaf = Callable[[Any], Any]
 
@@ -112,7 +112,7 @@ def _numbers(shape: Any, value: Any) -> Iterable[Any]:
             return numbers(value)
 
 
-def _value_of(operands: Sequence[SSAValue], args: PythonValues) -> Callable[[Unknown], int]:
+def _value_of(operands: Sequence[SSAValue], args: PythonValues) -> Callable[[Variable], int]:
     """Return the function from dynamic leaves to their numbers, for these arguments."""
     found: dict[SSAValue, list[int]] = {}
     for operand, arg in zip(operands, args, strict=True):
@@ -120,7 +120,7 @@ def _value_of(operands: Sequence[SSAValue], args: PythonValues) -> Callable[[Unk
         pairs = zip(numbers(shape), _numbers(shape, arg), strict=True)
         found[operand] = [number for leaf, number in pairs if isinstance(leaf, Expression)]
 
-    def value_of(leaf: Unknown) -> int:
+    def value_of(leaf: Variable) -> int:
         owner, index = place_of(leaf)
         return found[owner][index]
 
