@@ -1,4 +1,4 @@
-"""A launch in several processes: each runs some of the clusters on the same arrays.
+"""A launch on several processes: each runs some of the clusters on shared arrays.
 
 Blocks that hand data to one another run in one process; others may only meet on a race, which is
 looked for when all have ended.
@@ -43,7 +43,7 @@ class Launch(Protocol):
 
 @dataclass(frozen=True)
 class _Share:
-    """What a process sends back; operations are told by their place in the kernel."""
+    """The result of a process; operations are identified by their index in the kernel."""
 
     cycles: int
     operations: int
@@ -51,7 +51,7 @@ class _Share:
     trace: Trace
     printed: str
     records: Sequence[Sequence[tuple[Record, int | None]]]
-    """By argument, the accesses that other processes must not meet."""
+    """By argument, the accesses that those of other processes must not conflict with."""
 
 
 def can_fork() -> bool:
@@ -121,7 +121,7 @@ def _pool(context: Any, jobs: int) -> Any:
 
 
 _inherited: dict[str, Launch] = {}
-"""What forked processes run: they inherit it, since IR is not sent through pipes."""
+"""The launch that forked processes inherit, since IR is not sent through pipes."""
 
 
 def _run_share(clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError:
@@ -150,7 +150,7 @@ def _records_of(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Rec
 def _check_races(
     launch: Launch, records: Sequence[Sequence[Sequence[tuple[Record, int | None]]]]
 ) -> None:
-    """No block writes what a block of another process touches."""
+    """Report a block that writes what a block of another process accesses."""
     operations = list(launch.kernel.walk())
     for number, memory in enumerate(launch.arguments.memories):
         shares = [share[number] for share in records]

@@ -18,7 +18,7 @@ from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE
 
 PATIENCE = 100
-"""So many rounds a loop goes on before it lets others run between two of them."""
+"""Iterations of a loop after which it lets other processes run between two of them."""
 
 _SCALARS: tuple[type, ...] = (int, float, np.generic)
 
@@ -40,7 +40,7 @@ def run_if(agent: AgentInterpreter, op: scf.IfOp, inputs: Sequence[Any]) -> Step
 
 
 def run_while(agent: AgentInterpreter, op: scf.WhileOp, inputs: Sequence[Any]) -> Steps:
-    """`scf.while`: the first region decides and hands values to the second, or out.
+    """`scf.while`: the first region decides, and passes values to the second or out.
 
     One that goes round and round lets the others run, for it may look for what they write.
     """
@@ -57,7 +57,7 @@ def run_while(agent: AgentInterpreter, op: scf.WhileOp, inputs: Sequence[Any]) -
 
 
 def _observed(value: Any) -> object:
-    """What is the same as before if nothing changed; of a tile that is not known."""
+    """Return the value of a scalar for comparison; tiles never compare equal."""
     return value if isinstance(value, _SCALARS) else object()
 
 

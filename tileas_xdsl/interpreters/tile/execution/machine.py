@@ -41,7 +41,7 @@ class ResourceError(RuleBroken):
 
 @dataclass
 class Device:
-    """What all blocks of a launch have in common."""
+    """The state that all blocks of a launch share."""
 
     module: ModuleOp
     program: KernelFacts
@@ -56,7 +56,7 @@ class Device:
     memories: Sequence[Memory] = ()
     """The arrays that the kernel takes and the globals, by ascending addresses."""
     printed: list[str] = field(default_factory=list[str])
-    """What blocks have printed, in the order in which they did."""
+    """The text that blocks have printed, in order."""
 
     @property
     def has_one_block(self) -> bool:
@@ -87,7 +87,7 @@ class Block:
 
     @property
     def title(self) -> str:
-        """The block as traces call it."""
+        """The name of the block in traces."""
         return f"block {self.index}"
 
     @property
@@ -110,7 +110,7 @@ class Block:
         return self.cluster[first : first + group]
 
     def key_of(self, op: Operation | SSAValue, agent: str) -> tuple[Any, ...]:
-        """What the next thing that `op` makes is called in every block of the cluster."""
+        """Return a key of the next object that `op` makes, equal in all blocks of the cluster."""
         maker = (op, agent.removeprefix(self.prefix))
         self._made[maker] += 1
         return (*maker, self._made[maker])
@@ -124,7 +124,7 @@ class Block:
         element: Attribute,
         space: Space,
     ) -> View:
-        """New memory that nobody has written; `ResourceError` where there is none left."""
+        """Allocate unwritten memory; raise `ResourceError` where the space is exhausted."""
         if space is Space.SMEM:
             self._account(owner, shape, element)
         data = np.zeros(tuple(shape), dtype_of(element))
@@ -136,7 +136,7 @@ class Block:
     def _account(
         self, owner: Operation | SSAValue, shape: Sequence[int], element: Attribute
     ) -> None:
-        """An operation that runs again uses the same shared memory again."""
+        """Return shared memory of an operation: the same again in every execution."""
         bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
         self._shared[owner] = -(-prod(shape) * bits // 8)
         used, most = sum(self._shared.values()), self.device.target.shared_memory_per_block
@@ -146,7 +146,7 @@ class Block:
             )
 
     def engine(self, name: str, *, in_order: bool = False) -> Engine:
-        """The engine of this name; it begins to serve when it is first asked for."""
+        """Return the engine of a name; it starts at its first use."""
         if name not in self.engines:
             engine = Engine(f"{self.prefix}{name}", self.policy, in_order=in_order, title=name)
             engine.on_landed = lambda _, task: self.show_task(name, task)
@@ -155,7 +155,7 @@ class Block:
         return self.engines[name]
 
     def show_task(self, engine: str, task: Task) -> None:
-        """Record what an engine did."""
+        """Record a completed task in the trace."""
         if (trace := self.device.trace) is None:
             return
         kind = "dot" if engine.startswith("tensor core") else "copy"
@@ -164,7 +164,7 @@ class Block:
         trace.add(Span(lane, task.what, task.begun, task.ended, kind, task.stage, detail))
 
     def processes(self) -> list[Process]:
-        """Everything that runs for this block."""
+        """Return all processes of the block."""
         served = [e.process for e in self.engines.values() if e.process is not None]
         return [*[a.process for a in self.agents if a.process is not None], *served]
 
@@ -195,14 +195,14 @@ class TileAgent(AgentInterpreter):
         """Warps of the agent, None where they are not mapped."""
         self.lane = Lane(block.title, name)
         self.children: list[TileAgent] = []
-        """The agents that it has split into, and waits for."""
+        """The agents of an `agent_switch` that it waits for."""
         self.brackets: list[tuple[Any, Any]] = []
-        """The stages that operations around hold: the token they took, the one they hold."""
+        """Stages owned by enclosing operations: the token they took, the one they hold."""
         block.agents.append(self)
 
     @property
     def latencies(self) -> Latencies:
-        """What things cost."""
+        """The latencies of the target."""
         return self.block.device.latencies
 
     @property
@@ -227,7 +227,7 @@ class TileAgent(AgentInterpreter):
         return process
 
     def work(self, op: Operation, cycles: int, *, stage: int | None = None) -> None:
-        """Be busy with an operation."""
+        """Spend the cycles of an operation."""
         began = self.now
         self.spend(cycles)
         if (trace := self.block.device.trace) is not None:
@@ -255,7 +255,7 @@ class TileAgent(AgentInterpreter):
         after: Sequence[AsyncToken] = (),
         stage: int | None = None,
     ) -> tuple[AsyncToken, Task]:
-        """Put work in flight that happens after `after`; its token delivers what `land` gives."""
+        """Issue a task that depends on `after`; return its token, with the results of `land`."""
         token = AsyncToken(what, done=False)
 
         def effect(actor: Actor) -> None:
@@ -282,7 +282,7 @@ class TileAgent(AgentInterpreter):
         return token, task
 
     def wait_for(self, token: AsyncToken, op: Operation) -> Steps:
-        """Wait until a token is done, and learn what those who did the work knew."""
+        """Wait until a token is done and acquire its clock."""
         if not token.done:
             why = ", ".join(dict.fromkeys(token.unfinished()))
             yield Wait(lambda: token.done, why, op, ready_time=lambda: token.ended_at)
@@ -290,7 +290,7 @@ class TileAgent(AgentInterpreter):
         return ()
 
     def view(self, op: Operation, value: Any, element: Attribute, space: Space) -> View:
-        """A value as a window onto memory; a tile becomes memory that was filled before."""
+        """Return a value as a view; a tile becomes initialised memory."""
         if isinstance(value, View):
             return value
         if not is_array(value):
@@ -299,7 +299,7 @@ class TileAgent(AgentInterpreter):
         return View.whole(memory, element)
 
     def destination(self, op: Operation, value: Any) -> View:
-        """Memory that an operation writes to; a fault for a tile that is a mere value."""
+        """Return the view that an operation writes; a fault for a tile that is a value."""
         if not isinstance(value, View):
             raise fault(op, "writes to a tile that is a value and has no memory")
         return value

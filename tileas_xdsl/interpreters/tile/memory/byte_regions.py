@@ -1,4 +1,4 @@
-"""Regions: the bytes of one memory that an access touches, and whether two of them meet.
+"""Regions: the bytes of one memory that an access touches, and whether two of them overlap.
 
 A region is a set of runs of equal length: those of a strided window, or runs at given offsets.
 Whether two regions meet is decided exactly; the usual cases (contiguous ones, windows of one
@@ -39,7 +39,7 @@ class Region:
     def of_window(
         offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int
     ) -> Region:
-        """The bytes of a window; strides are bytes, and not negative."""
+        """Return the region of a view with non-negative strides in bytes."""
         run = itemsize
         outer: list[tuple[int, int]] = []
         high = offset + itemsize
@@ -71,7 +71,7 @@ class Region:
 
     @cached_property
     def starts(self) -> Offsets:
-        """Where the runs begin, ascending."""
+        """The offsets of the runs, ascending."""
         if self._offsets is not None:
             return self._offsets
         starts = np.zeros(1, dtype=np.int64)
@@ -104,7 +104,7 @@ class Region:
         return _runs_meet(self, other)
 
     def first_common(self, other: Region) -> int:
-        """The first byte that both have; they meet."""
+        """Return the first common byte of overlapping regions."""
         mine, theirs = _run_bytes(self), _run_bytes(other)
         return int(np.intersect1d(mine, theirs)[0])
 
@@ -119,7 +119,7 @@ def _strides(outer: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
 
 
 def _windows_meet(a: Region, b: Region) -> bool | None:
-    """Whether windows with the same strides meet; None where they wrap around a stride."""
+    """Return whether views with equal strides overlap; None where one wraps around a stride."""
     mine, theirs = _digits(a), _digits(b)
     if mine is None or theirs is None:
         return None
@@ -143,7 +143,8 @@ def _digits(region: Region) -> list[tuple[int, int]] | None:
 
 
 def _runs_meet(a: Region, b: Region) -> bool:
-    """Whether any run of `a` meets one of `b`: runs of one region are apart, and ascend."""
+    """Return whether any run of `a` overlaps one of `b`; runs of a region are disjoint,
+    ascending."""
     starts, others = a.starts, b.starts
     before = np.searchsorted(others, starts + a.run) - 1
     found = before >= 0

@@ -1,4 +1,4 @@
-"""Globals of a module: memory that every launch begins with anew."""
+"""Globals of a module: memory that every launch initialises anew."""
 
 from __future__ import annotations
 

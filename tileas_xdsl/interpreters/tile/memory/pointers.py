@@ -22,11 +22,11 @@ Semantics: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
 FIRST_ADDRESS = 1 << 32
 
 APART = 1 << 24
-"""Bytes between two arrays, so that a pointer that leaves one does not soon meet another."""
+"""Bytes between two arrays, so that a pointer out of bounds of one is not within another."""
 
 
 def give_addresses(memories: Sequence[Memory]) -> None:
-    """Put memories one behind another, so far apart that none follows another closely."""
+    """Assign addresses to memories, far apart from one another."""
     address = FIRST_ADDRESS
     for memory in memories:
         memory.address = address
@@ -34,7 +34,7 @@ def give_addresses(memories: Sequence[Memory]) -> None:
 
 
 def memory_of(address: int, memories: Sequence[Memory]) -> Memory | None:
-    """The memory that an address is in, or else the one before it; None before all of them."""
+    """Return the memory of an address, or the one before it; None before all of them."""
     found: Memory | None = None
     for memory in memories:
         if memory.address and memory.address <= address:
@@ -43,7 +43,7 @@ def memory_of(address: int, memories: Sequence[Memory]) -> Memory | None:
 
 
 def size_of_pointee(type_: Attribute) -> int:
-    """Bytes of what pointers of a type point to."""
+    """Return the size of the pointee of a pointer type in bytes."""
     pointer = pointer_of(type_)
     assert pointer is not None
     return dtype_of(pointer.pointee).itemsize

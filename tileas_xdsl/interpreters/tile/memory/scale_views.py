@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 
 @dataclass(frozen=True, slots=True)
 class ScaleView(View):
-    """A window of atoms, read as the matrix of their scales, when it is read."""
+    """A view of scale atoms that is loaded as the matrix of their scales."""
 
     numbers: NDArray[np.int64] | None = None
     """`(rows, scales)`, or the transpose for B: which element of the window is there."""
@@ -40,5 +40,5 @@ class ScaleView(View):
         raise ViewError("scales in atoms have no parts")
 
     def write(self, values: Any, actor: Actor, access: Access = WEAK) -> NoReturn:
-        """Whoever fills the atoms writes them as such."""
+        """Refuse writes: scale atoms are written as atoms."""
         raise ViewError("scales in atoms are only read")

@@ -1,4 +1,4 @@
-"""Memory that knows who touched it, so that a race cannot hide, and windows onto it.
+"""Memory that records its accesses and reports races by vector clocks.
 
 A memory is an array of bytes with a record of accesses.  An access must be ordered, by the vector
 clock of whoever makes it, after the accesses it conflicts with; memory that nobody wrote may not be
@@ -31,12 +31,12 @@ class AccessError(RuleBroken):
 
 @dataclass(slots=True)
 class Actor:
-    """Who makes an access: an agent, or an engine on behalf of one."""
+    """The actor of an access: an agent, or an engine on behalf of one."""
 
     name: str
     """The name of the agent or engine in diagnostics."""
     holder: str
-    """The agent on whose behalf: what it holds of pipelines counts."""
+    """The agent on whose behalf it acts, whose ownership of stages applies."""
     clock: Clock
     op: Operation | None = None
     title: str = ""
@@ -45,7 +45,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How strong an access is, and what it hands on."""
+    """The memory semantics of an access, and the clock that it releases."""
 
     is_strong: bool = False
     acquires: bool = False
@@ -60,7 +60,7 @@ WEAK = Access()
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An access that later ones must be ordered after."""
+    """A recorded access; later conflicting ones have to be ordered after it."""
 
     region: Region
     owner: str
@@ -70,12 +70,12 @@ class Record:
     op: Operation | None
 
     def without_op(self) -> Record:
-        """The same, as it can be sent to another process."""
+        """Return a copy without IR, which can be sent to another process."""
         return replace(self, op=None)
 
 
 class Guard(Protocol):
-    """Whoever watches over a part of a memory: a stage of a pipeline."""
+    """Checks the accesses of a part of a memory: a stage of a pipeline."""
 
     @property
     def low(self) -> int:
@@ -88,7 +88,7 @@ class Guard(Protocol):
         ...
 
     def check(self, actor: Actor, *, writes: bool) -> None:
-        """Raise `AccessError` if the actor may not touch this part now."""
+        """Raise `AccessError` if the actor may not access this part now."""
         ...
 
 
@@ -104,9 +104,9 @@ class Memory:
     """Memory that was filled before the kernel began: all of it may be read."""
     guards: list[Guard] = field(default_factory=list["Guard"])
     key: tuple[Any, ...] = ()
-    """What names the same memory in the other blocks of a cluster."""
+    """The key of the corresponding memory in the other blocks of a cluster."""
     address: int = 0
-    """Where pointers find it; 0 where none point to it."""
+    """Its address; 0 where pointers cannot point to it."""
 
     def __post_init__(self) -> None:
         assert self.data.flags.c_contiguous
@@ -117,16 +117,16 @@ class Memory:
         self._released: list[tuple[Region, Knowledge]] = []
 
     def replace(self, data: NDArray[Any]) -> None:
-        """Keep the elements elsewhere from now on; `data` has the same ones."""
+        """Replace the storage; `data` has the same elements."""
         self.data = data
         self.bytes = data.reshape(-1).view(np.uint8)
 
     def records(self) -> Sequence[Record]:
-        """The accesses that later ones must be ordered after."""
+        """Return the recorded accesses."""
         return [*self._writes, *self._reads]
 
     def forget(self) -> None:
-        """Begin anew without any access."""
+        """Drop all recorded accesses."""
         self._writes, self._reads, self._released = [], [], []
 
     @property
@@ -135,7 +135,7 @@ class Memory:
         return self.bytes.size
 
     def check_read(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
-        """Check and record a read; `AccessError` for one that is unordered or finds nothing."""
+        """Check and record a read; raise `AccessError` for a race or an uninitialised read."""
         if access.acquires:
             self._acquire(region, actor.clock)
         self._check_order(self._writes, region, actor, access, "reads what", "wrote")
@@ -143,7 +143,7 @@ class Memory:
         self._record(self._reads, region, actor, access, is_write=False)
 
     def check_write(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
-        """Check and record a write; `AccessError` where others may still read or write."""
+        """Check and record a write; raise `AccessError` for a race."""
         if access.acquires:
             self._acquire(region, actor.clock)
         self._check_order(self._writes, region, actor, access, "overwrites what", "wrote")
@@ -163,7 +163,7 @@ class Memory:
         return self._window(self._written, region).reshape(-1)
 
     def mark(self, written: NDArray[np.bool_]) -> None:
-        """Say which bytes of a new memory are set, in order."""
+        """Set which bytes of a new memory are initialised, in order."""
         self._written = written.copy()
 
     def _check_order(

@@ -21,11 +21,11 @@ from tileas_xdsl.interpreters.tile.memory.tracked_memory import WEAK, Access, Ac
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of
 
 Range: TypeAlias = tuple[int, int]
-"""The first index and the one behind the last."""
+"""A half-open interval of indices."""
 
 
 class ViewError(RuleBroken):
-    """A window that a memory does not have; the message is a sentence."""
+    """A view outside of its memory; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class View:
     valid: tuple[Range, ...]
     """By dimension, the indices that have an element."""
     lease: Guard | None = None
-    """The stage of a pipeline that this is a window of, as it was handed out."""
+    """The ownership of the pipeline stage that this is a view of."""
     stored_as: np.dtype[Any] | None = None
     """The numpy type of an element, where it is known already."""
 
@@ -103,7 +103,7 @@ class View:
         )
 
     def leased(self, lease: Guard) -> View:
-        """The same window as a stage of a pipeline hands it out."""
+        """Return the view with the ownership of a pipeline stage."""
         return View(
             self.memory,
             self.offset,
@@ -157,7 +157,7 @@ class View:
         self.array()[...] = values
 
     def copied(self, actor: Actor) -> View:
-        """A memory of its own with the same elements, those that nobody wrote left unset."""
+        """Return a copy in memory of its own; uninitialised elements stay so."""
         self._check_lease(actor, writes=False)
         region = self.region()
         written = self.memory.check_copy(region, actor)

@@ -1,4 +1,4 @@
-"""Agents, grids and barriers: who runs a body, where in the grid, and who meets whom."""
+"""Agents, grid queries and barriers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AXES = "xyz"
 
 
 def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> Steps:
-    """Each body runs as an agent of its own; what follows comes after all of them."""
+    """Run each region as an agent of its own; join them all."""
     if OPEN_BOUNDARY in op.attributes:
         raise fault(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
     known, warps = agent.clock.snapshot(), op.agent_warps
@@ -62,24 +62,24 @@ def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> 
 
 
 def block_id(agent: TileAgent, op: gpu.BlockIdOp, inputs: Sequence[Any]) -> tuple[int]:
-    """Where in the grid the block is."""
+    """Return the block's index in the grid along an axis."""
     return (agent.block.index[AXES.index(str(op.dimension.data))],)
 
 
 def grid_dim(agent: TileAgent, op: gpu.GridDimOp, inputs: Sequence[Any]) -> tuple[int]:
-    """How many blocks the grid has along an axis."""
+    """Return the number of blocks of the grid along an axis."""
     return (agent.block.device.grid[AXES.index(str(op.dimension.data))],)
 
 
 def _leaves(agent: TileAgent) -> Sequence[TileAgent]:
-    """Who an agent has split into; those that have ended are there until all have."""
+    """Yield the agents without children below an agent, until all have ended."""
     if not agent.children:
         return [agent]
     return [leaf for child in agent.children for leaf in _leaves(child)]
 
 
 def barrier(agent: TileAgent, op: gpu.BarrierOp, inputs: Sequence[Any]) -> Steps:
-    """All agents of the block meet: barrier 0, for all of its threads.
+    """Synchronise all agents of the block: barrier 0, for all of its threads.
 
     An agent that has ended waits for its siblings, not on the barrier: its threads are missing.
     """
@@ -115,14 +115,14 @@ def dim(agent: TileAgent, op: memref.DimOp, inputs: Sequence[Any]) -> tuple[int]
 
 
 def pragma(agent: TileAgent, op: PragmaOp, inputs: Sequence[Any]) -> Steps:
-    """Directives have no meaning; the body runs."""
+    """Run the body; directives have no semantics."""
     if op.body is None:
         return ()
     return (yield from agent.run_region(op.body))
 
 
 def _claim(agent: TileAgent, axes: int, with_validity: bool) -> tuple[Any, ...]:
-    """The place of a block that has not begun: its ids, -1 where there is none."""
+    """Claim a block that has not started: return its ids, -1 where there is none."""
     block = agent.block
     if len(block.cluster) > 1:
         raise RuleBroken("the place of a block is not taken by one of a cluster")
@@ -132,14 +132,14 @@ def _claim(agent: TileAgent, axes: int, with_validity: bool) -> tuple[Any, ...]:
 
 
 def cancel(agent: TileAgent, op: CancelNextProgramIdOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """Take the place of the next block."""
+    """Claim the next block of the grid."""
     return _claim(agent, len(op.program_ids), op.valid is not None)
 
 
 def async_cancel(
     agent: TileAgent, op: AsyncCancelNextProgramIdOp, inputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Take the place of the next block; the token delivers which."""
+    """Claim the next block of the grid; the token delivers its ids."""
     types = delivered_types(op.token.type)
     with_validity = len(types) > 1 and str(types[-1]) == "i1"
     claimed = _claim(agent, len(types) - with_validity, with_validity)

@@ -1,4 +1,4 @@
-"""Products, reductions, scans and generated tiles, by agents and by their tensor cores."""
+"""Dots, reductions, scans and generated tiles, by agents and by their tensor cores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import RunBody, Va
 
 
 def _cycles(agent: TileAgent, op: Operation, a: Attribute, b: Attribute) -> int:
-    """Cycles of the product of tiles of these types."""
+    """Return the cycles of a dot of tiles of these types."""
     (*batch, m, k), element = tile_type(a)
     n = tile_type(b)[0][-1]
     count = batch[0] if batch else 1
@@ -40,14 +40,14 @@ def _cycles(agent: TileAgent, op: Operation, a: Attribute, b: Attribute) -> int:
 
 
 def _element(op: Operation, element: Attribute) -> str:
-    """What the instruction multiplies: tf32 may be held as f32."""
+    """Return the element type that the instruction multiplies: tf32 may be stored as f32."""
     atom = getattr(op, "atom", None)
     data = None if atom is None else atom.data
     return data.a if isinstance(data, MmaAtom) else element_name(element)
 
 
 def dot(agent: TileAgent, op: DotOp, inputs: Sequence[Any]) -> tuple[Array]:
-    """A product, waited for."""
+    """Run a synchronous dot."""
     a, b, c = [as_tile(value, agent.actor(op)) for value in inputs]
     result = dot_value(op, a, b, c)
     agent.work(op, _cycles(agent, op, op.a.type, op.b.type))
@@ -55,7 +55,7 @@ def dot(agent: TileAgent, op: DotOp, inputs: Sequence[Any]) -> tuple[Array]:
 
 
 def async_dot(agent: TileAgent, op: AsyncDotOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
-    """Begin a product; those of one agent run in order, and read their operands when they run."""
+    """Issue a dot; those of an agent run in order, and read their operands when they run."""
     a, b, c = inputs
     earlier = [c] if isinstance(c, AsyncToken) else []
 
@@ -82,21 +82,21 @@ def async_dot(agent: TileAgent, op: AsyncDotOp, inputs: Sequence[Any]) -> tuple[
 
 
 def _stage_of(*operands: Any) -> int | None:
-    """The stage that an operand is a window of."""
+    """Return the pipeline stage that an operand is a view of."""
     leases = [value.lease for value in operands if isinstance(value, View)]
     stages = [lease.slot.index for lease in leases if isinstance(lease, ConsumerLease)]
     return stages[0] if stages else None
 
 
 def scaled_mma(agent: TileAgent, op: BlockScaledMmaOp, inputs: Sequence[Any]) -> tuple[Array]:
-    """A product of scaled blocks."""
+    """Run a block-scaled MMA."""
     result = block_scaled_mma(op, [as_tile(value, agent.actor(op)) for value in inputs])
     agent.work(op, _cycles(agent, op, op.a.type, op.b.type))
     return result
 
 
 def _run_at_once(agent: TileAgent, region: Region, args: Sequence[Any]) -> tuple[Any, ...]:
-    """Run a body that waits for nobody."""
+    """Run a body that must not wait."""
     steps = agent.run_region(region, args)
     try:
         wait = next(steps)
@@ -110,16 +110,16 @@ def _value_of(agent: TileAgent, op: Operation, value: Any) -> Any:
 
 
 Combine: TypeAlias = Callable[[Any, Sequence[Array], ValueOf, RunBody], tuple[Array, ...]]
-"""What makes results of sources."""
+"""A reduction or a scan of source tiles."""
 
 
 def reduce(agent: TileAgent, op: ReduceOp, inputs: Sequence[Any]) -> tuple[Array, ...]:
-    """Tiles without a dimension."""
+    """Run `nv_tileas.reduce`."""
     return _combined(agent, op, inputs, reduce_tiles)
 
 
 def scan(agent: TileAgent, op: ScanOp, inputs: Sequence[Any]) -> tuple[Array, ...]:
-    """Tiles of running combinations."""
+    """Run `nv_tileas.scan`."""
     return _combined(agent, op, inputs, scan_tiles)
 
 
@@ -138,7 +138,7 @@ def _combined(
 
 
 def generate(agent: TileAgent, op: GenerateOp, inputs: Sequence[Any]) -> tuple[Array]:
-    """A tile of what the body computes from coordinates."""
+    """Run `nv_tileas.generate`."""
     result = generate_tile(
         op,
         lambda value: _value_of(agent, op, value),

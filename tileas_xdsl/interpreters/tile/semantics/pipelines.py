@@ -53,12 +53,12 @@ from tileas_xdsl.interpreters.tile.synchronization.pipelines import (
     arrive_after,
 )
 
-RegisterContents: TypeAlias = Generator[Wait, None, PipelineToken]
-"""What waits on its way to holding a stage."""
+StageAcquisition: TypeAlias = Generator[Wait, None, PipelineToken]
+"""A generator that waits and then owns a stage."""
 
 
 def create_pipeline(agent: TileAgent, op: CreatePipelineOp, inputs: Sequence[Any]) -> Steps:
-    """Two barriers for each stage; blocks that share loads begin together."""
+    """Create two mbarriers for each stage; blocks that share loads synchronise first."""
     view = agent.destination(op, inputs[0])
     block, program = agent.block, agent.block.device.program
     key = block.key_of(op, agent.name)
@@ -124,7 +124,7 @@ def _slot(pipeline: Pipeline, iterator: StageIterator) -> Slot:
 
 def _acquire(
     agent: TileAgent, op: Operation, token: PipelineToken, iterator: StageIterator
-) -> RegisterContents:
+) -> StageAcquisition:
     """Wait until the stage is empty, and own it."""
     token.use(agent.who, "producer")
     slot, phase = _slot(token.pipeline, iterator), iterator.phase
@@ -152,7 +152,7 @@ def _barrier_wait(slot: Slot, barrier: MBarrier, parity: int, why: str, op: Oper
 
 def _await_full(
     agent: TileAgent, op: StageOp, token: PipelineToken, iterator: StageIterator
-) -> RegisterContents:
+) -> StageAcquisition:
     """Wait until the stage is published, as one of its consumers."""
     consumer = _consumer(op)
     token.use(agent.who, "consumer", consumer)
@@ -341,7 +341,7 @@ def consumer_read(agent: TileAgent, op: ConsumerReadOp, inputs: Sequence[Any]) -
 
 
 def consumer_release(agent: TileAgent, op: ConsumerReleaseOp, inputs: Sequence[Any]) -> Any:
-    """Hand the stage back."""
+    """Release the stage."""
     token: PipelineToken = inputs[0]
     if token.slot is None:
         raise ProtocolError(f"{agent.who} releases a stage of {token.pipeline.name} twice")
@@ -377,7 +377,7 @@ def _tells_barriers(task: Task) -> bool:
 
 
 def yielded(op: PipelineYieldOp, inputs: Sequence[Any]) -> ReturnedValues:
-    """What the body gives."""
+    """Return what the body yields."""
     return ReturnedValues(tuple(inputs))
 
 

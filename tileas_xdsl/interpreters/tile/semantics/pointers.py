@@ -1,4 +1,4 @@
-"""Arrays behind pointers, and what is assumed of values."""
+"""Arrays behind pointers, assumptions, and addresses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _count(agent: TileAgent, number: SSAValue | int) -> int:
 
 
 def assume(op: AssumeOp, inputs: Sequence[Any]) -> tuple[Any]:
-    """The value; a fault where what is assumed does not hold."""
+    """Return the value; a fault where the assumption does not hold."""
     value, fact = inputs[0], op.fact
     if isinstance(fact, BoundedAttr):
         _check_bounds(op, value, fact)
@@ -137,7 +137,7 @@ def get_global(agent: TileAgent, op: GetGlobalOp, inputs: Sequence[Any]) -> tupl
 
 
 def _same(agent: TileAgent, op: Operation, inputs: Sequence[Any]) -> tuple[Any]:
-    """Addresses are integers."""
+    """Return the address: pointers are integers."""
     return (inputs[0],)
 
 

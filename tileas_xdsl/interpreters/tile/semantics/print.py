@@ -1,4 +1,4 @@
-"""What a kernel prints."""
+"""Text that kernels print."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def printed(agent: TileAgent, op: PrintOp, inputs: Sequence[Any]) -> Steps:
 
 
 def _passed(agent: TileAgent, conversion: Conversion, value: SSAValue) -> Any:
-    """The numbers that a format gets: integers as it reads them, truth as 0 and 1."""
+    """Return the arguments of a format: integers by its conversions, booleans as 0 and 1."""
     found = np.asarray(agent.value_of(value))
     if conversion.is_float:
         return found.astype(np.float64)

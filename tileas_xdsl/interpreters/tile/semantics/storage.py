@@ -1,4 +1,4 @@
-"""Tiles as memory: new ones, windows of them, and parts; tiles that are values stay values."""
+"""Tiles in memory: allocation, views and slices; tiles that are values stay values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tileas_xdsl.interpreters.tile.tensor_ops.layout_encoding import check_encod
 
 
 def alloc_tensor(agent: TileAgent, op: AllocTensorOp, inputs: Sequence[Any]) -> tuple[View]:
-    """New memory; nobody has written it."""
+    """Allocate uninitialised memory."""
     type_ = op.result.type
     check_encoding(op, type_)
     space = space_of(type_) or Space.RMEM
@@ -115,7 +115,7 @@ def _delivered(value: Any, actor: Actor) -> Any:
 
 
 def view(agent: TileAgent, op: ViewOp, inputs: Sequence[Any]) -> tuple[Any]:
-    """Another window onto the same memory."""
+    """Return another view of the same memory."""
     if not isinstance(inputs[0], View):
         return reshaping.view(op, inputs)
     if isinstance(inputs[0], ScaleView):

@@ -19,7 +19,7 @@ from tileas_xdsl.interpreters.tile.synchronization.pipelines import published
 
 
 def create_none(agent: TileAgent, op: CreateNoneOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
-    """Whoever waits goes on at once; as a barrier it stands for the loads that will use it."""
+    """Return a completed token; as a barrier it stands for the loads that will use it."""
     return (finished("nothing"),)
 
 

@@ -28,7 +28,7 @@ class NamedBarrier:
         self.generation = 0
         """The number of completed generations."""
         self.threads = 0
-        """The threads that meet in the generation in progress; 0 before the first of them."""
+        """The expected threads of the current generation; 0 before the first arrival."""
         self.arrived = 0
         self.released_clock: dict[str, int] = {}
         self.completed_at = 0
@@ -57,11 +57,11 @@ class NamedBarrier:
         return number
 
     def passed(self, number: int) -> bool:
-        """Whether all of a generation have come."""
+        """Return whether a generation has completed."""
         return self.generation > number
 
     def missing(self) -> str:
-        """What the generation in progress waits for."""
+        """Return what the current generation waits for, in words."""
         come = ", ".join(f"{who} ({threads})" for who, threads in self._here.items()) or "nobody"
         return f"{self.threads - self.arrived} of {self.threads} threads; here: {come}"
 

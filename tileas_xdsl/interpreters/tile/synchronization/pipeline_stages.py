@@ -25,7 +25,7 @@ class ProtocolError(RuleBroken):
 
 
 class State(Enum):
-    """What becomes of a stage; published ones can be read once `full` has completed."""
+    """The state of a stage; a published one can be read once `full` has completed."""
 
     FREE = "free"
     FILLING = "being filled"
@@ -79,7 +79,7 @@ class Slot:
         return f"stage {self.index} of {self.pipeline}"
 
     def acquire(self, agent: str, phase: int) -> None:
-        """The producer owns the stage, after `empty` let it pass."""
+        """Acquire the stage for its producer, after its wait for `empty`."""
         if self.empty.phase != phase:
             raise self._stale(agent, self.empty, phase - 1)
         if self.state is State.FILLING:
@@ -105,7 +105,7 @@ class Slot:
         raise self.error(f"{agent} writes {self.name}, which it has not acquired", self.empty)
 
     def commit(self, agent: str) -> None:
-        """The producer is done with the stage; its barrier is told by whoever calls this."""
+        """Commit the stage; the caller arrives on `full`."""
         if self.state is not State.FILLING or self.producer != agent:
             raise self.error(f"{agent} commits {self.name} twice, or without acquiring it")
         if self.announced is not None and self.group == 1 and self.announced != self.issued:
@@ -130,7 +130,7 @@ class Slot:
             )
 
     def wait(self, agent: str, consumer: int, phase: int) -> None:
-        """The consumer may read, after `full` let it pass."""
+        """Let a consumer read, after its wait for `full`."""
         if self.full.phase != phase + 1:
             raise self._stale(agent, self.full, phase)
         reader = self.readers.get(consumer)
@@ -152,7 +152,7 @@ class Slot:
         raise self.error(f"{agent} reads {self.name} without waiting for it as consumer {consumer}")
 
     def release(self, agent: str, consumer: int, phase: int) -> Reader:
-        """The consumer is done; its barriers are told by whoever calls this."""
+        """Release the stage by a consumer; the caller arrives on `empty`."""
         reader = self.readers.get(consumer) if self.phase == phase else None
         if self.phase > phase or (reader is not None and reader.released):
             raise self.error(
@@ -166,7 +166,7 @@ class Slot:
         return reader
 
     def leave(self, phase: int) -> None:
-        """A consumer has gone for good; after the last one the stage is free."""
+        """Free the stage once all consumers have released it and their engines have read it."""
         gone = [self.readers.get(consumer) for consumer in self.consumers]
         if self.phase == phase and all(
             reader is not None and reader.released and not reader.unfinished for reader in gone
@@ -175,7 +175,7 @@ class Slot:
             self.phase = phase + 1
 
     def check(self, actor: Actor, *, writes: bool) -> None:
-        """Raise what is wrong with an access that does not come through the pipeline."""
+        """Raise the protocol error of an access that does not come through the pipeline."""
         if self.state is State.FREE:
             return
         readers = [r for r in self.readers.values() if r.agent == actor.holder]

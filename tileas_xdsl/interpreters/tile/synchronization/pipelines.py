@@ -68,7 +68,7 @@ class Pipeline:
 
 @dataclass(eq=False)
 class PipelineToken:
-    """A token of a pipeline: what its chain has come to."""
+    """The value of a pipeline token: the state of its chain."""
 
     pipeline: Pipeline
     slot: Slot | None = None
@@ -79,7 +79,7 @@ class PipelineToken:
     """The stage that was released before the token."""
 
     def use(self, agent: str, what: str, consumer: int = -1) -> None:
-        """Each agent goes on from a token once, as each of its consumers."""
+        """Check that an agent uses a token once, for each of its consumers."""
         if (agent, consumer) in self.users:
             raise ProtocolError(f"{agent} uses a {what} token of {self.pipeline.name} twice")
         self.users.add((agent, consumer))
@@ -89,7 +89,7 @@ class PipelineToken:
         return PipelineToken(self.pipeline, slot, phase, consumer)
 
     def behind(self, held: PipelineToken) -> PipelineToken:
-        """The next token of the chain, after a stage that is handed on."""
+        """Return the next token of the chain, after a stage that is released."""
         return PipelineToken(self.pipeline, None, held.phase, held.consumer, done_with=held.slot)
 
 
@@ -164,7 +164,7 @@ class TaskToken(AsyncToken):
 
 
 def published(token: PipelineToken) -> AsyncToken:
-    """What a pipeline token stands for as a token of asynchronous work."""
+    """Return a pipeline token as an asynchronous token."""
     slot = token.slot or token.done_with
     if slot is None:
         return AsyncToken(f"what {token.pipeline.name} published")
@@ -211,7 +211,8 @@ def slot_filled(agent: TileAgent, view: View) -> tuple[Slot, int] | None:
 
 
 def register_reader(agent: TileAgent, value: Any, task: Task) -> None:
-    """An engine reads a window on behalf of the agent: its stage must stay until it has."""
+    """Register a task that reads a stage for the agent: the stage stays owned until it
+    completes."""
     if not isinstance(value, View):
         return
     if isinstance(value.lease, ConsumerLease):

@@ -59,7 +59,7 @@ def product_of(a: Array, b: Array, c: Array, *, is_by_threads: bool = False) -> 
 
 
 def _is_by_threads(atom: AtomAttr | None) -> bool:
-    """Whether no matrix instruction multiplies."""
+    """Return whether threads multiply by FMA, without a matrix instruction."""
     data = atom_of(atom)
     return isinstance(data, MmaAtom) and data.instruction == "fma"
 
@@ -83,7 +83,7 @@ def _integer_dot(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
 
 
 def _is_unsigned(atom: AtomAttr | None, given: SignednessAttr | None, operand: str) -> bool:
-    """How an operand is read: as its attribute says, or else the name of its type in the atom."""
+    """Return whether an operand is unsigned: by its attribute, else by its type in the atom."""
     if given is not None:
         return given.data is Signedness.UNSIGNED
     data = atom_of(atom)
@@ -92,7 +92,7 @@ def _is_unsigned(atom: AtomAttr | None, given: SignednessAttr | None, operand: s
 
 
 def _read(values: Array, type_: Attribute, is_unsigned: bool) -> Array:
-    """The numbers that the stored integers stand for; a bit is 0 or 1."""
+    """Return stored integers as signed or unsigned numbers; a bit is 0 or 1."""
     width = width_of(type_)
     assert width is not None
     return unsigned(values, width) if is_unsigned else values

@@ -1,4 +1,4 @@
-"""Encodings of tile types, checked when a tile is moved into one.
+"""Checks of layout encodings of tile types, made when a tile is converted to one.
 
 An encoding must be a layout of the tile: it has the tile's extents, and no two elements share a
 place (a byte of shared memory, a register of a thread, a column of a tensor memory lane).  Register
@@ -81,7 +81,7 @@ def _problem(layout: Layout, shape: tuple[int, ...]) -> str | None:
 
 
 def _shared_place(layout: Layout, shape: tuple[int, ...]) -> str | None:
-    """Two elements that are kept in one place; replicas of one element may share theirs."""
+    """Return two elements with one location; replicas of an element may share theirs."""
     holder: dict[int, int] = {}
     for index, key in enumerate(flat_table(layout).tolist()):
         element = index % prod(shape)

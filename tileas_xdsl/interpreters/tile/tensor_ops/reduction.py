@@ -78,7 +78,7 @@ ROUNDING: Mapping[type[Operation], np.ufunc] = {
 
 
 def combiner_of(block: Block) -> type[Operation] | None:
-    """The operation that a body of two scalars is, if it is one whose order is free."""
+    """Return the operation of a body on two scalars, if its order of combination is free."""
     op, last = block.first_op, block.last_op
     if op is None or last is None or op.next_op is not last or len(op.operands) != 2:
         return None
@@ -172,7 +172,7 @@ def _extreme(extreme: Extreme, source: Array, axis: int, along: Along) -> Array:
 
 
 def _halved(op: ReduceOp, ufunc: np.ufunc, lines: Array) -> Array:
-    """The first dimension combined in halves, until one line is left."""
+    """Reduce the first dimension as a tree: the halves combined until one line is left."""
     known = float_format(op.source.type.element_type)
     assert known is not None
     step = ufunc if _rounds_itself(op) else _rounded_step(ufunc, known)

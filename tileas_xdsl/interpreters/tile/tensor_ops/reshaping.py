@@ -1,4 +1,4 @@
-"""The same elements in another layout, shape or type, and parts of tiles, on plain arrays.
+"""Layout conversions, reshapes, bit casts and slices of tiles, on plain arrays.
 
 A tile is an array in row-major order; nothing here writes into an operand, and results may share
 their memory.
@@ -98,7 +98,7 @@ def view(op: ViewOp, operands: Sequence[Value]) -> tuple[Array]:
 
 
 def _start(op: ViewOp, source: Array, indices: Sequence[int]) -> int:
-    """The number of the element that the view begins at."""
+    """Return the linear index of the first element of the view."""
     if op.offset is not None:
         return op.offset.value.data
     if len(indices) < 2:
@@ -112,12 +112,12 @@ def _start(op: ViewOp, source: Array, indices: Sequence[int]) -> int:
 
 
 def extract_slice(op: SlicingOp, source: Array, numbers: Sequence[int]) -> Array:
-    """The part of `source` that `op` speaks of; `numbers` are its dynamic ones, in order."""
+    """Return the slice of `source`; `numbers` are the dynamic offsets, sizes and strides."""
     return source[slices_of(op, source.shape, numbers)]
 
 
 def insert_slice(op: SlicingOp, source: Array, whole: Array, numbers: Sequence[int]) -> Array:
-    """A copy of `whole` whose part that `op` speaks of is `source`."""
+    """Return a copy of `whole` with the slice replaced by `source`."""
     part = slices_of(op, whole.shape, numbers)
     extents = tuple(len(range(*s.indices(n))) for s, n in zip(part, whole.shape, strict=True))
     if source.shape != extents:
@@ -188,4 +188,4 @@ RESHAPES: Mapping[type[Operation], Semantics] = {
     ShuffleOp: move,
     ViewOp: view,
 }
-"""Operations that keep values; `extract_slice` and `insert_slice` serve the async forms too."""
+"""Pure operations that move elements; the slices serve the async forms too."""

@@ -1,4 +1,4 @@
-"""What an atomic update makes of an element and an operand, for whole tiles."""
+"""Atomic read-modify-write functions on whole tiles."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MODES = frozenset((*_INTEGERS, *_UNSIGNED))
 
 
 def updated(mode: RmwMode, old: Array, operand: Array, element: Attribute) -> Array:
-    """Each element of `old` updated with that of `operand`."""
+    """Return `old` updated element-wise with `operand`."""
     if mode is RmwMode.XCHG:
         return operand
     if float_format(element) is not None:

@@ -48,12 +48,12 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
 
 @dataclass(frozen=True)
 class Place:
-    """Elements that are reached one by one: as many as the mask leaves."""
+    """Scattered elements of a view, without those that are masked."""
 
     op: Operation
     shape: tuple[int, ...]
     chosen: Array
-    """Which elements are accessed: those that exist and are not masked."""
+    """Which elements are accessed: in bounds and not masked."""
     view: View
     index: Sequence[Any]
     """By dimension of the view, where each element is."""
@@ -82,7 +82,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Places:
-    """Elements that are reached through pointers, which may point into several memories."""
+    """Elements addressed by pointers, which may point into several memories."""
 
     shape: tuple[int, ...]
     element: Attribute
@@ -114,7 +114,7 @@ class Places:
 
 
 def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Places:
-    """Where a plain load or store goes: through pointers, or to coordinates of a view."""
+    """Return the target of a plain load or store: pointers, or coordinates of a view."""
     shape = shape_of(value) or ()
     base = agent.value_of(op.base)
     mask = value_of(agent, op.mask)
@@ -254,7 +254,7 @@ def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
 
 
 def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """Begin to read; the token delivers the value."""
+    """Issue a load; the token delivers the value."""
     place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
 
     def land(actor: Actor) -> tuple[Any]:
@@ -282,7 +282,7 @@ def store(agent: TileAgent, op: StoreOp, inputs: Sequence[Any]) -> Steps:
 
 
 def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """Begin to write; the token says when it is done."""
+    """Issue a store; the token is done when it is."""
     place, access = _place(agent, op, op.value.type), access_of(op.mem_semantic)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
 
@@ -312,7 +312,7 @@ def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> St
 
 
 def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -> Steps:
-    """Write scattered elements; where two meet, the last one is kept."""
+    """Write scattered elements; of duplicates the last one wins."""
     yield from after(agent, op, op.token)
     place = _joined(agent, op, op.value.type)
     values = as_tile(agent.value_of(op.value), agent.actor(op))

@@ -50,7 +50,7 @@ def atomic_rmw(agent: TileAgent, op: AtomicRmwOp, inputs: Sequence[Any]) -> Step
 
 
 def atomic_cas(agent: TileAgent, op: AtomicCasOp, inputs: Sequence[Any]) -> Steps:
-    """Put a value where memory has the bits of another one."""
+    """Compare and swap, by bits."""
     values, compare = _array(agent, op, op.value), _array(agent, op, op.compare)
 
     def update(old: Array, chosen: Array) -> Array:
@@ -88,7 +88,7 @@ def _update(agent: TileAgent, op: PointedAtomicOp, update: Update) -> Steps:
 
 
 def _rounds(place: Place) -> Iterator[tuple[Array, tuple[Array, ...]]]:
-    """The chosen elements in rounds in which every place is met once at most."""
+    """Return the chosen elements in groups without duplicate addresses."""
     left, (places,) = np.flatnonzero(place.chosen), place.positions()
     while left.size:
         _, first = np.unique(places, return_index=True)

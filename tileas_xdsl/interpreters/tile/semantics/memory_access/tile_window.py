@@ -44,19 +44,19 @@ _ACCESSES = {
 
 
 def access_of(semantic: MemSemanticAttr | None) -> Access:
-    """How strong an access is by its attribute; weak without one."""
+    """Return the memory semantics of an access, weak without the attribute."""
     return _ACCESSES[MemSemantic.WEAK if semantic is None else semantic.data]
 
 
 def atomic_access(semantic: MemSemanticAttr | None) -> Access:
-    """An update is never torn: where nothing is said it is relaxed."""
+    """Return the memory semantics of an atomic update, relaxed without the attribute."""
     return replace(access_of(semantic), is_strong=True, updates=True)
 
 
 def before_polling(
     op: Operation, access: Access, name: str, observed: Callable[[], Array]
 ) -> Steps:
-    """A strong access may look for what others write: it lets them go on first."""
+    """Let other processes run before a strong access, which may poll for their writes."""
     if access.is_strong:
         yield Wait(lambda: True, f"{name} to change", op, observed=lambda: observed().tobytes())
     return ()
@@ -71,7 +71,7 @@ def seen_through(window: View) -> Array:
 def padding_tile(
     shape: Sequence[int], element: Attribute, padding: Attribute | None, atom: AtomAttr
 ) -> Array:
-    """A tile of what is read out of bounds: the padding, zero for TMA, else nobody knows."""
+    """Return a tile of out-of-bounds values: the padding, zero for TMA, else unspecified."""
     if padding is None and isinstance(atom.data, TmaAtom):
         return np.zeros(tuple(shape), dtype_of(element))
     if padding is None:

@@ -128,7 +128,7 @@ def tiled_load(agent: TileAgent, op: TiledLoadOp, inputs: Sequence[Any]) -> Step
 def async_tiled_load(
     agent: TileAgent, op: AsyncTiledLoadOp, inputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Begin to read a tile; the token delivers it."""
+    """Issue a tiled load; the token delivers the tile."""
     tile = op.loaded_type()
     window = _window(agent, op, tile)
     mask, access = value_of(agent, op.mask), access_of(op.mem_semantic)
@@ -161,7 +161,7 @@ def tiled_store(agent: TileAgent, op: TiledStoreOp, inputs: Sequence[Any]) -> St
 
 
 def tiled_atomic_rmw(agent: TileAgent, op: TiledAtomicRmwOp, inputs: Sequence[Any]) -> Steps:
-    """Update a tile, element by element; the tile before."""
+    """Update a tile atomically, element by element; return the old tile."""
     yield from after(agent, op, op.token)
     window = _window(agent, op, op.value.type)
     agent.destination(op, agent.value_of(op.view))
@@ -202,7 +202,7 @@ def copy(agent: TileAgent, op: CopyOp, inputs: Sequence[Any]) -> tuple[()]:
 
 
 def async_copy(agent: TileAgent, op: AsyncCopyOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
-    """Begin to copy a tile; a stage that it fills is not published before it has landed."""
+    """Issue a copy of a tile; a stage that it fills is published only after it completes."""
     source, destination = _ends(agent, op)
 
     def land(actor: Actor) -> tuple[()]:

@@ -1,4 +1,4 @@
-"""TMA descriptors at run time: the tensor they describe, its box, and what fills the outside."""
+"""TMA descriptors at run time: the tensor, its box, and the out-of-bounds fill."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Descriptor:
     """Of columns of pixels (im2col)."""
 
     def outside(self, shape: Sequence[int], element: Attribute) -> Array:
-        """What a load delivers where there is no tensor."""
+        """The out-of-bounds fill of loads."""
         if self.tensor_map.nan_fill:
             return unspecified(shape, element)
         return np.zeros(tuple(shape), dtype_of(element))
@@ -46,7 +46,7 @@ class Descriptor:
 def make_descriptor(
     agent: TileAgent, op: MakeTiledTmaDescOp, inputs: Sequence[Any]
 ) -> tuple[Descriptor]:
-    """Describe a tensor, as the driver would: what it refuses is a fault."""
+    """Encode a tensor map as the driver does; a fault where the driver refuses it."""
     element = op.element_type
     assert element is not None
     view = agent.view(op, inputs[0], element, Space.GMEM)

@@ -49,7 +49,7 @@ from tileas_xdsl.interpreters.tile.synchronization.pipelines import (
 )
 
 LOADS, STORES = "TMA", "stores"
-"""The engines: loads tell barriers, stores and reductions complete in bulk groups."""
+"""The engines: loads complete on mbarriers, stores and reductions in bulk groups."""
 
 Read: TypeAlias = Callable[[Actor], Array]
 
@@ -117,7 +117,7 @@ def _row_reader(
 def tiled_tma_load(
     agent: TileAgent, op: AsyncTiledTmaLoadOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """Begin to copy a box to shared memory."""
+    """Issue a load of a box to shared memory."""
     desc, to, *coords, barrier = inputs
     destination = agent.destination(op, to)
     read = _box_reader(op, _descriptor(op, desc), destination, coords)
@@ -127,7 +127,7 @@ def tiled_tma_load(
 def gather_tma_load(
     agent: TileAgent, op: AsyncGatherTmaLoadOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """Begin to copy rows to shared memory."""
+    """Issue a gather of rows to shared memory."""
     desc, to, *_, barrier = inputs
     destination = agent.destination(op, to)
     read = _row_reader(agent, op, _descriptor(op, desc), destination)
@@ -178,7 +178,7 @@ def _load(
 def _announce(
     agent: TileAgent, op: TmaLoadBase, filled: tuple[Slot, int] | None, size: int, group: int
 ) -> int:
-    """Tell the barrier of the stage what will land, unless the program did; what is announced."""
+    """Announce bytes on the mbarrier of the stage, unless the program did; return them."""
     given = number_of(op.tx_count)
     announced = size if given is None else given
     if filled is not None:
@@ -216,7 +216,7 @@ def _deliver(block: Block, destination: View, values: Array, actor: Actor, is_ow
 def _tell(
     blocks: Sequence[Block], filled: tuple[Slot, int], size: int, actor: Actor, task: Task
 ) -> None:
-    """The barriers of the stage, in every block it landed in, hear of the bytes."""
+    """Complete bytes on the mbarriers of the stage, in every block that received them."""
     slot, phase = filled
     pipeline = _pipeline_of(blocks, slot)
     for block in blocks:
@@ -238,7 +238,7 @@ def _store(
     what: str,
     put: Callable[[Array, Actor], None],
 ) -> tuple[AsyncToken]:
-    """Begin to read shared memory and to write what was read."""
+    """Issue a task that reads shared memory, then writes what it read."""
     source = agent.value_of(op.source)
     shape, element = source.shape, element_of(op.source.type)
     assert element is not None
@@ -274,7 +274,7 @@ def _target(
 def tiled_tma_store(
     agent: TileAgent, op: AsyncTiledTmaStoreOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """Begin to copy a tile to a box."""
+    """Issue a store of a tile to a box."""
     window, _ = _target(agent, op)
     return _store(
         agent, op, "a TMA store", lambda values, actor: write_window(window, values, actor, WEAK)
@@ -284,7 +284,7 @@ def tiled_tma_store(
 def scatter_tma_store(
     agent: TileAgent, op: AsyncScatterTmaStoreOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """Begin to copy rows to rows by their numbers; one that does not exist is dropped."""
+    """Issue a scatter of rows by index; rows out of bounds are dropped."""
     descriptor, source = _descriptor(op, agent.value_of(op.desc)), agent.value_of(op.source)
     width = source.shape[-1]
     start = agent.value_of(op.coords[0]) * width
@@ -303,7 +303,7 @@ _RELAXED = Access(is_strong=True, updates=True)
 def tiled_reduce(
     agent: TileAgent, op: AsyncTiledAtomicRmwOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """Begin to reduce a tile into a box, atomically."""
+    """Issue an atomic reduction of a tile into a box."""
     window, _ = _target(agent, op)
     mode = op.rmw_mode.data
 
