@@ -54,7 +54,7 @@ def test_counts_of_operands():
         ("min.f32", 5, "sm_100a", (8, 6), "min takes 3 or 4 operands, not 5"),
         ("fma.f32", 4, "sm_90a", (8, 0), "fma: one of .rn, .rz, .rm, .rp is missing"),
         ("atom.add.f16", 3, "sm_90a", (8, 0), "atom: .noftz is missing"),
-        ("fma.rn.sat.bf16", 4, "sm_90a", (8, 0), "fma: .sat is not for .bf16"),
+        ("fma.rn.ftz.bf16", 4, "sm_90a", (8, 0), "fma: .ftz is not for .bf16"),
         ("wobble.u32", 1, "sm_90a", (8, 0), "instruction 'wobble.u32' is not supported"),
     ],
 )
