@@ -13,7 +13,7 @@ from tileas_xdsl.backend.ptx.lowering.functions import FUNCTIONS, WRITTEN_OUT
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
-from tileas_xdsl.transforms.math_functions.table import IN_ANY, IN_F32, WHOLE_IN_F32
+from tileas_xdsl.transforms.math_functions.expansions import IN_ANY, IN_F32, WHOLE_IN_F32
 
 SIZE = 3000
 

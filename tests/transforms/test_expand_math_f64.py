@@ -16,8 +16,8 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.dialects.cute import YieldFragmentOp
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
 from tileas_xdsl.target.math_functions import BOUNDS_F64
-from tileas_xdsl.transforms.math_functions.table import IN_F64
-from tileas_xdsl.transforms.math_functions.values import Scope
+from tileas_xdsl.transforms.math_functions.expansions import IN_F64
+from tileas_xdsl.transforms.math_functions.expression_builder import Scope
 
 NAMED: dict[str, Callable[..., Any]] = {
     kind.name.removeprefix("math."): function for kind, function in IN_F64.items()

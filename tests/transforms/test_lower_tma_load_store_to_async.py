@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.tokens import WaitOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.transforms.lower_tma_load_store_to_async import LowerTmaLoadStoreToAsync
-from tileas_xdsl.transforms.tma_to_async.requests import TiledOp
+from tileas_xdsl.transforms.tma_to_async.candidates import TiledOp
 
 NAME = "lower-tma-load-store-to-async"
 SCHEDULES = (Schedule(), Schedule("adversarial"), Schedule("random", 1), Schedule("random", 2))

@@ -19,13 +19,15 @@ from tileas_xdsl.transforms.extension import apply_added
 
 @dataclass(frozen=True)
 class ConvertCudatileToTileaa(ModulePass):
-    """Convert every `cuda_tile.module` into functions of the module around it.
+    """Convert Tile IR kernels to functions on tensors, scalars and `nv_tileaa`.
 
-    Tiles become tensors without a layout, those of rank 0 scalars; what is element by element is
-    `arith` and `math`.  Loops and branches that are left early become structured.  Hints are
-    those for the target of the module; the option is deprecated.
+    Tiles become tensors without a layout, those of rank 0 scalars; element-wise operations are
+    `arith` and `math`.  Loops and branches with early exits become structured.  Hints are those
+    for the target of the module; the option is deprecated.
 
-    What has no exact equivalent stops the pipeline, at the operation that says it.
+    A conversion with a table of rules and one value mapping, not a pattern set: structuring early
+    exits moves the operations behind a branch into its arms, so that the order of conversion
+    matters.  An operation without an exact equivalent is an error and stops the pipeline.
     """
 
     name = "convert-cudatile-to-tileaa"

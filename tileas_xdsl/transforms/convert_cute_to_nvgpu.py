@@ -1,4 +1,4 @@
-"""The pass `convert-cute-to-nvgpu`: views, atoms and partitions of `cute` become instructions."""
+"""The pass `convert-cute-to-nvgpu`: lower views, atoms and partitions of `cute` to instructions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from tileas_xdsl.transforms.extension import apply_added
 
 @dataclass(frozen=True)
 class ConvertCuteToNvgpu(ModulePass):
-    """Lower copies and products by atoms, and the views that they take, to single instructions.
+    """Lower copies and MMAs by atoms, and the views they take, to single instructions.
 
-    A view of memory becomes a pointer and the numbers that its type leaves open; what one thread
-    has in registers becomes a fragment, which loops and branches of `scf` carry.  Which instruction
-    an atom is its type says.  What has none yet, or would need an index into registers, is an
-    error at its operation.
+    A view of memory becomes a pointer and the dynamic extents and strides of its type; registers
+    of a thread become a fragment, which loops and branches of `scf` carry.  The type of an atom
+    determines its instruction.  An operation without an instruction, or one that would need a
+    dynamic index into registers, is an error.
+
+    A conversion with a table of handlers, not a pattern set: the contents of registers are SSA
+    values that are threaded through the function in program order, as in mem2reg.
     """
 
     name = "convert-cute-to-nvgpu"

@@ -1,4 +1,4 @@
-"""The pass `convert-pipeline-to-nvgpu`: operations of `cutlass` become barriers of `cute_nvgpu`."""
+"""The pass `convert-pipeline-to-nvgpu`: lower `cutlass` to mbarriers of `cute_nvgpu`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.required_dialects import require_dialects
 from tileas_xdsl.dialects.cutlass import StateGetCountOp
 from tileas_xdsl.transforms.extension import apply_added
-from tileas_xdsl.transforms.pipeline_to_nvgpu.checks import check_function
-from tileas_xdsl.transforms.pipeline_to_nvgpu.table import HANDLERS
+from tileas_xdsl.transforms.pipeline_to_nvgpu.handlers import HANDLERS
+from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import check_function
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Writer
 
 
@@ -21,10 +21,12 @@ from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Writer
 class ConvertPipelineToNvgpu(ModulePass):
     """Lower pipelines, sequence barriers, named barriers and tile schedulers.
 
-    A stage has two mbarriers, full and empty; states become an index and a parity (and a count
-    where somebody asks for one), which loops and branches of `scf` carry instead.  What is no
-    operation of `cutlass` stays.  A pipeline that is not initialised, and one whose bytes nobody
-    announces, is an error at its operation.
+    A stage has two mbarriers, full and empty; a state becomes a stage index and a phase parity (and
+    a count if it is read), which loops and branches of `scf` carry instead.  Other operations stay.
+    A pipeline that is not initialised, or whose transaction bytes are not announced, is an error.
+
+    A conversion with a table of handlers, not a pattern set: one value becomes several, through
+    all of `scf`, which a rewrite of one operation cannot do and leave valid IR.
     """
 
     name = "convert-pipeline-to-nvgpu"

@@ -1,4 +1,4 @@
-"""The pass `convert-tileaa-to-tileas`: tiles get the operations that layouts are chosen for."""
+"""The pass `convert-tileaa-to-tileas`: to operations that layouts are assigned to."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ PATTERNS: tuple[RewritePattern, ...] = (ApplyRule(RULES),)
 
 @dataclass(frozen=True)
 class ConvertTileaaToTileas(ModulePass):
-    """Give tiles of `nv_tileaa` the operations of `nv_tileas`.
+    """Convert operations of `nv_tileaa` on tiles to `nv_tileas`.
 
     Memory is accessed element by element until layouts are assigned, products are those of `mma`,
     and what moves elements becomes `generate`, unless `view`, `expand_dims` or a splat says it.

@@ -1,4 +1,4 @@
-"""The pass `convert-tileas-to-cute-nvgpu`: from tiles and agents to the threads of a block.
+"""The pass `convert-tileas-to-cute-nvgpu`: lower tiles and agents to thread-level IR.
 
 Agents become ranges of warps with budgets of registers, pipelines arrays of mbarriers, TMA elected
 bulk copies, products groups of wgmma, tiles registers or swizzled shared memory.  What it does not
@@ -23,7 +23,11 @@ from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
 
 @dataclass(frozen=True)
 class ConvertTileasToCuteNvgpu(ModulePass):
-    """Lower the kernels of a module to the threads of a block."""
+    """Lower kernels on tiles to thread-level IR.
+
+    A conversion with a table of handlers over the thread-code library, which share the plan of the
+    kernel: warps, mbarriers, shared memory.
+    """
 
     name = "convert-tileas-to-cute-nvgpu"
 

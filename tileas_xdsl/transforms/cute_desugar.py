@@ -1,4 +1,4 @@
-"""The pass `cute-desugar`: convenient forms of `cute` become its primitives.
+"""The pass `cute-desugar`: expand convenience forms of `cute` to its primitives.
 
 Three walks over the module, one after the other, since each reads what the ones before it have
 left: shapes first, which all later steps read, then strides, then what is constructed from both.
@@ -23,8 +23,8 @@ from xdsl.transforms.common_subexpression_elimination import cse
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp, StaticOp
-from tileas_xdsl.transforms.cute_lowering.constructions import CONSTRUCTIONS
-from tileas_xdsl.transforms.cute_lowering.shapes import SHAPE_SUGAR, STRIDE_SUGAR, Rewrite
+from tileas_xdsl.transforms.cute_lowering.layout_sugar import CONSTRUCTIONS
+from tileas_xdsl.transforms.cute_lowering.tuple_sugar import SHAPE_SUGAR, STRIDE_SUGAR, Rewrite
 from tileas_xdsl.transforms.extension import apply_added, sweep
 
 PHASES: tuple[Mapping[type[Operation], Rewrite], ...] = (SHAPE_SUGAR, STRIDE_SUGAR, CONSTRUCTIONS)
@@ -49,7 +49,10 @@ class Desugar(RewritePattern):
 
 @dataclass(frozen=True)
 class CuteDesugar(ModulePass):
-    """Expand the sugar of `cute`; static tuples that are equal become one value."""
+    """Expand the sugar of `cute`, and merge equal static tuples.
+
+    A pattern set, applied in three sweeps: shapes, strides, then what is constructed from both.
+    """
 
     name = "cute-desugar"
 

@@ -1,4 +1,4 @@
-"""The pass `cute-kernel-to-nvvm`: kernels and their grid constants are marked for NVVM."""
+"""The pass `cute-kernel-to-nvvm`: mark kernels and their grid constants for NVVM."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ Function = func.FuncOp | llvm.FuncOp
 
 @dataclass(frozen=True)
 class CuteKernelToNvvm(ModulePass):
-    """Mark what the backend recognises: `cute.kernel` becomes `nvvm.kernel`, and an argument with
-    `cute_nvgpu.grid_constant` gets the triple of attributes that LLVM reads.
+    """Mark kernels and grid constants with the attributes of NVVM.
+
+    `cute.kernel` becomes `nvvm.kernel`, and an argument with `cute_nvgpu.grid_constant` gets the
+    three attributes that LLVM reads.
 
     Runs behind two passes: layout conversions are made explicit, for the alignment of a descriptor
     depends on its layout, and the arguments have types of LLVM.  What shows that one of them did

@@ -1,4 +1,4 @@
-"""The pass `cute-to-llvm`: what no architecture decides of `cute` becomes the `llvm` dialect.
+"""The pass `cute-to-llvm`: lower the target-independent part of `cute` to the `llvm` dialect.
 
 Tuples, layouts, views, descriptors, pointers, loads and stores: every function of the module
 becomes one of LLVM, and a value of `cute` a struct of what only run time knows of it.
@@ -15,8 +15,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 
-from tileas_xdsl.transforms.cute_lowering.carriers import Memory
-from tileas_xdsl.transforms.cute_lowering.standard import lowered_function
+from tileas_xdsl.transforms.cute_lowering.llvm_types import Memory
+from tileas_xdsl.transforms.cute_lowering.standard_dialects import lowered_function
 from tileas_xdsl.transforms.extension import apply_added
 
 
@@ -25,6 +25,9 @@ class CuteToLlvm(ModulePass):
     """Lower functions of `cute` to LLVM.
 
     With `host` all memory is one address space, so that the code runs on the machine that compiles.
+
+    A conversion with a table of handlers, not a pattern set: types change, a value becomes a struct
+    of its dynamic leaves or nothing at all, and so do block arguments and signatures.
     """
 
     name = "cute-to-llvm"

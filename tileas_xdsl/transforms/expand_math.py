@@ -1,4 +1,4 @@
-"""The pass `expand-math`: functions that no instruction computes accurately become `arith`."""
+"""The pass `expand-math`: expand math functions to accurate sequences of `arith`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,23 @@ from tileas_xdsl.dialects.cute.elements import element_of
 from tileas_xdsl.dialects.nv_tileas.float_modes import float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.extension import apply_added, sweep
-from tileas_xdsl.transforms.math_functions.table import (
+from tileas_xdsl.transforms.math_functions.expansions import (
     IN_ANY,
     IN_F32,
     IN_F64,
     WHOLE_IN_F32,
     Expansion,
 )
-from tileas_xdsl.transforms.math_functions.values import Scope, Value, is_integer, scope_of
+from tileas_xdsl.transforms.math_functions.expression_builder import (
+    Scope,
+    Value,
+    is_integer,
+    scope_of,
+)
 
 
 class ExpandFunction(RewritePattern):
-    """A function becomes its sequence; one that may be approximate stays if that is faster."""
+    """Expand a function to its sequence, unless an approximate instruction is allowed."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if isinstance(op.results[0].type if op.results else None, TensorType):
@@ -103,7 +108,7 @@ PATTERNS: tuple[RewritePattern, ...] = (ExpandFunction(),)
 
 @dataclass(frozen=True)
 class ExpandMath(ModulePass):
-    """Write out the functions of `math`, within the errors of `target/math_functions.py`.
+    """Expand functions of `math`, within the error bounds of `target/math_functions.py`.
 
     On scalars and on fragments; tiles are to be fragments first.  Functions of f64 that are not
     written out stay, and the back end says which of them it has.

@@ -14,12 +14,12 @@ from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.barriers import Arena, barrier_problem, tx_count_problem
-from tileas_xdsl.transforms.tma_to_async.checks import check_transfer
+from tileas_xdsl.transforms.tma_to_async.bulk_copies import Transfer
+from tileas_xdsl.transforms.tma_to_async.candidates import check_kernel_spec, requests_of
 from tileas_xdsl.transforms.tma_to_async.descriptors import Descriptors
-from tileas_xdsl.transforms.tma_to_async.requests import check_kernel_spec, requests_of
-from tileas_xdsl.transforms.tma_to_async.rows import rows_of
+from tileas_xdsl.transforms.tma_to_async.gather_rows import rows_of
+from tileas_xdsl.transforms.tma_to_async.legality import check_transfer
 from tileas_xdsl.transforms.tma_to_async.store_waits import delay
-from tileas_xdsl.transforms.tma_to_async.transfers import Transfer
 
 PREFER_TMA = "TILEIR_PREFER_TMA_FOR_LOAD_STORE"
 DELAY_STORE_WAIT = "TILEIR_DELAY_TMA_STORE_WAIT"
@@ -28,7 +28,7 @@ DELAY_STORE_WAIT = "TILEIR_DELAY_TMA_STORE_WAIT"
 
 @dataclass(frozen=True)
 class LowerTmaLoadStoreToAsync(ModulePass):
-    """Turn tiled memory operations that TMA may and can do into asynchronous ones.
+    """Lower tiled memory operations that TMA may and can do to asynchronous bulk copies.
 
     Input: `tiled_load`, `tiled_store`, `tiled_atomic_rmw`, `gather_load` and `scatter_store` that
     have `allow_tma` (or all, if TMA is preferred) and an atom of TMA; others stay as they are.
@@ -38,6 +38,7 @@ class LowerTmaLoadStoreToAsync(ModulePass):
     shared memory, the bulk copy and a wait.  A load that is yielded as the tile of a stage fills
     the stage, whose barrier tells of it.
 
+    Analysis, then rewrite: barriers are allocated and descriptors shared for a whole function.
     Deterministic and idempotent.  A function with something to lower that is no kernel, and what
     TMA cannot do, is an error at the operation; it stops the pipeline, and the module stays as it
     was.

@@ -1,4 +1,4 @@
-"""How the values that control flow carries are dropped: what goes in and what arrives, at once.
+"""Drop values that structured control flow carries: operands, block arguments and results at once.
 
 The operation is made anew when it loses results; its regions, attributes and location stay.
 """

@@ -1,4 +1,4 @@
-"""The pass `tileas-assign-load-store-layouts`: where every tile lies, and who moves it how."""
+"""The pass `tileas-assign-load-store-layouts`: assign layouts and copy atoms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ ALWAYS_SWIZZLE = "TILEIR_ALWAYS_SWIZZLE"
 
 @dataclass(frozen=True)
 class TileasAssignLoadStoreLayouts(ModulePass):
-    """Choose a layout for every tile that is loaded, stored or multiplied.
+    """Assign a layout to every tile that is loaded, stored or multiplied.
+
+    Analysis, then rewrite: layouts are chosen together for groups of tiles that must agree.
 
     Input: tiles and memory operations, some of them perhaps laid out already.  Output: encodings on
     the types of tiles, `nv_tileas.layout` on loads and stores, atoms instead of `unknown_copy` and

@@ -1,4 +1,4 @@
-"""The pass `tileas-attach-tma-descriptor-args`: descriptors become arguments of their kernel."""
+"""The pass `tileas-attach-tma-descriptor-args`: pass TMA descriptors as kernel arguments."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HIDDEN = "nv_tileas.hidden"
 
 @dataclass(frozen=True)
 class TileasAttachTmaDescriptorArgs(ModulePass):
-    """Give each kernel an argument for every TMA descriptor, the device's before the host's.
+    """Add a kernel argument for every TMA descriptor, device descriptors first.
 
     Needs: functions whose `make_tiled_tma_desc` describe windows of array arguments; the tiles that
     are moved through them have their layouts.  No call of such a function.
@@ -58,9 +58,9 @@ class TileasAttachTmaDescriptorArgs(ModulePass):
     recipe of their tensor map, the arguments before them are hidden.  The function has its counts,
     and every transfer and every descriptor that is left its place in its table, `tmaIdx`.
 
-    One walk counts, a second step rewrites what it found.  Idempotent: functions that have their
-    counts are left alone, but their indices are checked against them.  On a diagnostic it stops the
-    pipeline and leaves the module as it was.
+    Analysis, then rewrite: a function's descriptors are numbered before arguments are added.
+    Idempotent: functions that have their counts are left alone, but their indices are checked
+    against them.  On a diagnostic it stops the pipeline and leaves the module as it was.
     """
 
     name = "tileas-attach-tma-descriptor-args"

@@ -1,4 +1,4 @@
-"""The pass `tileas-canonicalize`: the patterns on slices, loops and branches, to a fixed point."""
+"""The pass `tileas-canonicalize`: simplify slices, loops and branches to a fixpoint."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from tileas_xdsl.transforms.extension import with_added
 
 @dataclass(frozen=True)
 class TileasCanonicalize(ModulePass):
-    """Simplify slices, and give loops and branches tiles of their own.
+    """Simplify slices, and decompose tiles that loops and branches carry.
 
     The patterns rooted at `extract_slice` are part of plain `canonicalize` too; those rooted at
     `scf.for` and `scf.if` are here only, since these operations are not of our dialect.

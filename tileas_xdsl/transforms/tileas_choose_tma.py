@@ -1,4 +1,4 @@
-"""The pass `tileas-choose-tma`: TMA brings what products read, and stores what they sum up."""
+"""The pass `tileas-choose-tma`: load dot operands and store accumulators by TMA."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_sums
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
-from tileas_xdsl.transforms.choose_tma.stores import store_by_tma, stores_sums
 from tileas_xdsl.transforms.extension import apply_added, sweep
-from tileas_xdsl.transforms.tma_to_async.arrays import array_of
+from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 NOT_BY_TMA = "nv_tileas.not_by_tma"
-"""On a load into shared memory, or a store of sums: why threads move the tile."""
+"""On a load into shared memory, or a store of accumulators: why TMA does not do it."""
 
 BY_THREADS = ("ldg", "stg")
-"""The atoms of what nobody has decided about."""
+"""The atoms of accesses that are not decided yet."""
 
 
 class LoadByTma(RewritePattern):
@@ -66,7 +66,7 @@ def _is_undecided(op: TiledLoadOp | TiledStoreOp) -> bool:
 
 @dataclass(frozen=True)
 class TileasChooseTma(ModulePass):
-    """Load by TMA what products read in shared memory, and store their sums, where that is legal.
+    """Load dot operands in shared memory and store accumulators by TMA, where that is legal.
 
     Needs: kernels of tiles that are not laid out, with arrays behind pointers; loads that are
     converted into shared memory and used in no other way; stores of what is computed from sums
@@ -87,7 +87,7 @@ class TileasChooseTma(ModulePass):
 
 
 def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
-    """Whether nothing stands against TMA; what does is said."""
+    """Return whether TMA is legal; the problem, if any, is recorded as an attribute."""
     op.attributes.pop(NOT_BY_TMA, None)
     if problem is not None:
         op.attributes[NOT_BY_TMA] = StringAttr(problem)
@@ -95,7 +95,7 @@ def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
 
 
 def _into_memory(load: TiledLoadOp) -> Sequence[ConvertLayoutOp]:
-    """The conversions into shared memory that alone use a tile; nothing where others use it."""
+    """Return the conversions to shared memory of a tile, if they are its only users."""
     users = [use.operation for use in load.result.uses]
     found = [user for user in users if isinstance(user, ConvertLayoutOp)]
     is_only_there = all(space_of(user.result.type) is Space.SMEM for user in found)

@@ -1,4 +1,4 @@
-"""The pass `tileas-fuse-elementwise`: what a tile is made of is taken, instead of the tile."""
+"""The pass `tileas-fuse-elementwise`: fuse producers of tiles into `generate`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.transforms.extension import with_added
-from tileas_xdsl.transforms.fuse_elementwise.worth import (
+from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     dropped,
     is_elementwise,
     is_positional,
@@ -102,11 +102,11 @@ PATTERNS: tuple[RewritePattern, ...] = (ExtractFromProducer(),)
 
 @dataclass(frozen=True)
 class TileasFuseElementwise(ModulePass):
-    """Write generated tiles of what those are made of whose elements they take.
+    """Fuse the producers of tiles into the `generate` operations that extract their elements.
 
-    Input: tiles that are not laid out.  Positions, splats and dimensions of extent one are taken at
-    their source wherever that is; anything else if nothing is computed twice by that.  Bodies that
-    branch or loop stay.  What is not used any more goes.
+    Input: tiles without a layout.  Positions, splats and unit dimensions are always recomputed from
+    their source, anything else only if nothing is computed twice by that.  Bodies that branch or
+    loop stay.  Producers without further uses are erased.
     """
 
     name = "tileas-fuse-elementwise"

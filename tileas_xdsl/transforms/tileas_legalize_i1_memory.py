@@ -211,7 +211,7 @@ PATTERNS: tuple[RewritePattern, ...] = (
 
 @dataclass(frozen=True)
 class TileasLegalizeI1Memory(ModulePass):
-    """Arrays of `i1` become arrays of bytes: what is not zero is true, and true is one.
+    """Replace arrays of `i1` in memory by arrays of bytes: zero is false, stores write one.
 
     Pointers, views and arguments reach bytes afterwards; tiles of `i1` stay.  An operation that is
     neither a load nor a store of such an array is an error.  Idempotent.

@@ -1,4 +1,4 @@
-"""The pass `tileas-legalize-tmem-copy`: copies that cross tensor memory become its instructions."""
+"""The pass `tileas-legalize-tmem-copy`: legalize copies from and to tensor memory."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _legalize(op: CopyOp, threads: int, rewriter: PatternRewriter) -> None:
 
 @dataclass(frozen=True)
 class TileasLegalizeTmemCopy(ModulePass):
-    """Give every copy that crosses tensor memory the instructions that do it.
+    """Legalize every copy from or to tensor memory to tcgen05 instructions.
 
     Needs: any verified module, with layouts assigned.  By source and destination a copy becomes
 

@@ -43,7 +43,7 @@ Dense = DenseIntOrFPElementsAttr[Any]
 
 @dataclass
 class Globals:
-    """The memory that constants of a module lie in, each once."""
+    """The globals that hold the constants of a module, one for each value."""
 
     module: ModuleOp
     names: dict[Dense, str] = field(default_factory=dict[Dense, str])
@@ -70,7 +70,7 @@ class Globals:
 
 @dataclass
 class MaterializeConstant(RewritePattern):
-    """A constant tile of registers, or without a layout, whose elements differ."""
+    """Materialize a non-splat constant in registers, or without a layout."""
 
     globals: Globals
 
@@ -175,7 +175,7 @@ def patterns(module: ModuleOp) -> tuple[RewritePattern, ...]:
 
 @dataclass(frozen=True)
 class TileasMaterializeConstants(ModulePass):
-    """Select the elements of small constant tiles by position, and load those of larger ones.
+    """Materialize non-splat constant tiles: by selects if they are small, else by loads.
 
     Leaves: constants of one value, those in shared or tensor memory, and those that no load has the
     extents for, as they are; a global of the module for each other one of more than 8 elements.

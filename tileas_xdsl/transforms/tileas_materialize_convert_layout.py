@@ -1,4 +1,4 @@
-"""The pass `tileas-materialize-convert-layout`: conversions that survive become what does them."""
+"""The pass `tileas-materialize-convert-layout`: plan and expand layout conversions."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _keeps_that_of_its_whole(type_: Tile) -> bool:
 
 @dataclass(frozen=True)
 class TileasMaterializeConvertLayout(ModulePass):
-    """Decide how each conversion between laid out tiles is done, and write that down.
+    """Plan each remaining layout conversion and expand it to the operations of its plan.
 
     Needs tiles that are laid out: a conversion of a type without encoding, or of a slice that has
     the one of its whole, stays.  Leaves register

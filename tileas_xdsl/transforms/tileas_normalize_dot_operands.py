@@ -1,7 +1,7 @@
-"""The pass `tileas-normalize-dot-operands`: operands A and B keep their order in memory.
+"""The pass `tileas-normalize-dot-operands`: keep operands A and B in memory order.
 
 wgmma and tcgen05 read B with its rows or with its columns adjacent, so that a matrix which is
-multiplied transposed need not be turned.
+multiplied transposed need not be transposed in registers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class LoadInMemoryOrder(RewritePattern):
-    """A tile of an array whose last dimension is not the adjacent one is loaded, then turned."""
+    """Load a tile in memory order and transpose it, where its last dimension is not contiguous."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TiledLoadOp, rewriter: PatternRewriter) -> None:
@@ -108,7 +108,7 @@ def _loaded(op: TiledLoadOp, view: SSAValue, order: Sequence[int]) -> Operation:
 
 
 class TransposedOperandB(RewritePattern):
-    """B that was turned in registers is put into memory as it was, and read with its columns."""
+    """Store B, which was transposed in registers, untransposed; view it column-major."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
@@ -163,7 +163,7 @@ def _turned(tile: SSAValue) -> SSAValue | None:
 
 
 class OperandAInRegisters(RewritePattern):
-    """A that is computed from sums of wgmma stays in the registers that have them."""
+    """Keep A in registers, if it is computed element-wise from an accumulator of wgmma."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
@@ -178,7 +178,7 @@ class OperandAInRegisters(RewritePattern):
 
 
 REGISTER_ELEMENTS = (f16, bf16)
-"""Elements of A that lie in registers as sums do (PTX ISA, wgmma register fragments)."""
+"""Element types of A whose register fragment is that of an accumulator (PTX ISA, wgmma)."""
 
 
 def _is_wgmma(op: DotOp) -> bool:
@@ -209,7 +209,7 @@ def _made_of(op: Operation | Block) -> Sequence[SSAValue]:
 
 
 class HoistLoopInvariantOperand(RewritePattern):
-    """A factor that a loop does not change is put into shared memory before it."""
+    """Hoist the copy of a loop-invariant operand into shared memory out of the loop."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
@@ -238,7 +238,7 @@ PATTERNS: tuple[RewritePattern, ...] = (
 
 @dataclass(frozen=True)
 class TileasNormalizeDotOperands(ModulePass):
-    """Bring tiles from memory as they lie there, and factors of products once.
+    """Load tiles in memory order, and hoist loop-invariant dot operands.
 
     A load whose columns are adjacent in memory becomes one of rows, turned by a `generate`; B that
     was turned so is put into shared memory as it was loaded and seen by a column-major `view`.

@@ -1,4 +1,4 @@
-"""The pass `tileas-pipeline-loads`: one agent loads ahead of another one that multiplies."""
+"""The pass `tileas-pipeline-loads`: split a loop into a producer and a consumer agent."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.transforms.pipeline_loads.loops import load_loop
+from tileas_xdsl.transforms.pipeline_loads.agent_split import divide
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import resources_of
-from tileas_xdsl.transforms.pipeline_loads.rewrite import divide
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
-"""On a kernel: why it waits for each of its loads."""
+"""On a kernel: why its loads are not pipelined."""
 
 
 @dataclass(frozen=True)
 class TileasPipelineLoads(ModulePass):
-    """Divide a kernel that loads and multiplies in a loop into two agents.
+    """Split a loop that loads and multiplies into a producer and a consumer agent.
+
+    Analysis, then rewrite: stages, warps and registers are computed for the whole kernel.
 
     Needs: kernels of tiles that are not laid out, whose loads into shared memory have atoms of TMA.
 

@@ -1,4 +1,4 @@
-"""The pass `tileas-remove-buffer-alias`: buffers are named by their allocations, never chosen."""
+"""The pass `tileas-remove-buffer-alias`: replace aliases of buffers by views."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.transforms.remove_buffer_alias.complaints import complain
-from tileas_xdsl.transforms.remove_buffer_alias.numbers import remove_aliases
-from tileas_xdsl.transforms.remove_buffer_alias.plan import Plan
-from tileas_xdsl.transforms.remove_buffer_alias.selections import (
+from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
+from tileas_xdsl.transforms.remove_buffer_alias.diagnostics import complain
+from tileas_xdsl.transforms.remove_buffer_alias.offset_rewriting import remove_aliases
+from tileas_xdsl.transforms.remove_buffer_alias.select_rewriting import (
     movable_selections,
     move_selections,
 )

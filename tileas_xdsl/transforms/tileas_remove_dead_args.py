@@ -1,4 +1,4 @@
-"""The pass `tileas-remove-dead-args`: what loops and branches carry, and nobody needs, goes."""
+"""The pass `tileas-remove-dead-args`: drop dead carried values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tileas_xdsl.transforms.region_values import drop
 
 @dataclass(frozen=True)
 class TileasRemoveDeadArgs(ModulePass):
-    """Drop carried values that nothing needs: block arguments, results and incoming operands.
+    """Drop dead carried values of loops and branches: block arguments, results and operands.
+
+    Analysis (a liveness fixpoint over carried values), then one rewrite.
 
     Needs: any verified module.  `scf.for`, `scf.while`, `scf.if`, `scf.index_switch`,
     `scf.execute_region`, `pragma` and the payload of pipeline operations are searched; arguments

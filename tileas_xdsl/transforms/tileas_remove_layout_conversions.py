@@ -1,4 +1,4 @@
-"""The pass `tileas-remove-layout-conversions`: fewer conversions, or in fewer loops.
+"""The pass `tileas-remove-layout-conversions`: remove and hoist layout conversions.
 
 One cycle is: propagate (buffers backwards, then registers forwards), clean up, rewrite what is
 sensitive to layouts, clean up, clean up.
@@ -28,7 +28,10 @@ Step = Callable[[Operation, Failures], bool]
 
 @dataclass(frozen=True)
 class TileasRemoveLayoutConversions(ModulePass):
-    """Commute and delete redundant `convert_layout` operations.
+    """Remove redundant `convert_layout` operations, or move them out of loops.
+
+    Analysis, then rewrite: whole webs of tiles change their layout together; the clean-up between
+    is a set of patterns.
 
     Needs: any verified module.  Leaves: the same program with at most as many conversions; those
     from one memory to another stay, and so do those that an operation which orders memory keeps

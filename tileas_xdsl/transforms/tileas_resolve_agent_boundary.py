@@ -1,4 +1,4 @@
-"""The pass `tileas-resolve-agent-boundary`: values that cross from agent to agent are handed over.
+"""The pass `tileas-resolve-agent-boundary`: transfer values that cross agents.
 
 What every agent reaches by itself is left alone or computed again; tiles in registers go through
 shared memory.
@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.transforms.resolve_agent_boundary.async_waits import wait_where_issued
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     SHARED_SPACES,
     Crossing,
@@ -29,20 +30,25 @@ from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     residence,
     sink_storage,
 )
-from tileas_xdsl.transforms.resolve_agent_boundary.handoffs import (
+from tileas_xdsl.transforms.resolve_agent_boundary.deadlock_check import circular
+from tileas_xdsl.transforms.resolve_agent_boundary.rematerialization import Reach
+from tileas_xdsl.transforms.resolve_agent_boundary.transfer_code import (
     hand_over_by_pipeline,
     hand_over_in_block,
     next_number,
 )
-from tileas_xdsl.transforms.resolve_agent_boundary.order import circular
-from tileas_xdsl.transforms.resolve_agent_boundary.plans import Handoff, crossing_error, plan
-from tileas_xdsl.transforms.resolve_agent_boundary.reach import Reach
-from tileas_xdsl.transforms.resolve_agent_boundary.tokens import wait_where_issued
+from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import (
+    Handoff,
+    crossing_error,
+    plan,
+)
 
 
 @dataclass(frozen=True)
 class TileasResolveAgentBoundary(ModulePass):
-    """Hand over what crosses the boundary of an `agent_switch` and its agents do not have.
+    """Transfer values that cross the boundary of an `agent_switch`.
+
+    Analysis, then rewrite: all transfers of a switch are planned together, and checked for cycles.
 
     Input: laid out tiles.  A switch whose agents use values of one another, or which is isolated
     and uses values from outside, has the attribute `nv_tileas.open_boundary`.

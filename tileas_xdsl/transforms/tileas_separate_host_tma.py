@@ -1,4 +1,4 @@
-"""The pass `tileas-separate-host-tma`: the code that encodes tensor maps before a launch."""
+"""The pass `tileas-separate-host-tma`: generate host code that encodes tensor maps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENCODED_MODES = ("tiled", "tiled_at", "gather4", "scatter4")
 
 @dataclass(frozen=True)
 class TileasSeparateHostTma(ModulePass):
-    """Build, compile and attach the host code that encodes the tensor maps of kernels.
+    """Generate, compile and attach the host code that encodes tensor maps.
 
     Needs: functions whose `make_tiled_tma_desc` describe windows of array arguments; the tiles that
     are moved through them have their layouts.  llvmlite, which the extra `host` installs.

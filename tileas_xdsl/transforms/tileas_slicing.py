@@ -1,4 +1,4 @@
-"""The pass `tileas-slicing`: a loop that asks for it becomes several, one after another."""
+"""The pass `tileas-slicing`: split loops into slices of their range."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from tileas_xdsl.transforms.slicing.rewrite import cut
 
 @dataclass(frozen=True)
 class TileasSlicing(ModulePass):
-    """Cut each loop with a `sliceCount` into that many loops over parts of its range.
+    """Split each loop with a `sliceCount` into that many loops over parts of its range.
 
     Needs loops (`scf.for`, or `scf.while` that counts) whose copies have concrete atoms, with
     pipelines or without.  Leaves loops over equal shares of the iterations, and one more for what
@@ -20,8 +20,8 @@ class TileasSlicing(ModulePass):
     happens in the same order.  `sliceCount` is gone, so that a second run does nothing; the result
     depends on the module alone.
 
-    The plans of all loops are made and checked first: a diagnostic stops the pipeline, and the
-    module is as it was.
+    Analysis, then rewrite: the plans of all loops are made and checked first; a diagnostic stops
+    the pipeline, and the module is as it was.
     """
 
     name = "tileas-slicing"

@@ -1,4 +1,4 @@
-"""The pass `tl-layout-inference`: which thread holds each element and runs each iteration."""
+"""The pass `tl-layout-inference`: infer layouts of fragments and loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from tileas_xdsl.transforms.tl_inference.extraction import Extraction
 
 @dataclass(frozen=True)
 class TlLayoutInference(ModulePass):
-    """Give every fragment, loop and swizzled buffer of a `tl.kernel` its layout.
+    """Infer the layouts of fragments, loops and shared buffers of a `tl.kernel`.
+
+    Analysis, then rewrite: layouts of a kernel are solved together, then annotated.
 
     Input: kernels of `tl`, some buffers or loops of them perhaps laid out by hand.  Output:
     `layout` on each `tl.alloc_fragment`, on each loop, with `vector`, `runs_once` and `is_padded`,

@@ -1,4 +1,4 @@
-"""The pass `tl-lower`: from laid-out block programs to the threads of a block.
+"""The pass `tl-lower`: lower laid-out `tl` kernels to thread-level IR.
 
 Fragments become vectors of registers, a parallel loop is written out over the iterations of each
 thread, and threads meet where one needs what another has put into memory.  What it does not lower
@@ -23,7 +23,10 @@ from tileas_xdsl.transforms.lower_tl.kernel import lower_kernel
 
 @dataclass(frozen=True)
 class TlLower(ModulePass):
-    """Lower laid-out block programs to the threads of a block."""
+    """Lower laid-out `tl` kernels to thread-level IR.
+
+    A conversion: handlers over the thread-code library that share the state of a kernel.
+    """
 
     name = "tl-lower"
 

@@ -1,4 +1,4 @@
-"""The pass `verify-dominance`: fail if a value is used where it is not defined yet."""
+"""The pass `verify-dominance`: check that definitions dominate uses."""
 
 from dataclasses import dataclass
 

@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.assign_layouts.space_requirements import UNDECIDED
-from tileas_xdsl.transforms.tma_to_async.arrays import array_of, stride_problem
+from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 
 ROW_BITS = 128
 """Rows of boxes are multiples of 16 bytes."""

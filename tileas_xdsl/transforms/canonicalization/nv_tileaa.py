@@ -1,4 +1,4 @@
-"""What becomes simpler among operations of `nv_tileaa` without a look at anything else."""
+"""Canonicalisation patterns of `nv_tileaa`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which memory operations TMA does: whether it can, and what becomes of them."""
+"""Implementation of `tileas-choose-tma`: legality of TMA, and stores of accumulators."""

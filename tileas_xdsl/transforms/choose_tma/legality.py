@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
 from tileas_xdsl.target.tensor_map import tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.transforms.tma_to_async.arrays import array_of
+from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 ALIGNMENT = 16
 """Bytes that arrays, rows and boxes' rows are multiples of."""

@@ -1,4 +1,4 @@
-"""Products, reductions and scans."""
+"""Convert dot products, reductions and scans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversion at work: which value took the place of which, and where operations are put."""
+"""The state of the conversion: value mapping and insertion point."""
 
 from __future__ import annotations
 

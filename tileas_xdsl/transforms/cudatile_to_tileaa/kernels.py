@@ -18,10 +18,10 @@ from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp as AAGlobalOp
 from tileas_xdsl.dialects.target_attribute import COMPUTE_CAPABILITY, TARGET_SPEC
 from tileas_xdsl.transforms.cudatile_to_tileaa.control_flow import Frame, finish
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
-from tileas_xdsl.transforms.cudatile_to_tileaa.tables import RULES
+from tileas_xdsl.transforms.cudatile_to_tileaa.rules import RULES
 from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
-from tileas_xdsl.transforms.cudatile_to_tileaa.warps import usual_warps
+from tileas_xdsl.transforms.cudatile_to_tileaa.warp_count import usual_warps
 
 BLOCKS_HINT = "nv_tileaa.num_cta_in_cga"
 """A hint that nothing follows yet: a cluster may run one tile block, not several."""

@@ -1,4 +1,4 @@
-"""Memory through pointers, its updates, and the tokens between accesses."""
+"""Convert accesses through pointers, atomics, and memory tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp as AAGetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp, JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
-from tileas_xdsl.transforms.cudatile_to_tileaa.accesses import hinted, order_of, token_before
+from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
+    hinted,
+    order_of,
+    token_before,
+)
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 
 

@@ -33,7 +33,11 @@ from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp
 from tileas_xdsl.dialects.nv_tileaa.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
 from tileas_xdsl.dialects.nv_tileas.memory_semantics import TILED
-from tileas_xdsl.transforms.cudatile_to_tileaa.accesses import hinted, order_of, token_before
+from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
+    hinted,
+    order_of,
+    token_before,
+)
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import INDEX, Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.pointers import rmw_mode
 

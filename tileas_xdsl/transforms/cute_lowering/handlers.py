@@ -1,4 +1,7 @@
-"""Code of LLVM for each operation of `cute` that no architecture decides."""
+"""The handler table of `cute-to-llvm`, for operations of `cute`.
+
+`HANDLERS[MyOp] = handler` makes the pass lower a further operation.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +39,8 @@ from tileas_xdsl.dialects.cute.views import (
 )
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.expr.expression import Expression
-from tileas_xdsl.transforms.cute_lowering.division import DIVISIONS
-from tileas_xdsl.transforms.cute_lowering.function import Lowering, bits_of
+from tileas_xdsl.transforms.cute_lowering.fast_division import DIVISIONS
+from tileas_xdsl.transforms.cute_lowering.lowering_state import Lowering, bits_of
 
 Handler = Callable[[Any, Lowering], None]
 

@@ -1,1 +1,1 @@
-"""Parts of the pass `convert-cute-to-nvgpu`."""
+"""Implementation of `convert-cute-to-nvgpu`."""

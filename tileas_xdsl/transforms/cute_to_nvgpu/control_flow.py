@@ -1,4 +1,4 @@
-"""Registers through `scf`: what a body writes is carried by its loop, or given by its branches."""
+"""Carry written registers through `scf`: as loop-carried values, or as results of branches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp, ProductCall
 from tileas_xdsl.dialects.cute.copies import CopyOp
 from tileas_xdsl.dialects.cute.views import MemRefStoreOp, MemRefStoreVecOp
+from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import awaited
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
-from tileas_xdsl.transforms.cute_to_nvgpu.elements import is_registers
-from tileas_xdsl.transforms.cute_to_nvgpu.waits import awaited
+from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers
 
 
 def written_views(op: Operation) -> Sequence[SSAValue]:

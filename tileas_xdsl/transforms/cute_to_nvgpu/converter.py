@@ -42,7 +42,7 @@ from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp
 from tileas_xdsl.layout import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.expr.expression import Expression, Variable, width_of
 from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter
-from tileas_xdsl.transforms.cute_lowering.function import pointer_of
+from tileas_xdsl.transforms.cute_lowering.lowering_state import pointer_of
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import (
     RegisterFile,
     RegisterView,

@@ -1,4 +1,4 @@
-"""Copies by atoms: `cute.copy_atom_call`, and `cute.copy`, which repeats one over two views.
+"""Lower copies by atoms: `cute.copy_atom_call`, and `cute.copy`, which repeats one over two views.
 
 What an atom's type is says which instruction does it; how many elements a thread gives it, its
 layouts say.
@@ -37,21 +37,21 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.warp import ROW_BYTES
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.transforms.cute_to_nvgpu.bulk_copies import (
-    CopyCallOp,
-    convert_load,
-    convert_reduce,
-    convert_store,
-)
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
-from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
+from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (
     Side,
     contiguous,
     is_registers,
     read,
     write,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.tensor_moves import load_cells, store_cells
+from tileas_xdsl.transforms.cute_to_nvgpu.tma_copies import (
+    CopyCallOp,
+    convert_load,
+    convert_reduce,
+    convert_store,
+)
+from tileas_xdsl.transforms.cute_to_nvgpu.tmem_copies import load_cells, store_cells
 
 Copy = Callable[[Converter, Any, Side, Side], None]
 

@@ -1,4 +1,4 @@
-"""Functions: views as arguments become pointers and the numbers that their types leave open."""
+"""Convert function signatures: views become pointers and their dynamic extents and strides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What replaces each operation of `cute`: integers, pointers, fragments, instructions."""
+"""The handler table of `convert-cute-to-nvgpu`: integers, pointers, fragments, instructions.
+
+`HANDLERS[MyOp] = handler` makes the pass lower a further operation.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,8 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreVecOp,
 )
 from tileas_xdsl.layout.expr.expression import Expression
-from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
+from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import convert_wait
+from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import (
     get_value,
     make_atom,
     make_tiled,
@@ -62,19 +66,19 @@ from tileas_xdsl.transforms.cute_to_nvgpu.atoms import (
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
 from tileas_xdsl.transforms.cute_to_nvgpu.copies import convert_copy
-from tileas_xdsl.transforms.cute_to_nvgpu.division import DIVISIONS
-from tileas_xdsl.transforms.cute_to_nvgpu.elements import (
+from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (
     is_registers,
     read,
     view_of,
     write,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.fragments import (
+from tileas_xdsl.transforms.cute_to_nvgpu.fast_division import DIVISIONS
+from tileas_xdsl.transforms.cute_to_nvgpu.fragment_allocation import (
     allocate_elements,
     allocate_registers,
     make_fragment,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.products import convert_product
+from tileas_xdsl.transforms.cute_to_nvgpu.mma_calls import convert_product
 from tileas_xdsl.transforms.cute_to_nvgpu.reductions import reduce_fragment
 from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import (
     make_descriptor,
@@ -82,7 +86,6 @@ from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import (
     make_partition,
     prefetch_descriptor,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.waits import convert_wait
 
 # Integers
 

@@ -1,4 +1,4 @@
-"""Reductions of fragments: one step after the other, from the initial value on.
+"""Lower reductions of fragments: sequentially, from the initial value.
 
 All elements that are kept take a step at once, by vectors; the elements that are combined come
 colexicographically, so that rounding is the same every time.

@@ -1,4 +1,4 @@
-"""Views of registers as fragments: what one thread holds of an allocation is one value at a time.
+"""The SSA value that holds the current contents of each register allocation.
 
 Registers have no addresses, so that a view of them is a list of elements that are known before run
 time, and a write gives a new fragment.

@@ -1,4 +1,4 @@
-"""Tensor maps that a kernel asks its launch for: hidden arguments behind the others."""
+"""Tensor maps that a kernel requires: hidden arguments after the declared ones."""
 
 from __future__ import annotations
 

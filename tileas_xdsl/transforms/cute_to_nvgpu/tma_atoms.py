@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import box_of, dimensions
 from tileas_xdsl.dialects.cute_nvgpu.tma_partition import BoxOp, MakePartitionOp
 from tileas_xdsl.layout import BYTE_SWIZZLES, NO_SWIZZLE, Layout, Swizzle
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.transforms.cute_to_nvgpu.atoms import values_of
+from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import values_of
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 
 DESCRIPTOR = "tma_descriptor_ptr"

@@ -1,1 +1,1 @@
-"""The host's part of TMA: code that encodes tensor maps of a kernel's arguments, as `llvm`."""
+"""Host code for TMA: encode the tensor maps of a kernel's arguments, in the `llvm` dialect."""

@@ -1,4 +1,4 @@
-"""What a host object tells a launcher: tables of words, and the two lines that it prints.
+"""The tables that a host object exports to a launcher, and its two printing callbacks.
 
 The names, sizes and linkages of the tables are those of the callback interface; what the words of a
 kernel's table, of its description and of the slot of hooks are is ours, below.
@@ -17,7 +17,7 @@ from tileas_xdsl.backend.host import CALLS_FIRST_ARGUMENT
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.transforms.host_tma.encoder import ENCODER, SIGNATURE
-from tileas_xdsl.transforms.host_tma.words import (
+from tileas_xdsl.transforms.host_tma.llvm_builder import (
     POINTER,
     Words,
     declaration,

@@ -1,4 +1,4 @@
-"""The encoder of tensor maps as code, from the tables of `target`.
+"""Generate the code that packs the fields of a tensor map, from the tables of `target`.
 
 Its parameters are those of the driver's `cuTensorMapEncodeTiled`, so that a launch can put the
 driver's in its place; arrays have five entries, those beyond the rank 1 (strides 0).  What is known
@@ -37,7 +37,7 @@ from tileas_xdsl.target.tensor_map_rules import (
     element_alignment,
     element_multiple,
 )
-from tileas_xdsl.transforms.host_tma.words import POINTER, Words, function, word_table
+from tileas_xdsl.transforms.host_tma.llvm_builder import POINTER, Words, function, word_table
 
 ENCODER = "__tileas_encode_tiled"
 

@@ -1,4 +1,4 @@
-"""The host module of some kernels: for each, a function that encodes its tensor maps.
+"""Build the host module: for each kernel a function that encodes its tensor maps.
 
 `__CUDA_TILEIR_FUNC_ON_ARGUMENTS_CHANGE(cookie, buffer, arena, parameters...)` writes the maps of
 128 bytes into `buffer`, in the order of the descriptor arguments, and returns 0, or 1 more than the
@@ -29,10 +29,10 @@ from tileas_xdsl.transforms.host_tma.callbacks import (
     initialisation,
     of_kernel,
 )
-from tileas_xdsl.transforms.host_tma.closures import Closure
+from tileas_xdsl.transforms.host_tma.captured_values import Closure
 from tileas_xdsl.transforms.host_tma.encoder import encoder
+from tileas_xdsl.transforms.host_tma.llvm_builder import POINTER, Words, function
 from tileas_xdsl.transforms.host_tma.recipes import Recipe
-from tileas_xdsl.transforms.host_tma.words import POINTER, Words, function
 
 
 @dataclass(frozen=True)

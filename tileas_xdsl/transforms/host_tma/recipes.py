@@ -1,4 +1,4 @@
-"""What is known of a tensor map when its kernel is compiled: not address, extents, strides."""
+"""The fields of a tensor map that are known at compile time: all but address, extents, strides."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Copies to and from tensor memory, each as the instructions that there are."""
+"""Implementation of `tileas-legalize-tmem-copy`."""

@@ -1,4 +1,4 @@
-"""The registers that a tile of tensor memory travels through, and how its other side lies."""
+"""Register layouts of tcgen05.ld and .st, and copies between tensor and shared memory."""
 
 from __future__ import annotations
 

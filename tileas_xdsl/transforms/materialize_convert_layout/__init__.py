@@ -1,1 +1,1 @@
-"""How surviving layout conversions are carried out, and the operations that do it."""
+"""Implementation of `tileas-materialize-convert-layout`: plans and their expansion."""

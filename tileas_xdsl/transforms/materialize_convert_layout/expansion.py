@@ -1,4 +1,4 @@
-"""A layout conversion as the operations that carry it out."""
+"""Expand a planned layout conversion to the operations that carry it out."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from xdsl.dialects import math
 from xdsl.dialects.builtin import f64, i32, i64
 
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
-from tileas_xdsl.transforms.math_functions.values import INFINITY, NAN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, Value
 
 LOG2_E = 1.4426950408889634
 LN2, LN2_REST = 0.6931471805599453, 2.3190468138462996e-17

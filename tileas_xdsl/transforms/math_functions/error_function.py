@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.exponentials import exp
-from tileas_xdsl.transforms.math_functions.values import Value
+from tileas_xdsl.transforms.math_functions.expression_builder import Value
 
 SPLIT = 0.92
 """From here on erf is 1 - exp(-p), p a polynomial."""

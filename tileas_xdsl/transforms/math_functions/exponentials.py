@@ -10,7 +10,7 @@ from xdsl.dialects import math
 from xdsl.dialects.builtin import i32
 
 from tileas_xdsl.transforms.math_functions import coefficients
-from tileas_xdsl.transforms.math_functions.values import Value
+from tileas_xdsl.transforms.math_functions.expression_builder import Value
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125

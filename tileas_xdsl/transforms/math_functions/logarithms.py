@@ -10,7 +10,7 @@ from xdsl.dialects import math
 from xdsl.dialects.builtin import f32
 
 from tileas_xdsl.transforms.math_functions import coefficients
-from tileas_xdsl.transforms.math_functions.values import INFINITY, NAN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, Value
 
 LN_2 = 0.6931471805599453
 SQRT_HALF_BITS = 0x3F3504F3

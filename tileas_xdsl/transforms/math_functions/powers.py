@@ -13,8 +13,14 @@ from xdsl.ir import Block, Region, SSAValue
 from tileas_xdsl.dialects.cute.elements import integer_bits
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.exponentials import scaled
+from tileas_xdsl.transforms.math_functions.expression_builder import (
+    INFINITY,
+    NAN,
+    SIGN,
+    Scope,
+    Value,
+)
 from tileas_xdsl.transforms.math_functions.logarithms import cut
-from tileas_xdsl.transforms.math_functions.values import INFINITY, NAN, SIGN, Scope, Value
 
 WIDEST_POWER = 200.0
 """2 to the power of more is infinity, to that of less zero, in f32."""

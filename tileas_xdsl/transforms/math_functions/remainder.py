@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tileas_xdsl.transforms.math_functions.values import INFINITY, NAN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, Value
 
 EXPONENT_BITS: Mapping[type[Attribute], int] = {
     Float16Type: 6,

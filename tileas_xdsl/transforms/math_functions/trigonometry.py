@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tileas_xdsl.transforms.math_functions import coefficients
-from tileas_xdsl.transforms.math_functions.reduction import reduced
-from tileas_xdsl.transforms.math_functions.values import INFINITY, NAN, SIGN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, SIGN, Value
+from tileas_xdsl.transforms.math_functions.range_reduction import reduced
 
 TINY = 2.0**-12
 """Below it a sine and a tangent are the argument itself, in f32."""

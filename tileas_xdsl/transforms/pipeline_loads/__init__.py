@@ -1,1 +1,1 @@
-"""Loops that load and multiply become two agents: which, what they need, how it is written."""
+"""Implementation of `tileas-pipeline-loads`: candidate loop, resources, split into agents."""

@@ -1,4 +1,4 @@
-"""How many stages, warps and registers the two agents get, and whether there are enough."""
+"""Compute stages, warps and registers of the two agents, and whether they fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
-from tileas_xdsl.transforms.pipeline_loads.loops import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""

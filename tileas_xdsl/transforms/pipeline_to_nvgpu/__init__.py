@@ -1,1 +1,1 @@
-"""How operations of `cutlass` become barriers, waits and arithmetic."""
+"""Implementation of `convert-pipeline-to-nvgpu`: mbarriers, waits and arithmetic for `cutlass`."""

@@ -1,4 +1,4 @@
-"""Tile schedulers: the number of a tile, whether it exists, and its indices."""
+"""Lower tile schedulers: linear tile index, validity, and tile coordinates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.scheduler_params import STREAMK_FIELDS, params_type
 from tileas_xdsl.dialects.cutlass.types import STREAMK
-from tileas_xdsl.transforms.pipeline_to_nvgpu import units
-from tileas_xdsl.transforms.pipeline_to_nvgpu.checks import CLUSTER
-from tileas_xdsl.transforms.pipeline_to_nvgpu.units import Part, Units
+from tileas_xdsl.transforms.pipeline_to_nvgpu import streamk_partition as units
+from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import CLUSTER
+from tileas_xdsl.transforms.pipeline_to_nvgpu.streamk_partition import Part, Units
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
 
 INDICES = ("m_idx", "n_idx", "l_idx")

@@ -1,4 +1,4 @@
-"""Writes what an operation becomes in front of it, and takes apart what goes through `scf`."""
+"""The state of the conversion: insertion point, expanded values, and 1:N conversion of `scf`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrAddOp
-from tileas_xdsl.transforms.pipeline_to_nvgpu.parts import Parts, expanded, is_whole, parts_of
+from tileas_xdsl.transforms.pipeline_to_nvgpu.value_expansion import (
+    Parts,
+    expanded,
+    is_whole,
+    parts_of,
+)
 
 Values = Sequence[SSAValue]
 Handler = Callable[["Writer", Operation], Sequence[Values]]

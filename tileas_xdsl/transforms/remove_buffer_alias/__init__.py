@@ -1,6 +1,5 @@
-"""How `tileas-remove-buffer-alias` works: what can go, how it goes, and what is said of the rest.
+"""Implementation of `tileas-remove-buffer-alias`.
 
-An alias is a number: where it begins in its allocation.  `plan` finds the merges of buffers that
-are always parts of one allocation, `numbers` makes them merges of numbers and views, `selections`
-moves a selection behind windows that a number cannot tell, and `complaints` names what stays.
+`alias_plan` finds the aliases that can become views at an offset, `offset_rewriting` rewrites them,
+`select_rewriting` moves selects in front of views, `diagnostics` reports the aliases that stay.
 """

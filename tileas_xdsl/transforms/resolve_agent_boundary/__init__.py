@@ -1,1 +1,1 @@
-"""Values that cross from agent to agent: which may, how the others are handed over."""
+"""Implementation of `tileas-resolve-agent-boundary`: crossing values and their transfers."""

@@ -1,4 +1,13 @@
-"""Which values cross into the bodies of an `agent_switch`, and where they live."""
+"""Find the values that cross into the bodies of an `agent_switch`, and their memory spaces.
+
+    %t = nv_tileas.tiled_load ... : tensor<64xf32, #rA>        all threads of the block
+    nv_tileas.async.pipeline.agent_switch ... {
+      "use"(%t)                                                agent 0: %t crosses
+    }
+
+A crossing is left alone (shared memory, constants), recomputed in the agent (scalars, views), or
+transferred through shared memory (tiles in registers); `transfer_code` shows what is written.
+"""
 
 from __future__ import annotations
 

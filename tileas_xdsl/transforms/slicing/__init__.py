@@ -1,1 +1,1 @@
-"""Slicing of loops: who asks for it, what is legal, the plan, the rewrite."""
+"""Implementation of `tileas-slicing`: requested slice counts, legality, plan, rewrite."""

@@ -1,4 +1,4 @@
-"""`scf.while` as a loop that counts: how one is recognised, and its copies for parts of it."""
+"""Recognise `scf.while` as a counted loop, and clone it over a part of its range."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.traits import is_side_effect_free
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
-from tileas_xdsl.transforms.slicing.counted import CountedLoop, Number, known
+from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop, Number, known
 
 _LESS, _GREATER = 2, 4
 """Signed predicates of `arith.cmpi`."""

@@ -1,4 +1,4 @@
-"""What slicing can copy, where a loop may begin, and what it may carry."""
+"""Check that a loop can be sliced: operations that can be cloned, static bounds, carried values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipeline_base import PipelineOp
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
-from tileas_xdsl.transforms.slicing.counted import CountedLoop
+from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop
 
 COPIED_DIALECTS = frozenset({"arith", "cf", "math", "scf", "tensor"})
 """Arithmetic, control flow, and tiles as values."""

@@ -1,4 +1,14 @@
-"""The plan of a sliced loop: its parts of the range, made and checked before anything changes."""
+"""Plan how a loop is sliced: the sub-ranges of its clones, checked before anything is rewritten.
+
+    scf.for %i = 0 to 64 step 1 iter_args(%acc = %init) { ... } {sliceCount = 2}
+
+is planned as the ranges [0, 32) and [32, 64); `rewrite` writes
+
+    %r0 = scf.for %i = 0 to 32 step 1 iter_args(%acc = %init) { ... }
+    %r1 = scf.for %i = 32 to 64 step 1 iter_args(%acc = %r0) { ... }
+
+With 65 iterations a third loop covers the remainder [64, 65).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +24,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
-from tileas_xdsl.transforms.slicing.counted import (
+from tileas_xdsl.transforms.slicing.counted_loop import (
     CountedFor,
     CountedLoop,
     bits_of_counter,
@@ -22,7 +32,7 @@ from tileas_xdsl.transforms.slicing.counted import (
 )
 from tileas_xdsl.transforms.slicing.counted_while import counted_while
 from tileas_xdsl.transforms.slicing.legality import check_body, check_initial, check_lower_bound
-from tileas_xdsl.transforms.slicing.requests import Loop, Request, requested_loops
+from tileas_xdsl.transforms.slicing.slice_counts import Loop, Request, requested_loops
 
 MOST_COPIES = 1024
 """Copies of one body, those of loops around it multiplied in."""

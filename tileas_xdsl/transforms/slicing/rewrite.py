@@ -1,4 +1,4 @@
-"""Cut loops as their plans say: where slices begin, and what each hands to the next."""
+"""Clone loops as planned: each slice starts from the results of the slice before it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tileas_xdsl.dialects.nv_tileas.builders.arith import (
     select,
     sub,
 )
-from tileas_xdsl.transforms.slicing.counted import CountedLoop, Number, known
+from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop, Number, known
 from tileas_xdsl.transforms.slicing.legality import check_inside
 from tileas_xdsl.transforms.slicing.plan import SlicePlan
-from tileas_xdsl.transforms.slicing.requests import SLICE_COUNT
-from tileas_xdsl.transforms.slicing.windows import settle_windows
+from tileas_xdsl.transforms.slicing.slice_counts import SLICE_COUNT
+from tileas_xdsl.transforms.slicing.static_slices import settle_windows
 
 
 def cut(plans: Sequence[SlicePlan]) -> None:

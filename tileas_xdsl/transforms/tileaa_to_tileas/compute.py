@@ -1,4 +1,4 @@
-"""Reductions and scans keep their bodies, assertions become those of scalars."""
+"""Convert reductions, scans and assertions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions of elements, and what is asked of the grid."""
+"""Convert element conversions and grid queries."""
 
 from __future__ import annotations
 

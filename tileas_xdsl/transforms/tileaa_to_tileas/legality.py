@@ -1,4 +1,4 @@
-"""Which operations of `nv_tileaa` stay when tiles are those of `nv_tileas`."""
+"""Which operations of `nv_tileaa` are legal after the conversion."""
 
 from __future__ import annotations
 

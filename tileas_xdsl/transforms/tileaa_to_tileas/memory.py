@@ -1,4 +1,4 @@
-"""Memory: pointers are followed by `load` and `store`, arrays are seen by tiles of them."""
+"""Convert accesses: pointers to `load` and `store`, arrays to views of tiles."""
 
 from __future__ import annotations
 

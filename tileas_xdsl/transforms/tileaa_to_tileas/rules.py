@@ -1,4 +1,4 @@
-"""A rule for each operation: what takes its place, put in front of it."""
+"""Rules: by operation class, the operations that replace it."""
 
 from __future__ import annotations
 

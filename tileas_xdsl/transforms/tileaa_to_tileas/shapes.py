@@ -1,4 +1,4 @@
-"""Tiles made of other tiles by moving elements: `generate`, unless something nearer exists."""
+"""Convert operations that move elements to `view`, `expand_dims`, `splat` or `generate`."""
 
 from __future__ import annotations
 

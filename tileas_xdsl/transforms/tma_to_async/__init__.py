@@ -1,1 +1,1 @@
-"""Tiled memory operations become bulk copies: a module for each of the steps."""
+"""Implementation of `lower-tma-load-store-to-async`, one module a phase."""

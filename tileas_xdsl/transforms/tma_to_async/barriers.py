@@ -1,4 +1,4 @@
-"""The mbarriers that loads wait for: where each comes from, and why there may be none.
+"""Allocate the mbarriers that loads wait for, and diagnose why there is none.
 
 A load has one to itself, which the function initialises before anything else; a load that is the
 tile of a stage has that of the stage.
@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.tma_to_async.requests import Request
+from tileas_xdsl.transforms.tma_to_async.candidates import Request
 
 BARRIER_BYTES = 8
 MOST_BYTES = 2**20 - 1

@@ -1,4 +1,4 @@
-"""The descriptors that bulk copies need: one for all that move boxes of one array alike.
+"""Create TMA descriptors: one for all transfers of equal boxes of one array.
 
 A table entry of a descriptor is its index: what reuses a descriptor has the index of it.
 """
@@ -37,8 +37,8 @@ from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tensor_map import SWIZZLES
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.transforms.tma_to_async.arrays import array_of, stride_problem
-from tileas_xdsl.transforms.tma_to_async.requests import Request, function_of
+from tileas_xdsl.transforms.tma_to_async.candidates import Request, function_of
+from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 
 INTERNAL_TYPE = "tma_internal_type"
 """What says, on any of the operations, that TMA moves the elements as those of another type."""

@@ -1,4 +1,4 @@
-"""Waits of bulk stores sink: what does not touch the tile or the array goes on meanwhile."""
+"""Sink the waits of bulk stores below operations that touch neither tile nor array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The safe-rewrite walk: what a rewrite may look through, and what it must not cross."""
+"""Whether a rewrite may cross the operations between two places of a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which elements of a tile a slice has: known numbers, overlap, what is left of a part."""
+"""Boxes of slices: static offsets, overlap and difference."""
 
 from __future__ import annotations
 

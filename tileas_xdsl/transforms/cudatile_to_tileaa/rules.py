@@ -1,0 +1,34 @@
+"""The rules of `convert-cudatile-to-tileaa`: by operation class, how it is converted.
+
+`RULES[MyOp] = rule` makes the pass convert a further operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.transforms.cudatile_to_tileaa.assumptions import FACTS
+from tileas_xdsl.transforms.cudatile_to_tileaa.compute import COMPUTE
+from tileas_xdsl.transforms.cudatile_to_tileaa.control_flow import CONTROL_FLOW
+from tileas_xdsl.transforms.cudatile_to_tileaa.conversions import CONVERSIONS
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.floats import FLOATS
+from tileas_xdsl.transforms.cudatile_to_tileaa.integers import INTEGERS
+from tileas_xdsl.transforms.cudatile_to_tileaa.pointers import POINTERS
+from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import SHAPES
+from tileas_xdsl.transforms.cudatile_to_tileaa.views import VIEWS
+
+RULES: Mapping[type[Operation], Rule] = {
+    **COMPUTE,
+    **CONTROL_FLOW,
+    **CONVERSIONS,
+    **FACTS,
+    **FLOATS,
+    **INTEGERS,
+    **POINTERS,
+    **SHAPES,
+    **VIEWS,
+}
+"""By operation, what takes its place."""

@@ -1,0 +1,71 @@
+"""The instructions that a product of whole views is made of.
+
+Modes of a tile are (V), (V,M) and (V,M,K) of A, (V), (V,N) and (V,N,K) of B, (V,M,N) of D, as in
+CUTLASS include/cute/algorithm/gemm.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.atoms import MmaAtomCallOp, layout_of_view
+from tileas_xdsl.dialects.cute.copies import GemmOp
+from tileas_xdsl.layout import Layout
+from tileas_xdsl.transforms.cute_to_nvgpu.element_access import Indices
+
+ProductCallOp = MmaAtomCallOp | GemmOp
+
+PER_RANK = {1: 1, 2: 3, 3: 3}
+"""By the rank of A and B, that of C and D."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The elements that one instruction multiplies and adds to."""
+
+    a: Indices
+    b: Indices
+    d: Indices
+    is_first: bool
+    """Whether it adds to C, not to what steps before it have left in D."""
+
+
+def steps_of(op: ProductCallOp, a: SSAValue, b: SSAValue) -> Iterator[Step]:
+    """In the order of CuTe: M runs first, then N, then K."""
+    layouts = [_layout(op, view) for view in (a, b, op.c, op.d)]
+    ranks = [layout.rank for layout in layouts]
+    if ranks[2] != PER_RANK[ranks[0]]:
+        raise op_error(op, f"is lowered for D (V,M,N), or (V) of A (V), not {op.d.type}")
+    (va, m, ka), (vb, n, kb), _, (vd, *_) = (_extents(layout) for layout in layouts)
+    if ka != kb:
+        raise op_error(op, "multiplies A and B with the same number of steps along K")
+    for k in range(ka):
+        for j in range(n):
+            for i in range(m):
+                yield Step(
+                    _part(va, i + m * k),
+                    _part(vb, j + n * k),
+                    _part(vd, i + m * j),
+                    is_first=k == 0,
+                )
+
+
+def _part(size: int, number: int) -> Indices:
+    return range(size * number, size * (number + 1))
+
+
+def _layout(op: ProductCallOp, view: SSAValue) -> Layout:
+    layout = layout_of_view(view.type)
+    if not isinstance(layout, Layout):
+        raise op_error(op, f"multiplies views that have a plain layout, not {view.type}")
+    return layout
+
+
+def _extents(layout: Layout) -> Sequence[int]:
+    """The sizes of the first three modes; of one that is absent, 1."""
+    found = [layout.size()] if layout.rank == 1 else [mode.size() for mode in layout]
+    return [*found, 1, 1][:3]

@@ -1,0 +1,278 @@
+"""Build `arith` and `math` operations with Python operators.
+
+`x * x + 1.0` of `Value`s inserts a multiplication and a sum.  The same text serves scalars and
+fragments: every value has the shape of the one that a `Scope` was made for.  Fragments have no
+comparisons and conversions; what needs these is a `stage`, a body for each of their elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    VectorType,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.dialects.cute.elements import as_vector, element_of, integer_bits
+from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
+
+Number: TypeAlias = "Value | float"
+
+_EXACT = {"fastmath": FastMathFlagsAttr("none")}
+_ORDERED = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5}
+"""Predicates of `arith.cmpf` that NaN never fulfils."""
+_SIGNED = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6}
+"""Predicates of `arith.cmpi`."""
+
+
+@dataclass
+class Scope:
+    """Where operations go, and the shape that all values have."""
+
+    insert: Callable[[Operation], object]
+    length: int | None = None
+    """How many elements fragments have; None for scalars."""
+    straight: bool = False
+    """Whether nothing may branch: in a body for each element."""
+
+    def type(self, element: Attribute) -> Any:
+        """The type of the shape with other elements."""
+        return element if self.length is None else VectorType(element, [self.length])
+
+    def constant(self, number: float, element: Attribute) -> Value:
+        """One number in every place."""
+        type_ = self.type(element)
+        if type_ is not element:
+            attribute: Any = DenseIntOrFPElementsAttr.from_list(type_, [number])
+        elif is_integer(element):
+            attribute = IntegerAttr(int(number), type_)
+        else:
+            attribute = FloatAttr(number, type_)
+        return self.take(arith.ConstantOp(attribute).result)
+
+    def take(self, value: SSAValue) -> Value:
+        """A value of the IR, whose operation is inserted if it is new."""
+        owner = value.owner
+        if isinstance(owner, Operation) and owner.parent is None:
+            self.insert(owner)
+        return Value(self, value, element_of(value.type))
+
+    def stage(self, body: Callable[..., Sequence[Value]], *values: Value) -> Sequence[Value]:
+        """What the body gives for scalars: inserted as it is, or for each element of fragments."""
+        if self.length is None:
+            return body(*values)
+        block = Block(arg_types=[value.element for value in values])
+        inner = Scope(block.add_op, straight=True)
+        given = body(*(inner.take(arg) for arg in block.args))
+        block.add_op(YieldFragmentOp([value.ssa for value in given]))
+        types = [self.type(value.element) for value in given]
+        op = MapFragmentOp([value.ssa for value in values], types, block)
+        self.insert(op)
+        return [self.take(result) for result in op.outputs]
+
+    def make(
+        self,
+        kind: type[Operation],
+        operands: Sequence[Value],
+        element: Attribute,
+        **properties: Attribute,
+    ) -> Value:
+        """An operation of one result."""
+        op = kind.create(
+            operands=[value.ssa for value in operands],
+            result_types=[self.type(element)],
+            properties=properties,
+        )
+        return self.take(op.results[0])
+
+
+def scope_of(insert: Callable[[Operation], object], op: Operation) -> Scope:
+    """A scope for what takes the place of an operation on scalars or fragments."""
+    vector = as_vector(op.results[0].type)
+    length = None if vector is None else vector.get_shape()[0]
+    return Scope(insert, length, straight=isinstance(op.parent_op(), MapFragmentOp))
+
+
+def is_integer(element: Attribute) -> bool:
+    """Whether it is an integer of some width."""
+    return integer_bits(element) > 0
+
+
+_FLOATING: dict[str, type[Operation]] = {
+    "+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp, "/": arith.DivfOp,
+}  # fmt: skip
+_INTEGER: dict[str, type[Operation]] = {
+    "+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp, "/": arith.DivUIOp,
+    "&": arith.AndIOp, "|": arith.OrIOp, "^": arith.XOrIOp,
+    "<<": arith.ShLIOp, ">>": arith.ShRUIOp, ">>s": arith.ShRSIOp,
+}  # fmt: skip
+_CASTS: dict[str, type[Operation]] = {
+    "extf": arith.ExtFOp, "truncf": arith.TruncFOp, "bitcast": arith.BitcastOp,
+    "sitofp": arith.SIToFPOp, "fptosi": arith.FPToSIOp,
+    "extui": arith.ExtUIOp, "trunci": arith.TruncIOp,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A float, an integer or a bit, in every place of the shape."""
+
+    scope: Scope
+    ssa: SSAValue
+    element: Attribute
+
+    def _other(self, other: Number) -> Value:
+        return other if isinstance(other, Value) else self.scope.constant(other, self.element)
+
+    def _binary(self, sign: str, other: Number, *, swapped: bool = False) -> Value:
+        operands = (self._other(other), self) if swapped else (self, self._other(other))
+        if is_integer(self.element):
+            return self.scope.make(_INTEGER[sign], operands, self.element)
+        return self.scope.make(_FLOATING[sign], operands, self.element, **_EXACT)
+
+    def __add__(self, other: Number) -> Value:
+        return self._binary("+", other)
+
+    def __radd__(self, other: float) -> Value:
+        return self._binary("+", other, swapped=True)
+
+    def __sub__(self, other: Number) -> Value:
+        return self._binary("-", other)
+
+    def __rsub__(self, other: float) -> Value:
+        return self._binary("-", other, swapped=True)
+
+    def __mul__(self, other: Number) -> Value:
+        return self._binary("*", other)
+
+    def __rmul__(self, other: float) -> Value:
+        return self._binary("*", other, swapped=True)
+
+    def __truediv__(self, other: Number) -> Value:
+        return self._binary("/", other)
+
+    def __rtruediv__(self, other: float) -> Value:
+        return self._binary("/", other, swapped=True)
+
+    def __and__(self, other: Number) -> Value:
+        return self._binary("&", other)
+
+    def __or__(self, other: Number) -> Value:
+        return self._binary("|", other)
+
+    def __xor__(self, other: Number) -> Value:
+        return self._binary("^", other)
+
+    def __lshift__(self, other: Number) -> Value:
+        return self._binary("<<", other)
+
+    def __rshift__(self, other: Number) -> Value:
+        """Zeros are shifted in."""
+        return self._binary(">>", other)
+
+    def halved(self) -> Value:
+        """An integer shifted right by one, with its sign."""
+        return self._binary(">>s", 1)
+
+    def __neg__(self) -> Value:
+        if is_integer(self.element):
+            return 0 - self
+        return self.scope.make(arith.NegfOp, [self], self.element, **_EXACT)
+
+    def __abs__(self) -> Value:
+        return self.function(math.AbsFOp)
+
+    def __invert__(self) -> Value:
+        """The other bits."""
+        return self ^ -1
+
+    def function(self, kind: type[Operation]) -> Value:
+        """An operation of one float that the back end has an instruction for."""
+        return self.scope.make(kind, [self], self.element, **_EXACT)
+
+    def fma(self, factor: Number, addend: Number) -> Value:
+        """`self * factor + addend`, rounded once."""
+        operands = [self, self._other(factor), self._other(addend)]
+        return self.scope.make(math.FmaOp, operands, self.element, **_EXACT)
+
+    def compare(self, relation: str, other: Number) -> Value:
+        """A bit; false for NaN."""
+        operands = [self, self._other(other)]
+        if is_integer(self.element):
+            predicate = IntegerAttr(_SIGNED[relation], i64)
+            return self.scope.make(arith.CmpiOp, operands, i1, predicate=predicate)
+        predicate = IntegerAttr(_ORDERED[relation], i64)
+        return self.scope.make(arith.CmpfOp, operands, i1, predicate=predicate, **_EXACT)
+
+    def is_nan(self) -> Value:
+        """Whether it is no number."""
+        predicate = IntegerAttr(14, i64)
+        return self.scope.make(arith.CmpfOp, [self, self], i1, predicate=predicate, **_EXACT)
+
+    def then(self, yes: Number, no: Number, element: Attribute = f32) -> Value:
+        """One of two values by a bit."""
+        one, other = (
+            v if isinstance(v, Value) else self.scope.constant(v, element) for v in (yes, no)
+        )
+        return self.scope.make(arith.SelectOp, [self, one, other], one.element)
+
+    def at_least(self, bound: float) -> Value:
+        """The larger one; NaN stays."""
+        return self.scope.make(arith.MaximumfOp, [self, self._other(bound)], self.element, **_EXACT)
+
+    def at_most(self, bound: float) -> Value:
+        """The smaller one; NaN stays."""
+        return self.scope.make(arith.MinimumfOp, [self, self._other(bound)], self.element, **_EXACT)
+
+    def cast(self, name: str, element: Attribute) -> Value:
+        """A conversion of `arith` by its name."""
+        return self.scope.make(_CASTS[name], [self], element)
+
+    def bits(self) -> Value:
+        """The bits of an f32 as an integer."""
+        return self.cast("bitcast", i32)
+
+    def as_float(self) -> Value:
+        """The f32 that an i32 is the bits of."""
+        return self.cast("bitcast", f32)
+
+    def wide_to(self, element: Attribute) -> Value:
+        """A float as a wider one."""
+        return self.cast("extf", element)
+
+    def wide(self) -> Value:
+        """An f32 as f64."""
+        return self.wide_to(f64)
+
+    def signed_like(self, other: Value) -> Value:
+        """The f32 with another one's sign."""
+        sign = other.bits() & SIGN
+        return ((self.bits() & ~SIGN) | sign).as_float()
+
+    def polynomial(self, polynomial: Polynomial) -> Value:
+        """By Horner's rule, with fused multiply-adds."""
+        *rest, highest = polynomial.coefficients
+        total = self._other(highest)
+        for coefficient in reversed(rest):
+            total = total.fma(self, coefficient)
+        return total
+
+
+SIGN = -(1 << 31)
+"""The bit of an f32 that is its sign, as an i32."""
+INFINITY = float("inf")
+NAN = float("nan")

@@ -1,0 +1,110 @@
+"""Reduce angles modulo pi / 2, for arguments of any size.
+
+Up to 2**16 three parts of pi / 2 are subtracted (Cody and Waite); beyond, the integer that the
+number is times a power of two is multiplied with 96 bits of 2 / pi (Payne and Hanek, "Radian
+reduction for trigonometric functions").
+"""
+
+from __future__ import annotations
+
+import math as numbers
+
+from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects.builtin import f32, f64, i1, i32, i64
+from xdsl.ir import Block, Region, SSAValue
+
+from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
+
+HALF_PI = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
+"""pi / 2 as the sum of three f32."""
+
+LARGE = 2.0**16
+"""Up to it a quotient has 16 bits."""
+
+TWO_BY_PI = (0x00517CC1, 0xB727220A, 0x94FE13AB, 0xE8FA9A6E, 0xE06DB14A, 0xCC9E21C8, 0x20FF28B1)
+"""Bits of 2 / pi behind nine zeros: bit i has the weight 2**(8 - i)."""
+
+
+def near(x: Value) -> tuple[Value, Value, Value]:
+    """`(r, q, large)`: x = r + q * pi / 2 with |r| about pi / 4 at most, unless |x| is large."""
+    q = (x * (2 / numbers.pi)).function(math.RoundEvenOp)
+    high, middle, low = HALF_PI
+    r = q.fma(-low, q.fma(-middle, q.fma(-high, x)))
+    return r, q.cast("fptosi", i32), abs(x).compare("ge", LARGE)
+
+
+def far(x: Value, r: Value, quadrant: Value, large: Value) -> tuple[Value, Value]:
+    """`(r, q)` of large numbers, what was found before of others."""
+    found, turns = _far(x)
+    return large.then(found, r), large.then(turns, quadrant)
+
+
+def reduced(x: Value) -> tuple[Value, Value]:
+    """`(r, q)` of any finite number, a float and an i32; large ones are a branch if they can."""
+    scope = x.scope
+    if scope.straight:
+        return far(x, *near(x))
+    r, quadrant, large = scope.stage(near, x)
+    blocks = (Block(), Block())
+    inner = Scope(blocks[0].add_op, scope.length)
+    operands = [Value(inner, value.ssa, value.element) for value in (x, r, quadrant, large)]
+    found = inner.stage(far, *operands)
+    for block, results in zip(blocks, (found, (r, quadrant)), strict=True):
+        block.add_op(scf.YieldOp(*(value.ssa for value in results)))
+    types = [value.ssa.type for value in (r, quadrant)]
+    op = scf.IfOp(_any(scope, large), types, Region(blocks[0]), Region(blocks[1]))
+    scope.insert(op)
+    return scope.take(op.results[0]), scope.take(op.results[1])
+
+
+def _any(scope: Scope, mask: Value) -> SSAValue:
+    """Whether a bit of a fragment is set."""
+    if scope.length is None:
+        return mask.ssa
+    bits: list[SSAValue] = []
+    for index in range(scope.length):
+        op = vector.ExtractOp(mask.ssa, [index], i1)
+        scope.insert(op)
+        bits.append(op.result)
+    total = bits[0]
+    for bit in bits[1:]:
+        op = arith.OrIOp(total, bit)
+        scope.insert(op)
+        total = op.result
+    return total
+
+
+def _far(x: Value) -> tuple[Value, Value]:
+    """Of a finite number of at least 2**-7; `r` of others is not used."""
+    bits = x.bits()
+    whole = ((bits & 0x7FFFFF) | 0x800000).cast("extui", i64)
+    first = ((bits >> 23) & 0xFF) - 143
+    high, middle, low = (word.cast("extui", i64) for word in _window(first))
+    product = ((whole * high) << 32) + whole * middle + ((whole * low) >> 32)
+    turns = product + (1 << 61)
+    rest = product - ((turns >> 62) << 62)
+    r = (rest.cast("sitofp", f64) * (numbers.pi / 2 * 2.0**-62)).cast("truncf", f32)
+    quadrant = (turns >> 62).cast("trunci", i32)
+    negative = bits.compare("lt", 0)
+    return negative.then(-r, r), negative.then(-quadrant, quadrant)
+
+
+def _window(first: Value) -> tuple[Value, Value, Value]:
+    """96 bits of the table from a bit on, as three words."""
+    scope = first.scope
+    words = [scope.constant(_signed(word), i32) for word in TWO_BY_PI]
+    for step in (2, 1):
+        chosen = (first & (32 * step)).compare("ne", 0)
+        words = [chosen.then(b, a) for a, b in zip(words, words[step:], strict=False)]
+    left = first & 31
+    right = 32 - left
+    a, b, c, d = words
+    return (
+        (a << left) | (b >> right),
+        (b << left) | (c >> right),
+        (c << left) | (d >> right),
+    )
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 32) if word >> 31 else word

@@ -1,0 +1,126 @@
+"""Lower the stream-K fixup: accumulate partial tiles through the workspace in order along K."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import i8, i32
+from xdsl.ir import Block, Region, SSAValue
+
+from tileas_xdsl.dialects import cutlass
+from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp, StoreOp
+from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
+from tileas_xdsl.transforms.pipeline_to_nvgpu import block_striped as stripes
+from tileas_xdsl.transforms.pipeline_to_nvgpu import streamk_partition as units
+from tileas_xdsl.transforms.pipeline_to_nvgpu.generic_barriers import increment, meet, wait_while
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import part_of, region, units_of
+from tileas_xdsl.transforms.pipeline_to_nvgpu.streamk_partition import Part
+from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
+
+FixupOp = cutlass.FixupOp | cutlass.FixupIncrementOp | cutlass.FixupWaitOp
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What a group knows of the part that it has."""
+
+    part: Part
+    counter: SSAValue
+    acts: SSAValue
+    """Whether this thread acts for its group."""
+    follows: SSAValue
+    """Whether there are parts before."""
+    is_last: SSAValue
+
+
+def _counters(w: Writer, params: SSAValue, workspace: SSAValue, tile_bytes: int) -> SSAValue:
+    """The first counter: behind the sums of all tiles."""
+    type_ = workspace.type
+    assert isinstance(type_, PtrType)
+    bytes_ = w.insert(RecastPtrOp(workspace, i8)).result
+    moved = PtrAddOp(bytes_, region(w, params, tile_bytes), cutlass.COUNTER_BYTES)
+    return w.insert(RecastPtrOp(w.insert(moved), i32)).result
+
+
+def _step(w: Writer, op: FixupOp, tile_bytes: int) -> _Step:
+    part = part_of(w, op)
+    first = _counters(w, op.params, op.workspace, tile_bytes)
+    return _Step(
+        part,
+        w.insert(PtrAddOp(first, part.tile)).result,
+        w.compare("eq", op.thread, 0),
+        w.compare("ne", part.start, 0),
+        units.is_last(w, units_of(w, op.params), part),
+    )
+
+
+def _await(w: Writer, op: FixupOp, step: _Step) -> None:
+    """The sums of all parts before this one are there, and this thread sees them."""
+    wait_while(w, step.counter, "ne", step.part.start, step.acts)
+    meet(w, op.id, op.threads)
+
+
+def _tell(w: Writer, op: FixupOp, step: _Step) -> None:
+    """What this group has added is there."""
+    meet(w, op.id, op.threads)
+    increment(w, step.counter, step.part.count, step.acts)
+
+
+def _reset(w: Writer, step: _Step) -> None:
+    """Behind the last part the counter is what it was before the first one."""
+    zero = w.number(0)
+    w.when(w.both(step.is_last, step.acts), [StoreOp(zero, step.counter)])
+
+
+def _wait(w: Writer, op: cutlass.FixupWaitOp) -> list[Values]:
+    step = _step(w, op, value_of(op.tile_bytes))
+    with w.inside(step.follows):
+        _await(w, op, step)
+    return []
+
+
+def _increment(w: Writer, op: cutlass.FixupIncrementOp) -> list[Values]:
+    step = _step(w, op, value_of(op.tile_bytes))
+    with w.inside(w.negated(step.is_last)):
+        _tell(w, op, step)
+    with w.inside(step.follows):
+        _reset(w, step)
+    return []
+
+
+def _fixup(w: Writer, op: cutlass.FixupOp) -> list[Values]:
+    step, threads = _step(w, op, op.tile_bytes), value_of(op.threads)
+    place = w.multiply(step.part.tile, op.tile_elements)
+    sums = w.insert(PtrAddOp(op.workspace, place, op.piece_bytes)).result
+    s = stripes.stripes(w, op.data, sums, op.thread, threads=threads, width=value_of(op.width))
+    with w.inside(step.follows):
+        _await(w, op, step)
+        stripes.keep(w, s, stripes.total(w, s))
+        _reset(w, step)
+    with w.inside(w.negated(step.is_last)):
+        stripes.store(w, s, stripes.kept(w, s))
+        _tell(w, op, step)
+    return []
+
+
+def _initialize(w: Writer, op: cutlass.InitializeWorkspaceOp) -> list[Values]:
+    """A thread has every so many counters."""
+    first = _counters(w, op.params, op.workspace, value_of(op.tile_bytes))
+    body = Block(arg_types=[i32])
+    end = units_of(w, op.params).shared
+    zero = w.number(0)
+    place = PtrAddOp(first, body.args[0])
+    body.add_ops([place, StoreOp(zero, place), scf.YieldOp()])
+    w.insert(scf.ForOp(op.thread, end, op.of, [], Region(body)))
+    return []
+
+
+HANDLERS: Any = {
+    cutlass.FixupIncrementOp: _increment,
+    cutlass.FixupOp: _fixup,
+    cutlass.FixupWaitOp: _wait,
+    cutlass.InitializeWorkspaceOp: _initialize,
+}

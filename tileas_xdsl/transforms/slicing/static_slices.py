@@ -1,0 +1,113 @@
+"""Make the offsets of slices in a loop with one iteration static."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import affine, arith, scf
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tileas_xdsl.dialects.nv_tileas.slice_checks import Extent, Slice, slice_parts
+from tileas_xdsl.dialects.nv_tileas.slices import (
+    AsyncExtractSliceOp,
+    AsyncInsertSliceOp,
+    ExtractSliceOp,
+    InsertSliceOp,
+    SlicingOp,
+    part_of,
+    tile_of,
+)
+from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
+from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import lies_in
+from tileas_xdsl.transforms.slicing.counted_loop import bits_of_counter
+
+DEPTH = 32
+"""How many operations are looked through for an offset."""
+
+_INSERTS = (InsertSliceOp, AsyncInsertSliceOp)
+_SLICES = (*_INSERTS, ExtractSliceOp, AsyncExtractSliceOp)
+
+
+def settle_windows(loop: scf.ForOp, only: int) -> None:
+    """Give slices whose offsets depend on the counter the offsets of its only value.
+
+    A window that would not lie in its tile stays as it is: it may be one that is never reached.
+    """
+    counter = loop.body.block.args[0]
+    for op in list(loop.body.walk()):
+        if isinstance(op, _SLICES) and (part := _settled(op, counter, only)) is not None:
+            _replace(op, part)
+
+
+def _settled(op: SlicingOp, counter: SSAValue, only: int) -> Slice | None:
+    """The part with its offsets known as far as possible, None if nothing is gained."""
+    part = part_of(op)
+    offsets = tuple(_known_extent(offset, counter, only) for offset in part.offsets)
+    settled = Slice(offsets, part.sizes, part.strides)
+    whole = tile_of(op.destination.type if isinstance(op, _INSERTS) else op.source.type)
+    if settled == part or whole is None or not lies_in(settled, whole.get_shape()):
+        return None
+    return settled
+
+
+def _known_extent(extent: Extent, counter: SSAValue, only: int) -> Extent:
+    if isinstance(extent, int):
+        return extent
+    number = _evaluated(extent, counter, only, DEPTH)
+    return extent if number is None else number
+
+
+def _evaluated(value: SSAValue, counter: SSAValue, only: int, depth: int) -> int | None:
+    """What `value` is when the counter is `only`; None if it is not known or leaves its type."""
+    if value is counter:
+        return only
+    op = value.owner
+    if not depth or not isinstance(op, Operation):
+        return None
+    if (number := constant_of(value)) is not None:
+        return number
+    if not isinstance(op, affine.ApplyOp | arith.AddiOp | arith.SubiOp | arith.MuliOp):
+        return None
+    operands = [_evaluated(operand, counter, only, depth - 1) for operand in op.operands]
+    if any(operand is None for operand in operands):
+        return None
+    try:
+        number = _applied(op, [operand or 0 for operand in operands])
+    except ZeroDivisionError:
+        return None
+    half = 1 << (bits_of_counter(value.type) - 1)
+    return number if -half <= number < half else None
+
+
+def _applied(
+    op: affine.ApplyOp | arith.AddiOp | arith.SubiOp | arith.MuliOp, operands: Sequence[int]
+) -> int:
+    if isinstance(op, affine.ApplyOp):
+        map_ = op.map.data
+        return map_.eval(operands[: map_.num_dims], operands[map_.num_dims :])[0]
+    a, b = operands
+    if isinstance(op, arith.AddiOp):
+        return a + b
+    return a - b if isinstance(op, arith.SubiOp) else a * b
+
+
+def _replace(op: SlicingOp, part: Slice) -> None:
+    parts = slice_parts(part.offsets, part.sizes, part.strides)
+    tiles = [op.source, op.destination] if isinstance(op, _INSERTS) else [op.source]
+    segments = [1] * len(tiles) + [len(group) for group in parts.operands]
+    properties: dict[str, Attribute] = {
+        **op.properties,
+        **parts.static,
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, segments),
+    }
+    new = type(op).create(
+        operands=[*tiles, *(value for group in parts.operands for value in group)],
+        result_types=op.result_types,
+        properties=properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
+    new.results[0].name_hint = op.results[0].name_hint
+    Rewriter.replace_op(op, new)

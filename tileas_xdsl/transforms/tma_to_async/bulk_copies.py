@@ -1,0 +1,248 @@
+"""Replace tiled memory operations by tile allocation, mbarrier, bulk copy and wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp
+from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.tma import (
+    AsyncGatherTmaLoadOp,
+    AsyncScatterTmaStoreOp,
+    AsyncTiledAtomicRmwOp,
+    AsyncTiledTmaLoadOp,
+    AsyncTiledTmaStoreOp,
+    TmaLoadBase,
+    TmaTransferOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType
+from tileas_xdsl.transforms.tma_to_async.barriers import as_yielded, stage_tile
+from tileas_xdsl.transforms.tma_to_async.candidates import Request
+from tileas_xdsl.transforms.tma_to_async.descriptors import Binding
+from tileas_xdsl.transforms.tma_to_async.gather_rows import Rows
+from tileas_xdsl.transforms.tma_to_async.legality import offset_of
+
+COPY = "unknown_copy"
+
+T = TypeVar("T", bound=Operation)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A request with all that was decided about it; nothing about it can fail any more."""
+
+    request: Request
+    binding: Binding
+    rows: Rows | None
+
+    def rewrite(self) -> WaitOp | None:
+        """Put the bulk copy in the place of the operation; the wait of a store."""
+        op = self.request.op
+        if op.token is not None and isinstance(op.token.type, AsyncTokenType):
+            self._insert(WaitOp(op.token))
+        descriptor = self.binding.value(self.request)
+        wait = None
+        if self.request.is_load:
+            self._load(descriptor)
+        else:
+            wait = self._insert(WaitOp(self._store(descriptor).result))
+        if op.out_token is not None and op.token is not None:
+            op.out_token.replace_all_uses_with(op.token)
+        value = self.request.value.owner
+        Rewriter.erase_op(op)
+        if isinstance(value, ConvertLayoutOp) and not any(value.result.uses):
+            Rewriter.erase_op(value)
+        return wait
+
+    def _insert(self, made: T) -> T:
+        made.location = self.request.op.location
+        Rewriter.insert_op(made, InsertPoint.before(self.request.op))
+        return made
+
+    # loads
+
+    def _load(self, descriptor: SSAValue) -> None:
+        """The stage that a tile is for, or a new tile in shared memory, filled and waited for."""
+        result, stage = self.request.value, stage_tile(self.request)
+        if stage is not None:
+            self._issue_load(descriptor, stage)
+            yielded = as_yielded(result)
+            yielded.replace_all_uses_with(stage)
+            if isinstance(yielded.owner, ConvertLayoutOp):
+                Rewriter.erase_op(yielded.owner)
+            return
+        buffer = self._buffer()
+        loading = self._issue_load(descriptor, buffer)
+        self._insert(WaitOp(loading.result))
+        self._hand_over(result, self._as_elements(buffer, self.request.tile))
+
+    def _issue_load(self, descriptor: SSAValue, buffer: SSAValue) -> TmaTransferOp:
+        barrier = self._insert(CreateNoneOp(MemTokenType())).token
+        barrier.name_hint = _named(self.request.value, "barrier")
+        atom, index, count = self.request.op.atom, self.binding.index, self.request.bits // 8
+        if self.rows is not None:
+            column = self.rows.coordinate(self.request)
+            made: TmaTransferOp = AsyncGatherTmaLoadOp(
+                descriptor,
+                buffer,
+                [column],
+                self.rows.numbers,
+                barrier,
+                atom=atom,
+                tx_count=count,
+                tma_index=index,
+                internal_type=self.binding.description.internal_type,
+            )
+        else:
+            made = AsyncTiledTmaLoadOp(
+                descriptor,
+                buffer,
+                self._coordinates(),
+                barrier,
+                atom=atom,
+                tx_count=count,
+                tma_index=index,
+                internal_type=self.binding.description.internal_type,
+            )
+        made.result.name_hint = _named(self.request.value, "loading")
+        return self._insert(made)
+
+    def _hand_over(self, result: SSAValue, buffer: SSAValue) -> None:
+        """Who reads the tile in shared memory reads it there, all others in registers."""
+        if space_of(result.type) is Space.SMEM:
+            result.replace_all_uses_with(buffer)
+            return
+        for use in [use for use in result.uses if _reads_memory(use.operation, use.index)]:
+            use.operation.operands[use.index] = buffer
+        if any(result.uses):
+            converted = self._insert(ConvertLayoutOp(buffer, result.type)).result
+            converted.name_hint = _named(result, "registers")
+            result.replace_all_uses_with(converted)
+
+    # stores
+
+    def _store(self, descriptor: SSAValue) -> TmaTransferOp:
+        op, atom, index = self.request.op, self.request.op.atom, self.binding.index
+        internal = self.binding.description.internal_type
+        source = self._source()
+        if isinstance(op, TiledAtomicRmwOp):
+            return self._insert(
+                AsyncTiledAtomicRmwOp(
+                    op.rmw_mode.data,
+                    descriptor,
+                    source,
+                    self._coordinates(),
+                    atom=atom,
+                    internal_type=internal,
+                    tma_index=index,
+                )
+            )
+        if self.rows is not None:
+            column = self.rows.coordinate(self.request)
+            return self._insert(
+                AsyncScatterTmaStoreOp(
+                    descriptor,
+                    source,
+                    [column],
+                    self.rows.numbers,
+                    atom=atom,
+                    internal_type=internal,
+                    tma_index=index,
+                )
+            )
+        return self._insert(
+            AsyncTiledTmaStoreOp(
+                descriptor,
+                source,
+                self._coordinates(),
+                atom=atom,
+                internal_type=internal,
+                tma_index=index,
+            )
+        )
+
+    def _source(self) -> SSAValue:
+        """The tile in shared memory: where it is, or a new one that it is copied to."""
+        value = _in_memory(self.request.value)
+        if space_of(value.type) is Space.SMEM:
+            return self._as_elements(value, self._buffer_type())
+        buffer = self._buffer()
+        self._insert(CopyOp(self._as_elements(value, self._buffer_type()), buffer, atom=COPY))
+        return buffer
+
+    # tiles
+
+    def _buffer(self) -> SSAValue:
+        buffer = self._insert(AllocTensorOp(self._buffer_type())).result
+        buffer.name_hint = _named(self.request.value, "tile")
+        return buffer
+
+    def _buffer_type(self) -> Tile:
+        """The type of the tile in shared memory, of the elements that TMA moves."""
+        tile = self.request.tile
+        internal = self.binding.description.internal_type
+        encoding = tile.encoding if space_of(tile) is Space.SMEM else SpaceAttr(Space.SMEM)
+        return TensorType(internal or tile.element_type, tile.get_shape(), encoding)
+
+    def _as_elements(self, value: SSAValue, like: Tile) -> SSAValue:
+        """A tile read as the elements of another type, where those differ."""
+        tile = as_tile(value.type)
+        assert tile is not None
+        if tile.element_type == like.element_type:
+            return value
+        type_ = TensorType(like.element_type, tile.get_shape(), tile.encoding)
+        return self._insert(ReinterpretOp(value, type_)).result
+
+    def _coordinates(self) -> Sequence[SSAValue]:
+        """Coordinates, which count tiles, with the tiles that offsets come to."""
+        op = self.request.op
+        coords = list(op.coords)
+        if not isinstance(op, TiledLoadOp | TiledStoreOp):
+            return coords
+        for axis in range(len(op.offsets)):
+            if tiles := offset_of(self.request, axis):
+                number = self._insert(arith.ConstantOp(IntegerAttr(tiles, IndexType())))
+                coords[axis] = self._insert(arith.AddiOp(coords[axis], number.result)).result
+        return coords
+
+
+def _reads_memory(op: Operation, index: int) -> bool:
+    """Whether an operation reads an operand where it is in shared memory."""
+    if not isinstance(op, MatrixProduct) or index > 1:
+        return False
+    atom = atom_of(op.atom)
+    return not isinstance(atom, MmaAtom) or Space.SMEM in OPERAND_SPACES[atom.instruction][index]
+
+
+def _in_memory(value: SSAValue) -> SSAValue:
+    """The tile that registers were read from, if that is one which a bulk load alone has filled."""
+    read = value.owner
+    if not isinstance(read, ConvertLayoutOp) or not isinstance(read.source.owner, AllocTensorOp):
+        return value
+    users = {use.operation for use in read.source.uses} - {read}
+    stays = all(isinstance(user, TmaTransferOp | MatrixProduct) for user in users)
+    loads = sum(isinstance(user, TmaLoadBase) for user in users)
+    return read.source if stays and loads == 1 else value
+
+
+def _named(value: SSAValue, what: str) -> str:
+    """A name like that of the tile."""
+    hint = value.name_hint if isinstance(value, OpResult) else None
+    return what if hint is None else f"{hint}_{what}"
