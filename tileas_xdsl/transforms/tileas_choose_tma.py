@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_sums
+from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
@@ -46,7 +46,7 @@ class StoreByTma(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TiledStoreOp, rewriter: PatternRewriter) -> None:
-        if _is_undecided(op) and stores_sums(op) and _is_legal(op, store_problem(op)):
+        if _is_undecided(op) and stores_accumulator(op) and _is_legal(op, store_problem(op)):
             store_by_tma(op, rewriter)
 
 

@@ -21,7 +21,7 @@ from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     dropped,
     is_elementwise,
     is_positional,
-    is_worth_it,
+    is_profitable,
 )
 
 
@@ -39,16 +39,16 @@ class ExtractFromProducer(RewritePattern):
                 number: Any = next(iter(value.iter_attrs()))
                 rewriter.replace(op, arith.ConstantOp(number))
             case ExpandDimsOp() | ViewOp() if space_of(op.tensor.type) is None:
-                _take_source(op, maker, rewriter)
-            case GenerateOp() if maker is not op.parent_op() and is_worth_it(maker, op):
-                _take_body(op, maker, rewriter)
+                _fuse_unit_dims(op, maker, rewriter)
+            case GenerateOp() if maker is not op.parent_op() and is_profitable(maker, op):
+                _fuse_body(op, maker, rewriter)
             case Operation() if is_elementwise(maker) and is_positional(op.tensor):
-                _take_operands(op, maker, rewriter)
+                _fuse_operation(op, maker, rewriter)
             case _:
                 pass
 
 
-def _take_source(
+def _fuse_unit_dims(
     op: tensor.ExtractOp, maker: ExpandDimsOp | ViewOp, rewriter: PatternRewriter
 ) -> None:
     """The same element of a tile with other dimensions of extent one."""
@@ -68,7 +68,7 @@ def _take_source(
     rewriter.replace(op, tensor.ExtractOp(maker.source, place, element))
 
 
-def _take_body(op: tensor.ExtractOp, maker: GenerateOp, rewriter: PatternRewriter) -> None:
+def _fuse_body(op: tensor.ExtractOp, maker: GenerateOp, rewriter: PatternRewriter) -> None:
     block = maker.body.block
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, op.indices, strict=True))
     for inner in block.ops:
@@ -79,7 +79,7 @@ def _take_body(op: tensor.ExtractOp, maker: GenerateOp, rewriter: PatternRewrite
         rewriter.insert(inner.clone(values))
 
 
-def _take_operands(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRewriter) -> None:
+def _fuse_operation(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRewriter) -> None:
     scalars = list[SSAValue]()
     for tile in maker.operands:
         element = element_of(tile.type)

@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert
 
-MOST_SELECTED = 8
+MAX_SELECTED = 8
 """Elements of a tile that are selected by their positions; more are loaded."""
 
 Dense = DenseIntOrFPElementsAttr[Any]
@@ -75,20 +75,20 @@ class MaterializeConstant(RewritePattern):
     globals: Globals
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, arith.ConstantOp) or (value := _several(op)) is None:
+        if not isinstance(op, arith.ConstantOp) or (value := _non_splat(op)) is None:
             return
         insert = Insert(rewriter.insert)
-        if prod(value.get_shape()) <= MOST_SELECTED:
+        if prod(value.get_shape()) <= MAX_SELECTED:
             made = _selected(insert, value)
         elif value.get_element_type() == i1:
-            made = _truths(insert, self.globals, value)
+            made = _booleans(insert, self.globals, value)
         else:
             made = _loaded(insert, self.globals, value)
         made.name_hint = op.result.name_hint
         rewriter.replace(op, (), [made])
 
 
-def _several(op: arith.ConstantOp) -> Dense | None:
+def _non_splat(op: arith.ConstantOp) -> Dense | None:
     """The elements of a tile, if they are not all alike."""
     value: Any = op.value
     if not isinstance(value, DenseIntOrFPElementsAttr) or value.is_splat():
@@ -96,7 +96,7 @@ def _several(op: arith.ConstantOp) -> Dense | None:
     several = cast(Dense, value)
     if space_of(op.result.type) not in (None, Space.RMEM):
         return None
-    is_small = prod(several.get_shape()) <= MOST_SELECTED
+    is_small = prod(several.get_shape()) <= MAX_SELECTED
     return several if is_small or all(n & (n - 1) == 0 for n in several.get_shape()) else None
 
 
@@ -115,7 +115,7 @@ def _by_position(insert: Insert, value: Dense, element: Attribute, at: Element) 
     return insert(GenerateOp(_like(value, element), block)).result
 
 
-def _position(insert: Insert, shape: Sequence[int], place: Sequence[SSAValue]) -> SSAValue:
+def _linear_index(insert: Insert, shape: Sequence[int], place: Sequence[SSAValue]) -> SSAValue:
     """The number of an element, the last dimension running fastest."""
     total = place[0]
     for extent, index in zip(shape[1:], place[1:], strict=True):
@@ -129,7 +129,7 @@ def _selected(insert: Insert, value: Dense) -> SSAValue:
     numbers: Sequence[Any] = list(value.iter_attrs())
 
     def element(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        position = _position(inside, value.get_shape(), place)
+        position = _linear_index(inside, value.get_shape(), place)
         found = inside(arith.ConstantOp(numbers[0])).result
         for k, number in enumerate(numbers[1:], 1):
             here = inside(arith.CmpiOp(position, inside.index(k), "eq")).result
@@ -146,7 +146,7 @@ def _loaded(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
     base = insert(GetGlobalOp(memory.name_of(value), pointer)).result
 
     def number(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        return inside.cast(_position(inside, value.get_shape(), place), i32)
+        return inside.cast(_linear_index(inside, value.get_shape(), place), i32)
 
     first = insert(tensor.SplatOp(base, [], _like(value, pointer))).result
     here = insert(AddPtrOp(first, _by_position(insert, value, i32, number))).result
@@ -154,7 +154,7 @@ def _loaded(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
     return insert(LoadOp(here, atom=AtomAttr.of("ldg"), result_type=type_)).result
 
 
-def _truths(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
+def _booleans(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
     """Truth values are bytes in memory."""
     numbers = [int(number != 0) for number in value.get_values()]
     bytes_ = DenseIntOrFPElementsAttr.from_list(_like(value, i8), numbers)

@@ -22,14 +22,14 @@ from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
     ATOM_PLAN,
-    Decision,
+    PlannedConversion,
     reinterpreted,
 )
 from tileas_xdsl.transforms.materialize_convert_layout.plans import sorted_plans
 from tileas_xdsl.transforms.materialize_convert_layout.tensor_memory import (
-    TensorDecision,
-    crosses_tensor_memory,
-    decide_tensor_memory,
+    TmemConversion,
+    crosses_tmem,
+    plan_tmem_conversion,
 )
 
 
@@ -42,23 +42,23 @@ class Planner:
     """The most bytes that one access or copy of a conversion between registers moves."""
     as_i8: bool
 
-    def plan(self, op: ConvertLayoutOp) -> Decision | TensorDecision:
+    def plan(self, op: ConvertLayoutOp) -> PlannedConversion | TmemConversion:
         """Return the plan of a conversion; raises `OpError` if the target has none."""
         threads = self.threads.around(op)
-        if not crosses_tensor_memory(op):
+        if not crosses_tmem(op):
             return self.plan_registers(op, threads)
-        found = decide_tensor_memory(op, threads)
+        found = plan_tmem_conversion(op, threads)
         if found is None:
             raise op_error(op, message("materialize_convert_layout.target_spec"))
         return found
 
-    def plan_registers(self, op: ConvertLayoutOp, threads: int) -> Decision:
+    def plan_registers(self, op: ConvertLayoutOp, threads: int) -> PlannedConversion:
         """Return the most efficient plan whose copies are no wider than `max_bytes`."""
         types = (op.source.type, op.result.type)
         source, result = reinterpreted(types, threads) if self.as_i8 else types
         for plan in sorted_plans(source, result, threads):
             if plan.least_bytes <= self.max_bytes:
-                return Decision(op, source, result, plan)
+                return PlannedConversion(op, source, result, plan)
         raise op_error(op, message("materialize_convert_layout.target_spec"))
 
 
@@ -71,14 +71,14 @@ class MaterializeConversion(RewritePattern):
     """
 
     planner: Planner
-    plans: Mapping[ConvertLayoutOp, Decision | TensorDecision]
+    plans: Mapping[ConvertLayoutOp, PlannedConversion | TmemConversion]
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
         plan = self.plans.get(op)
         if plan is None:
             return
-        if isinstance(plan, TensorDecision):
+        if isinstance(plan, TmemConversion):
             rest = plan.expand(rewriter)
             if rest is None:
                 return
@@ -93,7 +93,7 @@ def _is_open(op: ConvertLayoutOp) -> bool:
     """
     types = (op.source.type, op.result.type)
     laid_out = all(not isinstance(type_.encoding, NoneAttr | SpaceAttr) for type_ in types)
-    laid_out = laid_out or crosses_tensor_memory(op)
+    laid_out = laid_out or crosses_tmem(op)
     is_stored = op.result.type.element_type not in (i1, IndexType())
     if ATOM_PLAN in op.attributes or not laid_out or not is_stored:
         return False

@@ -116,7 +116,7 @@ class TransposedOperandB(RewritePattern):
         if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
             return
         insert = Insert(rewriter.insert)
-        source = _before_turn(put.source, insert)
+        source = _transposed_source(put.source, insert)
         if source is None:
             return
         element, (k, n) = element_of(op.b.type), shape_of(op.b.type)
@@ -130,13 +130,13 @@ class TransposedOperandB(RewritePattern):
 _SHARED = SpaceAttr(Space.SMEM)
 
 
-def _before_turn(tile: SSAValue, insert: Insert) -> SSAValue | None:
+def _transposed_source(tile: SSAValue, insert: Insert) -> SSAValue | None:
     """The matrix that a matrix is the transpose of; None where it is of none."""
     view, shape = tile.owner, shape_of(tile.type)
     source = tile
     if isinstance(view, ViewOp) and _without_ones(shape_of(view.source.type)) == shape:
         source = view.source
-    before = _turned(source)
+    before = _transposed(source)
     if before is None or shape_of(before.type) == shape[::-1]:
         return before
     return insert(ViewOp(before, TensorType(element_of(tile.type), shape[::-1]))).result
@@ -147,7 +147,7 @@ def _without_ones(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(shape[-2:]) if all(extent == 1 for extent in shape[:-2]) else tuple(shape)
 
 
-def _turned(tile: SSAValue) -> SSAValue | None:
+def _transposed(tile: SSAValue) -> SSAValue | None:
     """The tile whose last two dimensions are exchanged in another one."""
     op = tile.owner
     if not isinstance(op, GenerateOp):
@@ -171,7 +171,11 @@ class OperandAInRegisters(RewritePattern):
         if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
             return
         element = element_of(op.a.type)
-        if not _is_wgmma(op) or element not in REGISTER_ELEMENTS or not _is_of_sums(put.source):
+        if (
+            not _is_wgmma(op)
+            or element not in REGISTER_ELEMENTS
+            or not _is_from_accumulator(put.source)
+        ):
             return
         op.operands[0] = put.source
         rewriter.notify_op_modified(op)
@@ -186,20 +190,20 @@ def _is_wgmma(op: DotOp) -> bool:
     return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
 
 
-def _is_of_sums(tile: SSAValue) -> bool:
+def _is_from_accumulator(tile: SSAValue) -> bool:
     """Whether a tile is made, element by element, of what a product by wgmma has summed."""
     pending, seen = [tile], {tile}
     while pending:
         op = pending.pop().owner
         if isinstance(op, DotOp) and _is_wgmma(op):
             return True
-        new = [value for value in _made_of(op) if value not in seen]
+        new = [value for value in _element_wise_sources(op) if value not in seen]
         seen.update(new)
         pending += new
     return False
 
 
-def _made_of(op: Operation | Block) -> Sequence[SSAValue]:
+def _element_wise_sources(op: Operation | Block) -> Sequence[SSAValue]:
     """The tiles that another one has in the same registers."""
     if isinstance(op, GenerateOp):
         return taken_in_place(op)

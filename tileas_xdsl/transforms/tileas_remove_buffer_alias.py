@@ -11,11 +11,11 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
-from tileas_xdsl.transforms.remove_buffer_alias.diagnostics import complain
+from tileas_xdsl.transforms.remove_buffer_alias.diagnostics import report_remaining_aliases
 from tileas_xdsl.transforms.remove_buffer_alias.offset_rewriting import remove_aliases
 from tileas_xdsl.transforms.remove_buffer_alias.select_rewriting import (
-    movable_selections,
-    move_selections,
+    movable_selects,
+    move_selects,
 )
 
 
@@ -44,18 +44,18 @@ class TileasRemoveBufferAlias(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         plan = Plan.of(op)
         rounds = plan.aliases.depth() if self.max_rounds is None else self.max_rounds
-        while plan.removable or movable_selections(plan):
+        while plan.removable or movable_selects(plan):
             if rounds <= 0:
-                raise _no_end(plan)
+                raise _not_converged(plan)
             rounds -= 1
             if plan.removable:
                 remove_aliases(plan)
             else:
-                move_selections(plan)
+                move_selects(plan)
             plan = Plan.of(op)
-        complain(plan)
+        report_remaining_aliases(plan)
 
 
-def _no_end(plan: Plan) -> Exception:
-    first = (plan.removable or movable_selections(plan))[0]
+def _not_converged(plan: Plan) -> Exception:
+    first = (plan.removable or movable_selects(plan))[0]
     return op_error(first.op, message("remove_buffer_alias.no_convergence"))

@@ -27,18 +27,18 @@ from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     is_recomputed,
     is_register_storage,
     is_storage,
-    residence,
+    memory_space,
     sink_storage,
 )
-from tileas_xdsl.transforms.resolve_agent_boundary.deadlock_check import circular
-from tileas_xdsl.transforms.resolve_agent_boundary.rematerialization import Reach
+from tileas_xdsl.transforms.resolve_agent_boundary.deadlock_check import find_cycle
+from tileas_xdsl.transforms.resolve_agent_boundary.rematerialization import Rematerialization
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_code import (
-    hand_over_by_pipeline,
-    hand_over_in_block,
-    next_number,
+    next_transfer_id,
+    transfer_by_pipeline,
+    transfer_in_block,
 )
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import (
-    Handoff,
+    Transfer,
     crossing_error,
     plan,
 )
@@ -73,7 +73,7 @@ class TileasResolveAgentBoundary(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.loop_stages < 1:
             raise op_error(op, f"loop-stages is at least 1, not {self.loop_stages}", prefix=False)
-        number = next_number(op)
+        number = next_transfer_id(op)
         switches = [inner for inner in op.walk() if isinstance(inner, AgentSwitchOp)]
         for switch in switches:
             number = _resolve(switch, self.loop_stages, number)
@@ -82,30 +82,30 @@ class TileasResolveAgentBoundary(ModulePass):
 def _resolve(switch: AgentSwitchOp, loop_stages: int, number: int) -> int:
     """Close the boundary of one switch, those around it are closed; the next number.
 
-    Handoffs have the numbers from `number` on.
+    Transfers have the numbers from `number` on.
     """
     wait_where_issued(switch)
     for crossing in crossings(switch):
         sink_storage(crossing)
-    _bring(switch)
-    handoffs = [plan(crossing, loop_stages) for crossing in _tiles_to_hand_over(switch)]
-    if (stuck := circular(switch, handoffs)) is not None:
+    _rematerialize(switch)
+    transfers = [plan(crossing, loop_stages) for crossing in _tiles_to_transfer(switch)]
+    if (stuck := find_cycle(switch, transfers)) is not None:
         user = next(iter(stuck.crossing.users.values()))[0]
         why = "each of the two agents waits for the other to go first"
         raise crossing_error(stuck.crossing, user, why)
-    of_block = [handoff for handoff in handoffs if _is_of_block(handoff)]
-    hand_over_in_block(of_block, number)
+    of_block = [transfer for transfer in transfers if _is_defined_by_block(transfer)]
+    transfer_in_block(of_block, number)
     number += len(of_block)
-    for handoff in handoffs:
-        if not _is_of_block(handoff):
-            number = hand_over_by_pipeline(handoff, number)
+    for transfer in transfers:
+        if not _is_defined_by_block(transfer):
+            number = transfer_by_pipeline(transfer, number)
     switch.attributes.pop(OPEN_BOUNDARY, None)
     return number
 
 
-def _bring(switch: AgentSwitchOp) -> None:
-    """What agents compute again, or what all of them have, reaches them without a handoff."""
-    reach = Reach(switch)
+def _rematerialize(switch: AgentSwitchOp) -> None:
+    """What agents compute again, or what all of them have, reaches them without a transfer."""
+    reach = Rematerialization(switch)
     found = [crossing for crossing in crossings(switch) if not _is_direct(crossing)]
     for crossing in found:
         for user, agent in _uses(crossing):
@@ -117,11 +117,13 @@ def _bring(switch: AgentSwitchOp) -> None:
         if any(reach.problem(crossing.value, user, agent) for user, agent in uses):
             continue
         for user, agent in uses:
-            value = _brought(reach, crossing, user, agent)
+            value = _rematerialized(reach, crossing, user, agent)
             user.operands = [value if v is crossing.value else v for v in user.operands]
 
 
-def _brought(reach: Reach, crossing: Crossing, user: Operation, agent: int) -> SSAValue:
+def _rematerialized(
+    reach: Rematerialization, crossing: Crossing, user: Operation, agent: int
+) -> SSAValue:
     """The value for a user; a tile of the code around that needs no other one is made again."""
     value = crossing.value
     if _is_tile(crossing) and isinstance(value, OpResult) and is_recomputed(value.op):
@@ -145,24 +147,24 @@ def _is_to_copy(crossing: Crossing) -> bool:
 
 
 def _is_direct(crossing: Crossing) -> bool:
-    """Whether agents use a value of the code around as it is, or a tile must be handed over."""
+    """Whether agents use a value of the code around as it is, or a tile must be transferred."""
     switch, value = crossing.switch, crossing.value
     if crossing.home is not None or switch.isolated.value.data:
         return False
-    if not _is_tile(crossing) or is_constant(value) or residence(value) in SHARED_SPACES:
+    if not _is_tile(crossing) or is_constant(value) or memory_space(value) in SHARED_SPACES:
         return True
     return all(is_in_place(switch, agent, value.type) for agent in crossing.users)
 
 
-def _tiles_to_hand_over(switch: AgentSwitchOp) -> Sequence[Crossing]:
+def _tiles_to_transfer(switch: AgentSwitchOp) -> Sequence[Crossing]:
     return [c for c in crossings(switch) if _is_tile(c) and not _is_direct(c)]
 
 
-def _is_of_block(handoff: Handoff) -> bool:
+def _is_defined_by_block(transfer: Transfer) -> bool:
     """Whether all threads of the block run the code that gives the tile."""
-    if handoff.crossing.home is not None:
+    if transfer.crossing.home is not None:
         return False
-    parent = handoff.crossing.switch.parent_op()
+    parent = transfer.crossing.switch.parent_op()
     while parent is not None:
         if isinstance(parent, AgentSwitchOp):
             return False

@@ -1,5 +1,5 @@
-// `tileas-choose-tma`: what a product reads in shared memory is loaded by TMA, and what it sums up
-// is stored by TMA, where a launch can make a tensor map of the array.
+// `tileas-choose-tma`: load dot operands in shared memory by TMA, and store accumulators by TMA,
+// where a launch can encode a tensor map of the array.
 
 // RUN: tileas-opt %s -p tileas-choose-tma --split-input-file | filecheck %s
 // RUN: tileas-opt %s -p tileas-choose-tma,tileas-choose-tma --split-input-file | filecheck %s

@@ -1,8 +1,8 @@
-// Tiles whose elements a generated tile takes are computed where they are taken.
+// `tileas-fuse-elementwise`: fuse producers of tiles into the `generate` that extracts from them.
 
 // RUN: tileas-opt %s --split-input-file -p tileas-fuse-elementwise | filecheck %s
 
-// Positions are computed anew wherever they are used.
+// Positions are recomputed at each use.
 // CHECK-LABEL: func.func @positions
 func.func @positions(%t: tensor<4x8xf32>, %n: i32, %z: f32) -> (tensor<4x8xf32>, tensor<4x8xi1>) {
   %p = nv_tileas.generate : tensor<8xi32> {

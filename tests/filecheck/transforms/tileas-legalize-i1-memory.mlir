@@ -1,4 +1,4 @@
-// `tileas-legalize-i1-memory`: arrays of truth values are arrays of bytes.
+// `tileas-legalize-i1-memory`: `i1` arrays in memory become byte arrays.
 
 // RUN: tileas-opt %s -p tileas-legalize-i1-memory | filecheck %s
 // RUN: tileas-opt %s -p tileas-legalize-i1-memory,tileas-legalize-i1-memory | filecheck %s

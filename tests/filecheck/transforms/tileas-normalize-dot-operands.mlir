@@ -1,9 +1,9 @@
-// `tileas-normalize-dot-operands`: tiles come from memory as they lie there; products see B transposed.
+// `tileas-normalize-dot-operands`: load tiles in memory order, view B column-major.
 
 // RUN: tileas-opt %s --split-input-file -p tileas-normalize-dot-operands | filecheck %s
 // RUN: tileas-opt %s --split-input-file -p tileas-normalize-dot-operands,tileas-normalize-dot-operands | filecheck %s
 
-// Columns that are adjacent in memory are loaded as rows, and turned.  The facts of a load keep their
+// Contiguous columns are loaded as rows and transposed.  The attributes of a load keep their
 // dimensions.
 // CHECK-LABEL: @columns
 // CHECK:         %[[A:.*]] = nv_tileaa.make_memref %p, sizes[%n : i32, %m : i32], strides[%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>

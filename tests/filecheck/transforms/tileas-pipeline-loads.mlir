@@ -1,10 +1,10 @@
-// `tileas-pipeline-loads`: a loop that loads by TMA and multiplies becomes two agents, of which one
-// loads ahead of the other.
+// `tileas-pipeline-loads`: split a loop with TMA loads and a dot into a producer agent, which loads
+// ahead, and a consumer agent.
 
 // RUN: tileas-opt %s -p tileas-pipeline-loads --split-input-file | filecheck %s
 // RUN: tileas-opt %s -p tileas-pipeline-loads,tileas-pipeline-loads --split-input-file | filecheck %s
 
-// The loads fill stages, which the product reads; sums and their store are of the agent that
+// The producer fills stages; the consumer reads them and has the accumulator and its store: it
 // multiplies.
 
 func.func @matmul(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

@@ -1,4 +1,4 @@
-// What `tileas-remove-buffer-alias` replaces, each case followed by what it must leave alone.
+// `tileas-remove-buffer-alias`: aliases become views at an offset; each case is followed by what it must leave alone.
 
 // RUN: tileas-opt %s -p tileas-remove-buffer-alias | filecheck %s
 // RUN: tileas-opt %s -p tileas-remove-buffer-alias,tileas-remove-buffer-alias | filecheck %s

@@ -86,7 +86,7 @@ func.func @k(%v: !window, %i: index, %n: index) {
     "test.op"(%x) : (!tile) -> ()
     }
     scf.for %j = %zero to %n step %one {
-    // expected-error@+1 {{'test.op' op %x of agent 0 cannot reach agent 1: agent 1 uses it in several loops, and it is handed over once a round}}
+    // expected-error@+1 {{'test.op' op %x of agent 0 cannot reach agent 1: agent 1 uses it in several loops, and it is transferred once an iteration}}
     "test.op"(%x) : (!tile) -> ()
     }
   }
@@ -141,7 +141,7 @@ func.func @k() {
   // expected-note@+1 {{defined here}}
   %x = nv_tileas.alloc_tensor : !tile
   nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 0, 0>, isolated = false} agent 0 {
-    // expected-error@+1 {{'test.op' op %x of the code around cannot reach agent 0: it is storage in registers, which is not handed over}}
+    // expected-error@+1 {{'test.op' op %x of the code around cannot reach agent 0: it is storage in registers, which is not transferred}}
     "test.op"(%x) : (!tile) -> ()
   }, agent 1 {
     "test.op"(%x) : (!tile) -> ()
@@ -361,7 +361,7 @@ func.func @k(%s: tensor<64xf32, #nv_tileas<space smem>>, %t: !tile) {
     // expected-note@+1 {{defined here}}
     %x = nv_tileas.async.copy %t, %s {atom = #nv_tileas<atom unknown_copy>} : !tile, tensor<64xf32, #nv_tileas<space smem>> -> !nv_tileas.token
   }, agent 1 {
-    // expected-error@+1 {{'nv_tileas.async.wait' op %x of agent 0 cannot reach agent 1: it delivers nothing that could be handed over; a pipeline orders agents}}
+    // expected-error@+1 {{'nv_tileas.async.wait' op %x of agent 0 cannot reach agent 1: it delivers nothing that could be transferred; a pipeline orders agents}}
     nv_tileas.async.wait %x : !nv_tileas.token
   }
   func.return

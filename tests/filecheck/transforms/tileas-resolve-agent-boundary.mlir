@@ -1,4 +1,4 @@
-// Values that cross from agent to agent, and what must be left alone.
+// `tileas-resolve-agent-boundary`: transfer values that cross agents; what must be left alone.
 
 // RUN: tileas-opt %s -p tileas-resolve-agent-boundary | filecheck %s
 // RUN: tileas-opt %s -p tileas-resolve-agent-boundary,tileas-resolve-agent-boundary | filecheck %s
@@ -328,7 +328,7 @@ func.func @isolated() {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
-// 7. Work in flight is waited for by those who began it; what it delivers is handed over.
+// 7. Work in flight is waited for by those who began it; what it delivers is transferred.
 
 func.func @in_flight(%v: !window, %w: !window, %i: index) {
   %t = nv_tileas.async.tiled_load %v[%i] {atom = #load} : !window -> !token

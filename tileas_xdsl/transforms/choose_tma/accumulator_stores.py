@@ -39,29 +39,29 @@ MATRIX_RANK = 2
 COPY = "unknown_copy"
 
 
-def stores_sums(store: TiledStoreOp) -> bool:
+def stores_accumulator(store: TiledStoreOp) -> bool:
     """Whether all that is stored is computed, element by element, from sums of products."""
-    roots = [*_roots(store.value)]
-    return bool(roots) and all(_is_sum(root) for root in roots)
+    roots = [*_element_wise_roots(store.value)]
+    return bool(roots) and all(_is_accumulator(root) for root in roots)
 
 
-def _roots(value: SSAValue) -> Iterator[SSAValue]:
+def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
     """The tiles that a tile is computed from, element by element; no constants."""
     made = value.owner
-    if _is_spread(made):
+    if _is_uniform(made):
         return
     if not isinstance(made, Operation) or not _is_elementwise(made):
         yield value
         return
     for operand in made.operands:
-        yield from _roots(operand)
+        yield from _element_wise_roots(operand)
 
 
 def _is_elementwise(op: Operation) -> bool:
     return layout_role(op) is LayoutRole.ELEMENTWISE and not op.regions
 
 
-def _is_spread(op: Operation | Block) -> bool:
+def _is_uniform(op: Operation | Block) -> bool:
     """Whether all elements of a tile are one number."""
     return isinstance(op, tensor.SplatOp) or _is_splat(op)
 
@@ -72,7 +72,7 @@ def _is_splat(op: Operation | Block) -> bool:
     return isinstance(value := op.value, DenseIntOrFPElementsAttr) and value.is_splat()
 
 
-def _is_sum(value: SSAValue) -> bool:
+def _is_accumulator(value: SSAValue) -> bool:
     """Whether a product gives a tile, in the end or in a loop that only adds up."""
     made = value.owner
     if isinstance(made, scf.ForOp) and isinstance(value, OpResult):
@@ -85,7 +85,7 @@ def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
     """Put copies of TMA in the place of a store of sums; each waits for the one before."""
     tile, whole = as_tile(store.value.type), store.value
     assert tile is not None
-    pieces = _pieces(tile)
+    pieces = _piece_count(tile)
     staging = rewriter.insert(AllocTensorOp(_staging(tile, tile.get_shape()[-1] // pieces))).result
     staging.name_hint = "staging"
     if pieces == 1:
@@ -120,7 +120,7 @@ def _erase_unused(value: SSAValue, rewriter: PatternRewriter) -> None:
     made = value.owner
     if not isinstance(made, Operation) or any(made.results[0].uses):
         return
-    if _is_elementwise(made) or _is_spread(made):
+    if _is_elementwise(made) or _is_uniform(made):
         operands = [*made.operands]
         rewriter.erase(made)
         for operand in operands:
@@ -132,7 +132,7 @@ def _staging(tile: Tile, width: int) -> Tile:
     return TensorType(tile.element_type, shape, SpaceAttr(Space.SMEM))
 
 
-def _pieces(tile: Tile) -> int:
+def _piece_count(tile: Tile) -> int:
     """Into how many pieces the columns go, so that one of them fits."""
     size, columns = prod(tile.get_shape()) * bits_of(tile.element_type) // 8, tile.get_shape()[-1]
     if len(tile.get_shape()) != MATRIX_RANK:

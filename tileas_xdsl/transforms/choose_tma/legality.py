@@ -28,7 +28,7 @@ from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 ALIGNMENT = 16
 """Bytes that arrays, rows and boxes' rows are multiples of."""
 
-MOST_DIMENSIONS = 5
+MAX_TENSOR_MAP_RANK = 5
 
 
 def load_problem(op: TiledLoadOp) -> str | None:
@@ -81,8 +81,8 @@ def _tile_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
     type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
     shape, element = shape_of(type_) or (), element_of(type_)
     bits = bits_of(element)
-    if not shape or len(shape) > MOST_DIMENSIONS:
-        return f"its tile has {len(shape)} dimensions, and tensor maps 1 to {MOST_DIMENSIONS}"
+    if not shape or len(shape) > MAX_TENSOR_MAP_RANK:
+        return f"its tile has {len(shape)} dimensions, and tensor maps 1 to {MAX_TENSOR_MAP_RANK}"
     if max(shape) > BOX_LIMIT:
         return f"an extent of its tile is {max(shape)}, and of boxes at most {BOX_LIMIT}"
     if element is None or tensor_map_element(element_name(element), bits) is None or bits % 8:

@@ -232,13 +232,13 @@ def _run_loop(c: Converter, op: ct.LoopOp, *, returns: bool) -> tuple[Values, Va
     before.add_op(scf.ConditionOp(*before.args))
     after = Block(arg_types=slots.types)
     with c.at_end(after):
-        c.insert(scf.YieldOp(*_lap(c, op, slots, after)))
+        c.insert(scf.YieldOp(*_loop_iteration(c, op, slots, after)))
     loop = c.insert(scf.WhileOp(start, slots.types, Region(before), Region(after)))
     given, made, returned = slots.split(loop.results)
     return (given if shares else made), returned
 
 
-def _lap(c: Converter, op: ct.LoopOp, slots: _Slots, block: Block) -> Values:
+def _loop_iteration(c: Converter, op: ct.LoopOp, slots: _Slots, block: Block) -> Values:
     """The body of a loop once; every path says whether the loop goes on, and with what."""
     now, made, returned = slots.split(block.args)
     c.bind(op.body.block.args, now)

@@ -21,7 +21,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
 from tileas_xdsl.transforms.cudatile_to_tileaa.rules import RULES
 from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
-from tileas_xdsl.transforms.cudatile_to_tileaa.warp_count import usual_warps
+from tileas_xdsl.transforms.cudatile_to_tileaa.warp_count import default_warps
 
 BLOCKS_HINT = "nv_tileaa.num_cta_in_cga"
 """A hint that nothing follows yet: a cluster may run one tile block, not several."""
@@ -62,7 +62,7 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
 def _spec(entry: EntryOp, capability: Capability) -> KernelSpec:
     hints = entry.optimization_hints
     return KernelSpec(
-        num_warps=_hint(hints, capability, "num_worker_warps_per_cta") or usual_warps(entry),
+        num_warps=_hint(hints, capability, "num_worker_warps_per_cta") or default_warps(entry),
         occupancy=_hint(hints, capability, "occupancy") or KernelSpec().occupancy,
     )
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xdsl.ir import Operation
 
 from tileas_xdsl.transforms.cudatile_to_tileaa.assumptions import FACTS
@@ -20,7 +18,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.pointers import POINTERS
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import SHAPES
 from tileas_xdsl.transforms.cudatile_to_tileaa.views import VIEWS
 
-RULES: Mapping[type[Operation], Rule] = {
+RULES: dict[type[Operation], Rule] = {
     **COMPUTE,
     **CONTROL_FLOW,
     **CONVERSIONS,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects import llvm
@@ -264,7 +264,7 @@ def _allocate(op: Operation, result: SSAValue, low: Lowering) -> None:
     low.values[result] = low.insert(made)
 
 
-HANDLERS: Mapping[type[Operation], Handler] = {
+HANDLERS: dict[type[Operation], Handler] = {
     StaticOp: nothing,
     MakeSwizzleOp: nothing,
     GetLeavesOp: several,

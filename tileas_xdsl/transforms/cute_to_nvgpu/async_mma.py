@@ -14,8 +14,8 @@ from tileas_xdsl.dialects.cute_nvgpu import MmaSm90Op, SmemDescViewType, UmmaOp
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import Sm100MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text, words
-from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import fly
-from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import known_truth, values_of
+from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import mark_in_flight
+from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import known_boolean, values_of
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (
     Indices,
@@ -24,13 +24,13 @@ from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (
     view_of,
     write,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.mma_iterations import ProductCallOp, steps_of
+from tileas_xdsl.transforms.cute_to_nvgpu.mma_iterations import MmaCallOp, mma_iterations
 
 ACCUMULATE = "accum_c"
 NEGATIONS = ("neg_a", "neg_b")
 
 
-def convert_wgmma(op: ProductCallOp, conv: Converter, atom: Sm90MmaType) -> None:
+def convert_wgmma(op: MmaCallOp, conv: Converter, atom: Sm90MmaType) -> None:
     """One `wgmma.mma_async` for each step; D may be read behind a wait."""
     a, b = op.a[0], op.b[0]
     if op.c != op.d or not is_registers(op.d):
@@ -38,7 +38,7 @@ def convert_wgmma(op: ProductCallOp, conv: Converter, atom: Sm90MmaType) -> None
     adds = values_of(conv, op.atom).get(ACCUMULATE)
     a_type, b_type, _ = atom.elements
     a_major, b_major = words(atom.majors)
-    for step in steps_of(op, a, b):
+    for step in mma_iterations(op, a, b):
         made = MmaSm90Op(
             _operand(conv, a, step.a),
             _operand(conv, b, step.b),
@@ -51,7 +51,7 @@ def convert_wgmma(op: ProductCallOp, conv: Converter, atom: Sm90MmaType) -> None
             b_major=b_major,
         )
         write(conv, op.d, step.d, conv.insert(made))
-    fly(conv, op.d)
+    mark_in_flight(conv, op.d)
     conv.kill(op)
 
 
@@ -65,16 +65,16 @@ def _operand(conv: Converter, view: SSAValue, indices: Indices) -> SSAValue:
     return conv.descriptor(handle.moved(known.layout.index(indices[0])))
 
 
-def convert_umma(op: ProductCallOp, conv: Converter, atom: Sm100MmaType) -> None:
+def convert_tcgen05_mma(op: MmaCallOp, conv: Converter, atom: Sm100MmaType) -> None:
     """One `tcgen05.mma` for each step, by the thread that is there."""
     a, b = op.a[0], op.b[0]
-    _check_umma(op, conv, atom)
+    _check_tcgen05_mma(op, conv, atom)
     a_type, b_type, d_type = atom.elements
     a_major, b_major = words(atom.majors)
     adds = values_of(conv, op.atom)[ACCUMULATE]
     always: SSAValue | None = None
     pointer, layout = view_of(conv, op.d)
-    for step in steps_of(op, a, b):
+    for step in mma_iterations(op, a, b):
         if not step.is_first and always is None:
             always = conv.insert(arith.ConstantOp(IntegerAttr(1, i1)))
         conv.effect(
@@ -95,7 +95,7 @@ def convert_umma(op: ProductCallOp, conv: Converter, atom: Sm100MmaType) -> None
     conv.kill(op)
 
 
-def _check_umma(op: ProductCallOp, conv: Converter, atom: Sm100MmaType) -> None:
+def _check_tcgen05_mma(op: MmaCallOp, conv: Converter, atom: Sm100MmaType) -> None:
     """Refuse what the instruction could do but the operation below cannot say."""
     values = values_of(conv, op.atom)
     if op.c != op.d:
@@ -105,5 +105,5 @@ def _check_umma(op: ProductCallOp, conv: Converter, atom: Sm100MmaType) -> None:
     if integer(atom.exponent):
         raise op_error(op, f"is not lowered with sums that are scaled: {atom}")
     for name in NEGATIONS:
-        if known_truth(values[name]) is not False:
+        if known_boolean(values[name]) is not False:
             raise op_error(op, f"is not lowered with {name}: it is a constant false")

@@ -12,7 +12,7 @@ from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 WaitOp = WgmmaWaitOp | TmemWaitOp
 
 
-def fly(conv: Converter, view: SSAValue) -> None:
+def mark_in_flight(conv: Converter, view: SSAValue) -> None:
     """Note that the registers of a view are written until a wait."""
     base = conv.views[view].base
     if base not in conv.in_flight:

@@ -56,7 +56,7 @@ def get_value(op: AtomGetValueOp, conv: Converter) -> None:
     conv.kill(op)
 
 
-def known_truth(value: SSAValue) -> bool | None:
+def known_boolean(value: SSAValue) -> bool | None:
     """The truth value that is a constant; None of one that run time knows."""
     if not isinstance(value, OpResult) or not isinstance(value.op, arith.ConstantOp):
         return None

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects import vector
@@ -224,7 +223,7 @@ def _store_vector(op: MemRefStoreVecOp, conv: Converter) -> None:
     conv.kill(op)
 
 
-HANDLERS: Mapping[type[Operation], Handler] = {
+HANDLERS: dict[type[Operation], Handler] = {
     AllocSmemOp: _shared,
     AllocaOp: allocate_registers,
     ApplySwizzleOp: _apply_swizzle,

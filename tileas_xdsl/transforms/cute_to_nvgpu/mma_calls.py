@@ -20,16 +20,16 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import Sm100MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.warp import Sm80MmaType, Sm89MmaType, UniversalFmaType
-from tileas_xdsl.transforms.cute_to_nvgpu.async_mma import convert_umma, convert_wgmma
+from tileas_xdsl.transforms.cute_to_nvgpu.async_mma import convert_tcgen05_mma, convert_wgmma
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers, read, write
-from tileas_xdsl.transforms.cute_to_nvgpu.mma_iterations import ProductCallOp, steps_of
+from tileas_xdsl.transforms.cute_to_nvgpu.mma_iterations import MmaCallOp, mma_iterations
 
 Product = Callable[[Converter, Any, SSAValue, SSAValue, SSAValue], SSAValue]
 """D of an atom from A, B and C."""
 
 
-def convert_product(op: ProductCallOp, conv: Converter) -> None:
+def convert_product(op: MmaCallOp, conv: Converter) -> None:
     """One instruction for each step of each tile of D; K goes outside, as CuTe does."""
     atom = atom_of(op, op.atom, MmaAtomType, "an MMA atom")
     convert = _PRODUCTS.get(type(atom)) if isinstance(atom, ClausedType) else None
@@ -41,12 +41,12 @@ def convert_product(op: ProductCallOp, conv: Converter) -> None:
     convert(op, conv, atom)
 
 
-def _of_registers(emit: Product, op: ProductCallOp, conv: Converter, atom: Any) -> None:
+def _of_registers(emit: Product, op: MmaCallOp, conv: Converter, atom: Any) -> None:
     a, b = op.a[0], op.b[0]
     for view in (a, b, op.c, op.d):
         if not is_registers(view):
             raise op_error(op, f"multiplies registers, not {view.type}")
-    for step in steps_of(op, a, b):
+    for step in mma_iterations(op, a, b):
         sums = read(conv, op.c if step.is_first else op.d, step.d)
         made = emit(conv, atom, read(conv, a, step.a), read(conv, b, step.b), sums)
         write(conv, op.d, step.d, made)
@@ -80,7 +80,7 @@ _PRODUCTS: Mapping[type[ClausedType], Callable[[Any, Converter, Any], None]] = {
     Sm80MmaType: partial(_of_registers, _warp),
     Sm89MmaType: partial(_of_registers, _warp),
     Sm90MmaType: convert_wgmma,
-    Sm100MmaType: convert_umma,
+    Sm100MmaType: convert_tcgen05_mma,
     UniversalFmaType: partial(_of_registers, _one),
 }
 """By the type of the atom: what multiplies."""

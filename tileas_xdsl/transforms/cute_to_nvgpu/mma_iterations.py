@@ -17,14 +17,14 @@ from tileas_xdsl.dialects.cute.copies import GemmOp
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import Indices
 
-ProductCallOp = MmaAtomCallOp | GemmOp
+MmaCallOp = MmaAtomCallOp | GemmOp
 
-PER_RANK = {1: 1, 2: 3, 3: 3}
+ACCUMULATOR_RANK = {1: 1, 2: 3, 3: 3}
 """By the rank of A and B, that of C and D."""
 
 
 @dataclass(frozen=True)
-class Step:
+class MmaIteration:
     """The elements that one instruction multiplies and adds to."""
 
     a: Indices
@@ -34,11 +34,11 @@ class Step:
     """Whether it adds to C, not to what steps before it have left in D."""
 
 
-def steps_of(op: ProductCallOp, a: SSAValue, b: SSAValue) -> Iterator[Step]:
+def mma_iterations(op: MmaCallOp, a: SSAValue, b: SSAValue) -> Iterator[MmaIteration]:
     """In the order of CuTe: M runs first, then N, then K."""
     layouts = [_layout(op, view) for view in (a, b, op.c, op.d)]
     ranks = [layout.rank for layout in layouts]
-    if ranks[2] != PER_RANK[ranks[0]]:
+    if ranks[2] != ACCUMULATOR_RANK[ranks[0]]:
         raise op_error(op, f"is lowered for D (V,M,N), or (V) of A (V), not {op.d.type}")
     (va, m, ka), (vb, n, kb), _, (vd, *_) = (_extents(layout) for layout in layouts)
     if ka != kb:
@@ -46,7 +46,7 @@ def steps_of(op: ProductCallOp, a: SSAValue, b: SSAValue) -> Iterator[Step]:
     for k in range(ka):
         for j in range(n):
             for i in range(m):
-                yield Step(
+                yield MmaIteration(
                     _part(va, i + m * k),
                     _part(vb, j + n * k),
                     _part(vd, i + m * j),
@@ -58,7 +58,7 @@ def _part(size: int, number: int) -> Indices:
     return range(size * number, size * (number + 1))
 
 
-def _layout(op: ProductCallOp, view: SSAValue) -> Layout:
+def _layout(op: MmaCallOp, view: SSAValue) -> Layout:
     layout = layout_of_view(view.type)
     if not isinstance(layout, Layout):
         raise op_error(op, f"multiplies views that have a plain layout, not {view.type}")

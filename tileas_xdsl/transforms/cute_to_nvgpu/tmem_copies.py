@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tensor_copies import (
     TmemStoreType,
 )
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import fly
+from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import mark_in_flight
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (
     Side,
@@ -31,7 +31,7 @@ def load_cells(conv: Converter, atom: TmemLoadType, source: Side, to: Side) -> N
     address = _address(conv, atom, source)
     loaded = conv.insert(TmemLoadOp(address, to.element, atom.shape, integer(atom.repeat)))
     write(conv, to.view, to.indices, loaded)
-    fly(conv, to.view)
+    mark_in_flight(conv, to.view)
 
 
 def store_cells(conv: Converter, atom: TmemStoreType, source: Side, to: Side) -> None:

@@ -31,7 +31,7 @@ def is_elementwise(op: Operation) -> bool:
     )
 
 
-def is_worth_it(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
+def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
     """Whether the body of a generated tile is better where one element of it is taken.
 
     Always for positions; else where nothing is computed twice, and elements come from where they

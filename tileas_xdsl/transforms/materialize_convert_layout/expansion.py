@@ -47,7 +47,7 @@ BYTE, PAIR = 8, 4
 
 
 @dataclass(frozen=True)
-class Decision:
+class PlannedConversion:
     """A conversion, between which types it is done, and how."""
 
     op: ConvertLayoutOp

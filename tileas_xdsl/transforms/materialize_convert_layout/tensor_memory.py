@@ -25,7 +25,7 @@ from tileas_xdsl.transforms.materialize_convert_layout.plans import SHARED, sort
 
 
 @dataclass(frozen=True)
-class TensorDecision:
+class TmemConversion:
     """A conversion, and the registers that it loads; None where it is a copy into a new tile."""
 
     op: ConvertLayoutOp
@@ -63,20 +63,20 @@ def _replace(
     rewriter.replace(op, [], [value])
 
 
-def crosses_tensor_memory(op: ConvertLayoutOp) -> bool:
+def crosses_tmem(op: ConvertLayoutOp) -> bool:
     """Whether a conversion begins or ends in tensor memory."""
     return Space.TMEM in (space_of(op.source.type), space_of(op.result.type))
 
 
-def decide_tensor_memory(op: ConvertLayoutOp, threads: int) -> TensorDecision | None:
+def plan_tmem_conversion(op: ConvertLayoutOp, threads: int) -> TmemConversion | None:
     """How a conversion from or to tensor memory is done; None where it cannot be."""
     source, result = op.source.type, op.result.type
     registers = register_layouts(source if space_of(source) is Space.TMEM else result, threads)
     if space_of(result) in (Space.SMEM, Space.TMEM):
-        return TensorDecision(op, None, threads) if registers else None
+        return TmemConversion(op, None, threads) if registers else None
     for one in registers:
         if matches(result, [one], threads):
-            return TensorDecision(op, result, threads)
+            return TmemConversion(op, result, threads)
     if registers and sorted_plans(registers[0], result, threads):
-        return TensorDecision(op, registers[0], threads)
+        return TmemConversion(op, registers[0], threads)
     return None

@@ -18,7 +18,7 @@ SCOPE = "gpu"
 """Blocks of one device meet."""
 
 
-def meet(w: Writer, id: IntegerAttr, threads: IntegerAttr) -> None:
+def synchronize(w: Writer, id: IntegerAttr, threads: IntegerAttr) -> None:
     """The threads of a group wait for one another."""
     w.insert(BarrierOp(value_of(id), value_of(threads)))
 
@@ -28,7 +28,7 @@ def increment(w: Writer, counter: SSAValue, by: SSAValue, acts: SSAValue) -> Non
     w.when(acts, [AtomicRmwOp("add", by, counter, order="release", scope=SCOPE)])
 
 
-def wait_while(w: Writer, counter: SSAValue, how: str, value: SSAValue, acts: SSAValue) -> None:
+def poll_while(w: Writer, counter: SSAValue, how: str, value: SSAValue, acts: SSAValue) -> None:
     """One thread reads a counter again and again while a comparison with `value` holds."""
     read = LoadOp(counter, i32, order="acquire", scope=SCOPE)
     goes_on = arith.CmpiOp(read, value, how)
@@ -41,12 +41,12 @@ def _acts(w: Writer, thread: SSAValue) -> SSAValue:
 
 
 def _sync(w: Writer, op: cutlass.GenericBarrierSyncOp) -> list[Values]:
-    meet(w, op.id, op.threads)
+    synchronize(w, op.id, op.threads)
     return []
 
 
 def _arrive(w: Writer, op: cutlass.GenericBarrierArriveIncrementOp) -> list[Values]:
-    meet(w, op.id, op.threads)
+    synchronize(w, op.id, op.threads)
     increment(w, op.counter, op.value, _acts(w, op.thread))
     return []
 
@@ -54,8 +54,8 @@ def _arrive(w: Writer, op: cutlass.GenericBarrierArriveIncrementOp) -> list[Valu
 def _wait(
     w: Writer, op: cutlass.GenericBarrierWaitEqOp | cutlass.GenericBarrierWaitLessThanOp
 ) -> list[Values]:
-    wait_while(w, op.counter, WAITS[type(op)], op.value, _acts(w, op.thread))
-    meet(w, op.id, op.threads)
+    poll_while(w, op.counter, WAITS[type(op)], op.value, _acts(w, op.thread))
+    synchronize(w, op.id, op.threads)
     return []
 
 

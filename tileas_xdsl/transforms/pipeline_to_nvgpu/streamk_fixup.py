@@ -13,9 +13,12 @@ from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp, StoreOp
 from tileas_xdsl.dialects.cute.types import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.transforms.pipeline_to_nvgpu import block_striped as stripes
-from tileas_xdsl.transforms.pipeline_to_nvgpu import streamk_partition as units
-from tileas_xdsl.transforms.pipeline_to_nvgpu.generic_barriers import increment, meet, wait_while
+from tileas_xdsl.transforms.pipeline_to_nvgpu import block_striped, streamk_partition
+from tileas_xdsl.transforms.pipeline_to_nvgpu.generic_barriers import (
+    increment,
+    poll_while,
+    synchronize,
+)
 from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import part_of, region, units_of
 from tileas_xdsl.transforms.pipeline_to_nvgpu.streamk_partition import Part
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
@@ -24,7 +27,7 @@ FixupOp = cutlass.FixupOp | cutlass.FixupIncrementOp | cutlass.FixupWaitOp
 
 
 @dataclass(frozen=True)
-class _Step:
+class _FixupState:
     """What a group knows of the part that it has."""
 
     part: Part
@@ -45,64 +48,66 @@ def _counters(w: Writer, params: SSAValue, workspace: SSAValue, tile_bytes: int)
     return w.insert(RecastPtrOp(w.insert(moved), i32)).result
 
 
-def _step(w: Writer, op: FixupOp, tile_bytes: int) -> _Step:
+def _fixup_state(w: Writer, op: FixupOp, tile_bytes: int) -> _FixupState:
     part = part_of(w, op)
     first = _counters(w, op.params, op.workspace, tile_bytes)
-    return _Step(
+    return _FixupState(
         part,
         w.insert(PtrAddOp(first, part.tile)).result,
         w.compare("eq", op.thread, 0),
         w.compare("ne", part.start, 0),
-        units.is_last(w, units_of(w, op.params), part),
+        streamk_partition.is_last(w, units_of(w, op.params), part),
     )
 
 
-def _await(w: Writer, op: FixupOp, step: _Step) -> None:
+def _acquire(w: Writer, op: FixupOp, step: _FixupState) -> None:
     """The sums of all parts before this one are there, and this thread sees them."""
-    wait_while(w, step.counter, "ne", step.part.start, step.acts)
-    meet(w, op.id, op.threads)
+    poll_while(w, step.counter, "ne", step.part.start, step.acts)
+    synchronize(w, op.id, op.threads)
 
 
-def _tell(w: Writer, op: FixupOp, step: _Step) -> None:
+def _release(w: Writer, op: FixupOp, step: _FixupState) -> None:
     """What this group has added is there."""
-    meet(w, op.id, op.threads)
+    synchronize(w, op.id, op.threads)
     increment(w, step.counter, step.part.count, step.acts)
 
 
-def _reset(w: Writer, step: _Step) -> None:
+def _reset(w: Writer, step: _FixupState) -> None:
     """Behind the last part the counter is what it was before the first one."""
     zero = w.number(0)
     w.when(w.both(step.is_last, step.acts), [StoreOp(zero, step.counter)])
 
 
 def _wait(w: Writer, op: cutlass.FixupWaitOp) -> list[Values]:
-    step = _step(w, op, value_of(op.tile_bytes))
+    step = _fixup_state(w, op, value_of(op.tile_bytes))
     with w.inside(step.follows):
-        _await(w, op, step)
+        _acquire(w, op, step)
     return []
 
 
 def _increment(w: Writer, op: cutlass.FixupIncrementOp) -> list[Values]:
-    step = _step(w, op, value_of(op.tile_bytes))
+    step = _fixup_state(w, op, value_of(op.tile_bytes))
     with w.inside(w.negated(step.is_last)):
-        _tell(w, op, step)
+        _release(w, op, step)
     with w.inside(step.follows):
         _reset(w, step)
     return []
 
 
 def _fixup(w: Writer, op: cutlass.FixupOp) -> list[Values]:
-    step, threads = _step(w, op, op.tile_bytes), value_of(op.threads)
+    step, threads = _fixup_state(w, op, op.tile_bytes), value_of(op.threads)
     place = w.multiply(step.part.tile, op.tile_elements)
     sums = w.insert(PtrAddOp(op.workspace, place, op.piece_bytes)).result
-    s = stripes.stripes(w, op.data, sums, op.thread, threads=threads, width=value_of(op.width))
+    s = block_striped.stripes(
+        w, op.data, sums, op.thread, threads=threads, width=value_of(op.width)
+    )
     with w.inside(step.follows):
-        _await(w, op, step)
-        stripes.keep(w, s, stripes.total(w, s))
+        _acquire(w, op, step)
+        block_striped.keep(w, s, block_striped.total(w, s))
         _reset(w, step)
     with w.inside(w.negated(step.is_last)):
-        stripes.store(w, s, stripes.kept(w, s))
-        _tell(w, op, step)
+        block_striped.store(w, s, block_striped.kept(w, s))
+        _release(w, op, step)
     return []
 
 

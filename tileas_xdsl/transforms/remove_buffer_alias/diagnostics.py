@@ -29,7 +29,7 @@ class Complaint:
     notes: Sequence[Diagnostic] = ()
 
 
-def complain(plan: Plan) -> None:
+def report_remaining_aliases(plan: Plan) -> None:
     """Report every alias that a plan leaves, each operation and reason once."""
     said: set[tuple[object, str]] = set()
     for merge in plan.aliases.merges:

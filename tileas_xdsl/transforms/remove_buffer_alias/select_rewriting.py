@@ -13,14 +13,14 @@ from tileas_xdsl.analysis.loop_carried_values import Carried
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
 
 
-def movable_selections(plan: Plan) -> Sequence[Carried]:
+def movable_selects(plan: Plan) -> Sequence[Carried]:
     """The selections that stay and whose arms show one allocation in one way, numbers aside."""
     return [merge for merge in plan.aliases.merges if _can_move(merge, plan)]
 
 
-def move_selections(plan: Plan) -> None:
+def move_selects(plan: Plan) -> None:
     """Move selections behind the windows that they choose from."""
-    for merge in movable_selections(plan):
+    for merge in movable_selects(plan):
         _move(merge.op)
 
 

@@ -36,7 +36,7 @@ def _check(crossing: Crossing) -> None:
                 raise crossing_error(crossing, user, "only its own agent waits for a token")
     if type_.delivered is None:
         user = next(iter(crossing.users.values()))[0]
-        why = "it delivers nothing that could be handed over; a pipeline orders agents"
+        why = "it delivers nothing that could be transferred; a pipeline orders agents"
         raise crossing_error(crossing, user, why)
 
 
@@ -62,7 +62,7 @@ def _wait_there(crossing: Crossing) -> WaitOp:
 
 
 def _existing(token: SSAValue, anchor: Operation) -> WaitOp | None:
-    """A wait for the token in the block where it is given, before whatever is handed over."""
+    """A wait for the token in the block where it is given, before whatever is transferred."""
     count = len(delivered_types(token.type))
     for use in token.uses:
         wait = use.operation

@@ -123,7 +123,7 @@ def is_recomputed(op: Operation) -> bool:
     if isinstance(op, _IDS):
         return True
     tiles = any(isinstance(operand.type, TensorType) for operand in op.operands)
-    if tiles and not (is_tile_structure(op) and residence(op.results[0]) in SHARED_SPACES):
+    if tiles and not (is_tile_structure(op) and memory_space(op.results[0]) in SHARED_SPACES):
         return False
     return op.dialect_name() in _COMPUTING or is_side_effect_free(op)
 
@@ -135,7 +135,7 @@ def storage_of(tile: SSAValue) -> SSAValue:
     return tile
 
 
-def residence(tile: SSAValue) -> Space | None:
+def memory_space(tile: SSAValue) -> Space | None:
     """Where a tile lives: by its type, else by that of its storage; None for a plain value."""
     if (space := space_of(tile.type)) is not None:
         return space
@@ -169,7 +169,7 @@ def is_storage(tile: SSAValue) -> bool:
 
 def is_register_storage(tile: SSAValue) -> bool:
     """Whether a tile is storage that only the threads have that made it."""
-    return is_storage(tile) and residence(tile) in (None, Space.RMEM)
+    return is_storage(tile) and memory_space(tile) in (None, Space.RMEM)
 
 
 def sink_storage(crossing: Crossing) -> None:

@@ -14,7 +14,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult
 
 from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import block_of
-from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import Handoff
+from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import Transfer
 
 
 class _Moment(IntEnum):
@@ -35,19 +35,19 @@ class _Event:
 _Waits = dict[_Event, list[_Event]]
 
 
-def circular(switch: AgentSwitchOp, handoffs: Sequence[Handoff]) -> Handoff | None:
-    """A handoff that nobody comes to, since each of its agents waits for the other first."""
-    waits = _waits(handoffs)
+def find_cycle(switch: AgentSwitchOp, transfers: Sequence[Transfer]) -> Transfer | None:
+    """A transfer that nobody comes to, since each of its agents waits for the other first."""
+    waits = _waits(transfers)
     for body in switch.agent_bodies:
         _add_program_order(_events(body.block.ops), waits)
     stuck = _stuck(waits)
-    return next((handoff for handoff in handoffs if _source(handoff) in stuck), None)
+    return next((transfer for transfer in transfers if _source(transfer) in stuck), None)
 
 
-def _source(handoff: Handoff) -> _Event:
-    value = handoff.value
-    if handoff.source.agent is None:
-        return _Event(handoff.crossing.switch, _Moment.GIVE_RESULT)
+def _source(transfer: Transfer) -> _Event:
+    value = transfer.value
+    if transfer.source.agent is None:
+        return _Event(transfer.crossing.switch, _Moment.GIVE_RESULT)
     if isinstance(value, OpResult):
         return _Event(value.op, _Moment.GIVE_RESULT)
     assert isinstance(value, BlockArgument)
@@ -56,16 +56,16 @@ def _source(handoff: Handoff) -> _Event:
     return _Event(first, _Moment.GIVE_ARGUMENT)
 
 
-def _waits(handoffs: Sequence[Handoff]) -> _Waits:
+def _waits(transfers: Sequence[Transfer]) -> _Waits:
     """What each event waits for, beside what is before it in its agent."""
     waits: _Waits = {}
-    for handoff in handoffs:
-        given = _source(handoff)
+    for transfer in transfers:
+        given = _source(transfer)
         waits.setdefault(given, [])
-        for delivery in handoff.deliveries:
+        for delivery in transfer.deliveries:
             taken = _Event(delivery.site.anchor, _Moment.TAKE)
             waits.setdefault(taken, []).append(given)
-            if loops := handoff.source.loops:
+            if loops := transfer.source.loops:
                 waits.setdefault(_Event(loops[0], _Moment.LEAVE), []).append(taken)
     return waits
 

@@ -20,7 +20,7 @@ from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     SHARED_SPACES,
     agent_of,
     is_recomputed,
-    residence,
+    memory_space,
     title,
     who,
 )
@@ -29,8 +29,8 @@ from tileas_xdsl.transforms.resolve_agent_boundary.paired_loops import counter_i
 _OBJECTS = (AllocTensorOp, CreatePipelineOp, MakeTiledTmaDescOp)
 
 
-class Reach:
-    """What the agents of a switch reach without a handoff."""
+class Rematerialization:
+    """What the agents of a switch reach without a transfer."""
 
     def __init__(self, switch: AgentSwitchOp) -> None:
         self.switch = switch
@@ -110,10 +110,10 @@ class Reach:
             if isinstance(needed, OpResult) and _is_object(needed.op) and self._is_inside(needed):
                 self._move_in_front(needed.op)
         for needed in self._needed(value):
-            self._bring(needed, user, agent)
-        return self._bring(value, user, agent)
+            self._rematerialize(needed, user, agent)
+        return self._rematerialize(value, user, agent)
 
-    def _bring(self, value: SSAValue, user: Operation, agent: int) -> SSAValue:
+    def _rematerialize(self, value: SSAValue, user: Operation, agent: int) -> SSAValue:
         if not self._is_inside(value):
             return value
         if (counter := self._counter(value, user, agent)) is not None:
@@ -128,7 +128,7 @@ class Reach:
         known = self._made.get((value, block))
         if isinstance(known, OpResult) and known.op.is_before_in_block(user):
             return known
-        operands = {v: self._bring(v, user, agent) for v in value.op.operands}
+        operands = {v: self._rematerialize(v, user, agent) for v in value.op.operands}
         made = value.op.clone(operands)
         made.location = value.op.location
         block.insert_op_before(made, user)
@@ -161,5 +161,5 @@ def _ingredients(op: Operation) -> Sequence[SSAValue]:
 def _is_object(op: Operation) -> bool:
     """Whether an operation makes something that all agents can use."""
     if isinstance(op, AllocTensorOp):
-        return residence(op.result) in SHARED_SPACES
+        return memory_space(op.result) in SHARED_SPACES
     return isinstance(op, _OBJECTS)

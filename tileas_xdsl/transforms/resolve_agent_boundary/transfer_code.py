@@ -40,20 +40,20 @@ from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
-from tileas_xdsl.transforms.resolve_agent_boundary.crossings import residence
+from tileas_xdsl.transforms.resolve_agent_boundary.crossings import memory_space
 from tileas_xdsl.transforms.resolve_agent_boundary.paired_loops import carry, hand_back
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import (
     Delivery,
-    Handoff,
     Site,
     Source,
+    Transfer,
 )
 
 HANDOFF = "nv_tileas.handoff"
-"""On the buffer of a handoff: its number, who gives, who takes, and what orders them."""
+"""On the buffer of a transfer: its number, who gives, who takes, and what orders them."""
 
 PIPE, BLOCK = "pipe", "block"
-"""What orders a handoff: the barriers of a pipeline, or one of the whole block."""
+"""What orders a transfer: the barriers of a pipeline, or one of the whole block."""
 
 ATOM = "unknown_copy"
 """Layout assignment and lowering choose the instruction."""
@@ -61,8 +61,8 @@ ATOM = "unknown_copy"
 T = TypeVar("T", bound=Operation)
 
 
-def next_number(root: Operation) -> int:
-    """A number that no handoff inside `root` has."""
+def next_transfer_id(root: Operation) -> int:
+    """A number that no transfer inside `root` has."""
     taken = [record.data["id"] for op in root.walk() if (record := _record(op)) is not None]
     return max([n.value.data for n in taken if isinstance(n, IntegerAttr)], default=-1) + 1
 
@@ -73,7 +73,7 @@ def _record(op: Operation) -> DictionaryAttr | None:
 
 
 class _Writer:
-    """Inserts operations before another one, located where the handoff is from."""
+    """Inserts operations before another one, located where the transfer is from."""
 
     def __init__(self, anchor: Operation, origin: Operation) -> None:
         assert anchor.parent is not None
@@ -85,24 +85,24 @@ class _Writer:
         return op
 
 
-def hand_over_in_block(handoffs: Sequence[Handoff], number: int) -> None:
+def transfer_in_block(transfers: Sequence[Transfer], number: int) -> None:
     """All threads put tiles down before the switch and meet; agents pick them up."""
-    if not handoffs:
+    if not transfers:
         return
-    switch = handoffs[0].crossing.switch
+    switch = transfers[0].crossing.switch
     before = _Writer(switch, switch)
     if _may_run_again(switch):
         before.insert(gpu.BarrierOp())
-    buffers = [_buffer(before, handoff, number + k, BLOCK) for k, handoff in enumerate(handoffs)]
-    for handoff, buffer in zip(handoffs, buffers, strict=True):
-        here = _Writer(switch, handoff.source.origin)
-        here.insert(CopyOp(_copied(here, handoff.value), buffer, atom=ATOM))
+    buffers = [_buffer(before, transfer, number + k, BLOCK) for k, transfer in enumerate(transfers)]
+    for transfer, buffer in zip(transfers, buffers, strict=True):
+        here = _Writer(switch, transfer.source.origin)
+        here.insert(CopyOp(_copied(here, transfer.value), buffer, atom=ATOM))
     before.insert(gpu.BarrierOp())
-    for handoff, buffer in zip(handoffs, buffers, strict=True):
-        for delivery in handoff.deliveries:
+    for transfer, buffer in zip(transfers, buffers, strict=True):
+        for delivery in transfer.deliveries:
             here = _Writer(delivery.site.anchor, delivery.site.anchor)
             tile = here.insert(ConvertLayoutOp(buffer, delivery.type)).result
-            _deliver(handoff, delivery, tile)
+            _deliver(transfer, delivery, tile)
 
 
 def _may_run_again(switch: AgentSwitchOp) -> bool:
@@ -111,13 +111,13 @@ def _may_run_again(switch: AgentSwitchOp) -> bool:
     return not isinstance(function, func.FuncOp) or len(function.body.blocks) > 1
 
 
-def _buffer(writer: _Writer, handoff: Handoff, number: int, barrier: str) -> SSAValue:
+def _buffer(writer: _Writer, transfer: Transfer, number: int, barrier: str) -> SSAValue:
     """A tile in shared memory for each stage, with its record."""
-    tile = _tile(handoff.value)
-    shape = tile.get_shape() if handoff.stages == 1 else (handoff.stages, *tile.get_shape())
+    tile = _tile(transfer.value)
+    shape = tile.get_shape() if transfer.stages == 1 else (transfer.stages, *tile.get_shape())
     buffer = writer.insert(AllocTensorOp(_shared(tile.element_type, shape)))
-    home = handoff.crossing.home
-    takers = [delivery.site.agent for delivery in handoff.deliveries]
+    home = transfer.crossing.home
+    takers = [delivery.site.agent for delivery in transfer.deliveries]
     buffer.attributes[HANDOFF] = DictionaryAttr(
         {
             "id": IntegerAttr(number, 32),
@@ -126,8 +126,8 @@ def _buffer(writer: _Writer, handoff: Handoff, number: int, barrier: str) -> SSA
             "barrier": StringAttr(barrier),
         }
     )
-    if handoff.value.name_hint is not None:
-        buffer.result.name_hint = f"{handoff.value.name_hint}_shared"
+    if transfer.value.name_hint is not None:
+        buffer.result.name_hint = f"{transfer.value.name_hint}_shared"
     return buffer.result
 
 
@@ -143,17 +143,17 @@ def _shared(element: Attribute, shape: Sequence[int]) -> Tile:
 
 def _copied(writer: _Writer, value: SSAValue) -> SSAValue:
     """What a copy to shared memory takes: the tile, or its elements in registers."""
-    space, tile = residence(value), _tile(value)
+    space, tile = memory_space(value), _tile(value)
     if space is None or (space, Space.SMEM) in LEGAL_PAIRS:
         return value
     plain = TensorType(tile.element_type, tile.get_shape())
     return writer.insert(ConvertLayoutOp(value, plain)).result
 
 
-def _deliver(handoff: Handoff, delivery: Delivery, tile: SSAValue) -> None:
+def _deliver(transfer: Transfer, delivery: Delivery, tile: SSAValue) -> None:
     """Let an agent use what it got, and drop its conversions to the layout that it got."""
-    body = handoff.crossing.switch.agent_bodies[delivery.site.agent]
-    value = handoff.value
+    body = transfer.crossing.switch.agent_bodies[delivery.site.agent]
+    value = transfer.value
     if tile.name_hint is None:
         tile.name_hint = value.name_hint
     inside = [use for use in list(value.uses) if body.is_ancestor(use.operation)]
@@ -168,14 +168,14 @@ def _deliver(handoff: Handoff, delivery: Delivery, tile: SSAValue) -> None:
         user.erase()
 
 
-def hand_over_by_pipeline(handoff: Handoff, number: int) -> int:
+def transfer_by_pipeline(transfer: Transfer, number: int) -> int:
     """An agent puts a tile into the stages of pipelines; the next free number.
 
     A pipeline has as many consumers as the switch has agents in a group.
     """
-    switch = handoff.crossing.switch
-    for deliveries in _batches(handoff.deliveries, switch.num_agents_per_group.value.data):
-        _pipe(replace(handoff, deliveries=deliveries), number)
+    switch = transfer.crossing.switch
+    for deliveries in _batches(transfer.deliveries, switch.num_agents_per_group.value.data):
+        _pipe(replace(transfer, deliveries=deliveries), number)
         number += 1
     return number
 
@@ -184,20 +184,20 @@ def _batches(deliveries: Sequence[Delivery], size: int) -> Iterator[Sequence[Del
     return (deliveries[k : k + size] for k in range(0, len(deliveries), size))
 
 
-def _pipe(handoff: Handoff, number: int) -> None:
-    switch, tile = handoff.crossing.switch, _tile(handoff.value)
+def _pipe(transfer: Transfer, number: int) -> None:
+    switch, tile = transfer.crossing.switch, _tile(transfer.value)
     before = _Writer(switch, switch)
-    buffer = _buffer(before, handoff, number, PIPE)
+    buffer = _buffer(before, transfer, number, PIPE)
     element, shape = tile.element_type, _tile(buffer).get_shape()
     view = before.insert(ViewOp(buffer, TiledViewType(shape, element, Space.SMEM)))
-    pipeline = before.insert(CreatePipelineOp(view, handoff.stages, shared_mem=True))
-    if (name := handoff.value.name_hint) is not None:
+    pipeline = before.insert(CreatePipelineOp(view, transfer.stages, shared_mem=True))
+    if (name := transfer.value.name_hint) is not None:
         pipeline.producer.name_hint, pipeline.consumer.name_hint = f"{name}_give", f"{name}_take"
     stage = _shared(element, tile.get_shape())
-    iterator = IteratorType(stage, handoff.stages, Space.SMEM)
-    _produce(handoff, pipeline.producer, iterator)
-    for index, delivery in enumerate(handoff.deliveries):
-        _consume(handoff, delivery, index, pipeline.consumer, iterator)
+    iterator = IteratorType(stage, transfer.stages, Space.SMEM)
+    _produce(transfer, pipeline.producer, iterator)
+    for index, delivery in enumerate(transfer.deliveries):
+        _consume(transfer, delivery, index, pipeline.consumer, iterator)
 
 
 def _begin(site: Site | Source, token: SSAValue, type_: IteratorType) -> tuple[SSAValue, SSAValue]:
@@ -223,9 +223,9 @@ def _end(
         hand_back(loops, [token, here.insert(IncIterOp(iterator)).next])
 
 
-def _produce(handoff: Handoff, token: SSAValue, type_: IteratorType) -> None:
+def _produce(transfer: Transfer, token: SSAValue, type_: IteratorType) -> None:
     """Put the tile into the next stage."""
-    site = handoff.source
+    site = transfer.source
     anchor, origin = site.anchor, site.origin
     token, iterator = _begin(site, token, type_)
     block = Block(arg_types=[type_.payload])
@@ -233,13 +233,13 @@ def _produce(handoff: Handoff, token: SSAValue, type_: IteratorType) -> None:
     block.add_op(end)
     inside, here = _Writer(end, origin), _Writer(anchor, origin)
     end.location = block.args[0].location = origin.location
-    inside.insert(CopyOp(_copied(inside, handoff.value), block.args[0], atom=ATOM))
+    inside.insert(CopyOp(_copied(inside, transfer.value), block.args[0], atom=ATOM))
     made = here.insert(ProduceOneOp(token, iterator, body=Region(block)))
     _end(anchor, origin, site.loops, made.result_token, iterator)
 
 
 def _consume(
-    handoff: Handoff, delivery: Delivery, index: int, token: SSAValue, type_: IteratorType
+    transfer: Transfer, delivery: Delivery, index: int, token: SSAValue, type_: IteratorType
 ) -> None:
     """Take the tile out of the next stage."""
     site = delivery.site
@@ -255,4 +255,4 @@ def _consume(
         ConsumeOneOp(token, iterator, index, payload=[delivery.type], body=Region(block))
     )
     _end(site.anchor, site.anchor, site.loops, got.result_token, iterator)
-    _deliver(handoff, delivery, got.payload[0])
+    _deliver(transfer, delivery, got.payload[0])

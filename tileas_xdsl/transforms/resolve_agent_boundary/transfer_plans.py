@@ -61,7 +61,7 @@ class Source:
 
     @property
     def anchor(self) -> Operation:
-        """The operation before which it is given now; other handoffs may put one there."""
+        """The operation before which it is given now; other transfers may put one there."""
         value = self.crossing.value
         if self.agent is None:
             return self.crossing.switch
@@ -85,7 +85,7 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class Handoff:
+class Transfer:
     """A tile, where it is given, and where each agent takes it."""
 
     crossing: Crossing
@@ -108,15 +108,15 @@ def crossing_error(crossing: Crossing, user: Operation, why: str) -> OpError:
     return op_error(user, text, [note_at(value, "defined here")])
 
 
-def plan(crossing: Crossing, loop_stages: int) -> Handoff:
-    """How a tile is handed over; raises an `OpError` at a user where it cannot be."""
+def plan(crossing: Crossing, loop_stages: int) -> Transfer:
+    """How a tile is transferred; raises an `OpError` at a user where it cannot be."""
     first = next(iter(crossing.users.values()))[0]
     if (why := _problem(crossing)) is not None:
         raise crossing_error(crossing, first, why)
     source = _source(crossing, first)
     deliveries = [_delivery(crossing, source, agent) for agent in crossing.users]
     stages = _stages(crossing, loop_stages) if source.loops else 1
-    return Handoff(crossing, source, deliveries, stages)
+    return Transfer(crossing, source, deliveries, stages)
 
 
 def _problem(crossing: Crossing) -> str | None:
@@ -126,7 +126,7 @@ def _problem(crossing: Crossing) -> str | None:
     if crossing.switch.isolated.value.data:
         return "an isolated agent sees no memory to take it from"
     if is_register_storage(crossing.value):
-        return "it is storage in registers, which is not handed over"
+        return "it is storage in registers, which is not transferred"
     return bytes_problem(tile)
 
 
@@ -150,7 +150,7 @@ def _delivery(crossing: Crossing, source: Source, agent: int) -> Delivery:
     first = sites[0]
     for site, user in zip(sites, users, strict=True):
         if site.anchor.parent is not first.anchor.parent:
-            why = f"{who(agent)} uses it in several loops, and it is handed over once a round"
+            why = f"{who(agent)} uses it in several loops, and it is transferred once an iteration"
             raise crossing_error(crossing, user, why)
     type_ = delivered_type(crossing, agent)
     threads, warps = threads_of(type_), warps_of(crossing.switch, agent)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xdsl.ir import Operation
 
 from tileas_xdsl.transforms.tileaa_to_tileas.compute import COMPUTE
@@ -12,5 +10,5 @@ from tileas_xdsl.transforms.tileaa_to_tileas.memory import MEMORY
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Rule
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import SHAPES
 
-RULES: Mapping[type[Operation], Rule] = {**COMPUTE, **ELEMENTS, **MEMORY, **SHAPES}
+RULES: dict[type[Operation], Rule] = {**COMPUTE, **ELEMENTS, **MEMORY, **SHAPES}
 """By operation, what takes its place."""
