@@ -101,7 +101,8 @@ class PointedAtomicOp(MemoryOp):
         if pointer_of(self.base.type) is None:
             raise op_error(self, f"updates what pointers point to, not {self.base.type}")
         check_access(self, self.base.type, (), self.value.type)
-        if self.result.type != self.value.type:
+        # Value and result are in registers of their own layouts once tiles are laid out.
+        if not _is_same_tile(self.result.type, self.value.type):
             raise op_error(self, f"gives {self.value.type}, not {self.result.type}")
         check_ordering(self, ATOMIC, self.mem_semantic, self.mem_scope)
         check_mask(self, self.mask, self.value.type)
@@ -191,6 +192,13 @@ class AtomicCasOp(PointedAtomicOp):
         if self.element not in COMPARED:
             listed = ", ".join(map(str, COMPARED))
             raise op_error(self, f"compares {listed}, not {self.element}")
+
+
+def _is_same_tile(first: Attribute, second: Attribute) -> bool:
+    """Return whether types are equal but for the layouts of tiles."""
+    if shape_of(first) is None or shape_of(second) is None:
+        return first == second
+    return shape_of(first) == shape_of(second) and element_of(first) == element_of(second)
 
 
 OPERATIONS = (AtomicCasOp, AtomicRmwOp)
