@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_attr_definition
 from support.cute_host import full_context
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.dialects.cute.interfaces import (
+from tileas_xdsl.dialects.cute.atom.interfaces import (
     AtomField,
     CopyAtomType,
     CopyCall,
@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.cute.interfaces import (
     MmaOperand,
     PrefetchAtomType,
 )
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.layout import Layout, parse_cute_layout
 
 SPACES = (AddressSpace.GMEM, AddressSpace.SMEM, AddressSpace.RMEM)

@@ -15,9 +15,9 @@ from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.cute import Cute
-from tileas_xdsl.dialects.cute.layouts import MakeLayoutRawOp
-from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
-from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp
+from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeLayoutRawOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp
+from tileas_xdsl.dialects.cute.memory.partitions import MakeFragmentLikeOp
 from tileas_xdsl.transforms.cute_desugar import PHASES, CuteDesugar
 from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
 

@@ -16,8 +16,8 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.backend.ptx.abi import PARAMETERS, Array
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.types import PtrType
-from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.interpreters.tile import arguments as tiles
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of

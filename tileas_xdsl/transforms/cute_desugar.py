@@ -21,8 +21,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
-from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp, StaticOp
+from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp, StaticOp
 from tileas_xdsl.transforms.cute_lowering.layout_sugar import CONSTRUCTIONS
 from tileas_xdsl.transforms.cute_lowering.tuple_sugar import SHAPE_SUGAR, STRIDE_SUGAR, Rewrite
 from tileas_xdsl.transforms.extension import apply_added, sweep

@@ -21,18 +21,18 @@ from xdsl.irdl import OperandDef, OptOperandDef
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.dialects.cute import Cute
-from tileas_xdsl.dialects.cute.layout_types import ComposedLayoutType, LayoutType
-from tileas_xdsl.dialects.cute.number_types import FastDivisorType, I32Type
-from tileas_xdsl.dialects.cute.operation import INFERRED, AlgebraOp, integers
-from tileas_xdsl.dialects.cute.tuple_types import (
+from tileas_xdsl.dialects.cute.base.operation import INFERRED, AlgebraOp, integers
+from tileas_xdsl.dialects.cute.types.integers import FastDivisorType, I32Type
+from tileas_xdsl.dialects.cute.types.layouts import ComposedLayoutType, LayoutType
+from tileas_xdsl.dialects.cute.types.pointers import PtrType, SwizzleType
+from tileas_xdsl.dialects.cute.types.tuples import (
     CoordType,
     IntTupleType,
     ShapeType,
     StrideType,
     TileType,
 )
-from tileas_xdsl.dialects.cute.types import PtrType, SwizzleType
-from tileas_xdsl.dialects.cute.view_types import CoordTensorType, DescIterType, MemRefType
+from tileas_xdsl.dialects.cute.types.views import CoordTensorType, DescIterType, MemRefType
 from tileas_xdsl.layout import Layout, Swizzle
 from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.text import parse_layout_type, parse_tuple_type

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.verify import verify_module
-from tileas_xdsl.dialects.cute.atoms import MakeAtomOp
+from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
 from tileas_xdsl.transforms.cute_desugar import CuteDesugar
 
 SRC = '!cute.memref<f16, gmem, "{}">'

@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.verify import verify_module
-from tileas_xdsl.dialects.cute.interfaces import MmaOperand
-from tileas_xdsl.dialects.cute.view_types import CoordTensorType
+from tileas_xdsl.dialects.cute.atom.interfaces import MmaOperand
+from tileas_xdsl.dialects.cute.types.views import CoordTensorType
 from tileas_xdsl.layout import Layout, make_identity_layout, make_layout_tv
 from tileas_xdsl.layout.int_tuple import idx2crd, show
 

@@ -10,10 +10,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, traits_def,
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.interfaces import TensorMapType
-from tileas_xdsl.dialects.cute.operation import FixedResults
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import check_element
+from tileas_xdsl.dialects.cute.atom.interfaces import TensorMapType
+from tileas_xdsl.dialects.cute.base.operation import FixedResults
+from tileas_xdsl.dialects.cute.memory.views import check_element
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 
 
 @irdl_op_definition
@@ -94,6 +94,3 @@ class PrintTmaDescIm2colOp(PrintTensorMap):
 
     name = "cute.print_tma_desc_im2col"
     KIND: ClassVar[str] = "im2col"
-
-
-OPERATIONS = (PrintOp, PrintViewOp, PrintTmaDescTiledOp, PrintTmaDescIm2colOp)

@@ -18,10 +18,12 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
-from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+
+__all__ = ["AllocRmemOp", "AllocSmemOp"]
 
 
 @irdl_op_definition
@@ -79,6 +81,3 @@ class AllocRmemOp(IRDLOperation):
         if self.result.type.space is not AddressSpace.RMEM:
             raise op_error(self, f"gives a pointer to rmem, not {self.result.type}")
         _ = self.count
-
-
-OPERATIONS = (AllocRmemOp, AllocSmemOp)

@@ -15,10 +15,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.interfaces import AtomField, AtomType
-from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import TmaCopyType
+from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, AtomType
+from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+
+__all__ = ["AtomGetValueOp", "AtomSetValueOp", "PrefetchAtomDescOp"]
 
 
 def _field(op: Operation, type_: Attribute, name: str) -> AtomField:
@@ -101,6 +103,3 @@ class PrefetchAtomDescOp(IRDLOperation):
     def verify_(self) -> None:
         if not isinstance(self.atom.type, TmaCopyType):
             raise op_error(self, f"is about an atom of TMA, not {self.atom.type}")
-
-
-OPERATIONS = (AtomGetValueOp, AtomSetValueOp, PrefetchAtomDescOp)

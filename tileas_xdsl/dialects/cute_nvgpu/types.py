@@ -11,12 +11,21 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tileas_xdsl.dialects.cute.interfaces import TensorMapType
-from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
-from tileas_xdsl.dialects.cute.view_types import HandleViewType
+from tileas_xdsl.dialects.cute.atom.interfaces import TensorMapType
+from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
+from tileas_xdsl.dialects.cute.types.views import HandleViewType
 from tileas_xdsl.dialects.shared_parsing import parse_layout_string
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.text import parse_layout_type
+
+__all__ = [
+    "SmemDescType",
+    "SmemDescViewType",
+    "TmaDescriptorIm2colType",
+    "TmaDescriptorTiledType",
+    "smem_desc",
+    "tma_descriptor",
+]
 
 
 @irdl_attr_definition

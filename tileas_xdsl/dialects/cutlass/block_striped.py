@@ -18,14 +18,22 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.checks import pointer_to
-from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.operands import has_static_shape
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.types import PtrType
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.atomics import has_update
+from tileas_xdsl.dialects.cute.base.checks import pointer_to
+from tileas_xdsl.dialects.cute.base.operands import has_static_shape
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.elements import element_bits
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
+
+__all__ = [
+    "BlockStripedLoadAddOp",
+    "BlockStripedLoadOp",
+    "BlockStripedOp",
+    "BlockStripedReduceOp",
+    "BlockStripedStoreOp",
+]
 
 WIDEST = 16
 """Bytes that one access moves at most."""
@@ -158,11 +166,3 @@ class BlockStripedReduceOp(BlockStripedOp):
         assert isinstance(array, PtrType)
         if not has_update(kind, array.element_type):
             raise op_error(self, f"has no {kind} of {array.element_type}")
-
-
-OPERATIONS = (
-    BlockStripedLoadAddOp,
-    BlockStripedLoadOp,
-    BlockStripedReduceOp,
-    BlockStripedStoreOp,
-)

@@ -11,10 +11,18 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.checks import pointer_to
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.barriers import NAMED_BARRIERS, WARP
+from tileas_xdsl.dialects.cute.base.checks import pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
+
+__all__ = [
+    "COUNTER_BYTES",
+    "GenericBarrierArriveIncrementOp",
+    "GenericBarrierSyncOp",
+    "GenericBarrierWaitEqOp",
+    "GenericBarrierWaitLessThanOp",
+]
 
 COUNTER_BYTES = 4
 
@@ -96,11 +104,3 @@ class GenericBarrierWaitLessThanOp(_CounterOp):
     """Waits while the counter is less than a number; acquires what was released there."""
 
     name = "cutlass.generic_barrier.wait_less_than"
-
-
-OPERATIONS = (
-    GenericBarrierArriveIncrementOp,
-    GenericBarrierSyncOp,
-    GenericBarrierWaitEqOp,
-    GenericBarrierWaitLessThanOp,
-)

@@ -6,8 +6,10 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.barriers import NAMED_BARRIERS, WARP
 from tileas_xdsl.dialects.cute_nvgpu.operands import number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
+
+__all__ = ["NamedBarrierArriveAndWaitOp", "NamedBarrierArriveOp"]
 
 IDS = range(1, NAMED_BARRIERS)
 """Barriers that a kernel may name; number 0 is the one of the whole block."""
@@ -46,6 +48,3 @@ class NamedBarrierArriveAndWaitOp(_NamedBarrierOp):
     """Arrives, and waits for the others."""
 
     name = "cutlass.named_barrier.arrive_and_wait"
-
-
-OPERATIONS = (NamedBarrierArriveAndWaitOp, NamedBarrierArriveOp)

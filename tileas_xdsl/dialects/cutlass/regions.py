@@ -43,6 +43,8 @@ from tileas_xdsl.dialects.cutlass.types import (
     PipelineType,
 )
 
+__all__ = ["AsyncExecOp", "ConsumeOp", "ProduceOp", "SwitchByExecutorOp", "YieldOp"]
+
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
@@ -278,6 +280,3 @@ class AsyncExecOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_yield(self, self.body, self.outputs.types)
-
-
-OPERATIONS = (AsyncExecOp, ConsumeOp, ProduceOp, SwitchByExecutorOp, YieldOp)

@@ -32,6 +32,21 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
 )
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType
 
+__all__ = [
+    "CreateDpParamsOp",
+    "CreateParamsOp",
+    "CreateStaticPersistentParamsOp",
+    "CreateStreamkParamsOp",
+    "GetGridShapeOp",
+    "GetWorkspaceSizesOp",
+    "MakeDpParamsOp",
+    "MakeParamsOp",
+    "MakeStaticPersistentParamsOp",
+    "MakeStreamkParamsOp",
+    "ParamsGetValueOp",
+    "StreamkParamsOp",
+]
+
 PARAMS_FIELDS = ("num_tiles_m", "num_tiles_n", "num_tiles_l")
 
 STREAMK_FIELDS = (*PARAMS_FIELDS, "num_tiles_k", "sk_units", "sk_tiles")
@@ -312,16 +327,3 @@ def check_tile_bytes(op: Operation, bytes_: IntegerAttr) -> None:
     """Sums of a tile have some bytes."""
     if value_of(bytes_) < 1:
         raise op_error(op, f"has tiles of 1 byte or more, not {value_of(bytes_)}")
-
-
-OPERATIONS = (
-    CreateDpParamsOp,
-    CreateStaticPersistentParamsOp,
-    CreateStreamkParamsOp,
-    GetGridShapeOp,
-    GetWorkspaceSizesOp,
-    MakeDpParamsOp,
-    MakeStaticPersistentParamsOp,
-    MakeStreamkParamsOp,
-    ParamsGetValueOp,
-)

@@ -20,9 +20,17 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.barriers import LARGEST_COUNT, check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT, check_barrier
 from tileas_xdsl.dialects.cutlass.types import SeqBarStateType, SeqBarType
+
+__all__ = [
+    "SeqBarArriveOp",
+    "SeqBarCreateOp",
+    "SeqBarInitOp",
+    "SeqBarStateCreateOp",
+    "SeqBarWaitOp",
+]
 
 _NUMBER = IntegerAttr.constr(i32)
 
@@ -141,6 +149,3 @@ def _check_depth(op: Operation, bar: SSAValue, state: SSAValue) -> None:
     assert isinstance(of, SeqBarStateType)
     if type_.depth != of.number:
         raise op_error(op, f"is at a stage of {type_}, but the state is {of}")
-
-
-OPERATIONS = (SeqBarArriveOp, SeqBarCreateOp, SeqBarInitOp, SeqBarStateCreateOp, SeqBarWaitOp)

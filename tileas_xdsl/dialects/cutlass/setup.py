@@ -19,10 +19,12 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, optional_number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
+
+__all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]
 
 BARRIER_IDS = range(32)
 """What `barrier_id_base` may be.  mbarriers have no numbers, so that it says nothing more."""
@@ -171,6 +173,3 @@ class PipelineInitOp(IRDLOperation):
                 "has a producer and a consumer of different groups, not both of "
                 f"{value_of(self.producer_group_id)}",
             )
-
-
-OPERATIONS = (MakeParticipantsOp, PipelineCreateOp, PipelineInitOp)

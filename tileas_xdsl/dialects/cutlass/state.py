@@ -21,6 +21,15 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
 
+__all__ = [
+    "FIRST_PHASE",
+    "StateCreateOp",
+    "StateGetCountOp",
+    "StateGetIndexOp",
+    "StateGetPhaseOp",
+    "StateIncrementOp",
+]
+
 FIRST_PHASE = {"producer": 1, "consumer": 0}
 """By the end, the parity of the first lap: on fresh barriers a wait for parity 1 is over."""
 
@@ -100,6 +109,3 @@ class StateGetPhaseOp(_GetOp):
 
     name = "cutlass.pipeline.state.get_phase"
     traits = traits_def(Pure())
-
-
-OPERATIONS = (StateCreateOp, StateGetCountOp, StateGetIndexOp, StateGetPhaseOp, StateIncrementOp)

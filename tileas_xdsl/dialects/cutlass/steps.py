@@ -22,11 +22,23 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.types import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.barriers import LARGEST_COUNT
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType, PipelineType
+
+__all__ = [
+    "ConsumerReleaseOp",
+    "ConsumerTryWaitOp",
+    "ConsumerWaitOp",
+    "GetProducerBarrierOp",
+    "GetProducerMaskOp",
+    "ProducerAcquireOp",
+    "ProducerCommitOp",
+    "ProducerTailOp",
+    "ProducerTryAcquireOp",
+]
 
 _NUMBER = IntegerAttr.constr(i32)
 
@@ -241,16 +253,3 @@ class GetProducerMaskOp(IRDLOperation):
 
     def __init__(self, pipe: Value) -> None:
         super().__init__(operands=[pipe], result_types=[i16])
-
-
-OPERATIONS = (
-    ConsumerReleaseOp,
-    ConsumerTryWaitOp,
-    ConsumerWaitOp,
-    GetProducerBarrierOp,
-    GetProducerMaskOp,
-    ProducerAcquireOp,
-    ProducerCommitOp,
-    ProducerTailOp,
-    ProducerTryAcquireOp,
-)

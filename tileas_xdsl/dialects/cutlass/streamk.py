@@ -14,10 +14,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.checks import pointer_to
-from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.base.checks import pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.elements import element_bits
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
 from tileas_xdsl.dialects.cutlass.block_striped import check_pieces, registers_of
 from tileas_xdsl.dialects.cutlass.generic_barriers import COUNTER_BYTES, check_group
@@ -28,6 +28,16 @@ from tileas_xdsl.dialects.cutlass.scheduler_params import (
 )
 from tileas_xdsl.dialects.cutlass.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
+
+__all__ = [
+    "ComputeEpilogueOp",
+    "FixupIncrementOp",
+    "FixupOp",
+    "FixupWaitOp",
+    "GetWorkKTileCountOp",
+    "GetWorkKTileStartOp",
+    "InitializeWorkspaceOp",
+]
 
 _NUMBER = IntegerAttr.constr(i32)
 
@@ -252,14 +262,3 @@ class FixupOp(_FixupOp):
     def verify_(self) -> None:
         super().verify_()
         check_pieces(self, registers_of(self, self.data), self.workspace, value_of(self.width))
-
-
-OPERATIONS = (
-    ComputeEpilogueOp,
-    FixupIncrementOp,
-    FixupOp,
-    FixupWaitOp,
-    GetWorkKTileCountOp,
-    GetWorkKTileStartOp,
-    InitializeWorkspaceOp,
-)

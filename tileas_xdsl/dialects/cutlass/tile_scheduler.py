@@ -35,6 +35,22 @@ from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
 from tileas_xdsl.dialects.cutlass.scheduler_params import check_field, params_type
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
 
+__all__ = [
+    "AdvanceToNextWorkOp",
+    "CreateDpWorkTileInfoOp",
+    "CreateStaticPersistentWorkTileInfoOp",
+    "CreateStreamkWorkTileInfoOp",
+    "FetchNextWorkOp",
+    "GetCurrentWorkOp",
+    "InitialWorkTileInfoOp",
+    "OfWorkOp",
+    "StaticFetchNextWorkOp",
+    "WorkTileInfoGetValueOp",
+    "WorkTileInfoSetValueOp",
+    "WorkTileInfoToCoordMnklOp",
+    "WorkTileInfoToCtaCoordOp",
+]
+
 WORK_FIELDS = ("m_idx", "n_idx", "l_idx", "is_valid")
 
 PART_FIELDS = (*WORK_FIELDS, "k_idx", "k_tile_count", "k_tile_remaining")
@@ -350,19 +366,3 @@ class WorkTileInfoToCtaCoordOp(OfWorkOp):
 
     def __init__(self, params: Value, work: Value) -> None:
         super().__init__(operands=[params, work], result_types=[i32] * 3)
-
-
-OPERATIONS = (
-    AdvanceToNextWorkOp,
-    CreateDpWorkTileInfoOp,
-    CreateStaticPersistentWorkTileInfoOp,
-    CreateStreamkWorkTileInfoOp,
-    FetchNextWorkOp,
-    GetCurrentWorkOp,
-    InitialWorkTileInfoOp,
-    StaticFetchNextWorkOp,
-    WorkTileInfoGetValueOp,
-    WorkTileInfoSetValueOp,
-    WorkTileInfoToCoordMnklOp,
-    WorkTileInfoToCtaCoordOp,
-)

@@ -13,6 +13,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.cutlass.kinds import KINDS, PipelineKind
 
+__all__ = [
+    "ParticipantsType",
+    "PipelineStateType",
+    "PipelineType",
+    "SchedulerParamsType",
+    "SeqBarStateType",
+    "SeqBarType",
+    "WorkTileInfoType",
+]
+
 MULTICASTS = (1, 2, 4, 8)
 """Blocks of a cluster that share stages."""
 
@@ -253,14 +263,3 @@ class SeqBarStateType(_NumberedType):
 
     def verify(self) -> None:
         _check_positive("the stages of a state are", self.number.data)
-
-
-TYPES = (
-    ParticipantsType,
-    PipelineStateType,
-    PipelineType,
-    SchedulerParamsType,
-    SeqBarStateType,
-    SeqBarType,
-    WorkTileInfoType,
-)

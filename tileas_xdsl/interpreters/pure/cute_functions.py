@@ -24,16 +24,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import InterpretationError
 
 from tileas_xdsl.dialects.cute import Cute
-from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp
-from tileas_xdsl.dialects.cute.parts import (
-    GetLayoutsFromTileOp,
-    GetLeavesOp,
-    GetScalarsOp,
-    UnpackTupleOp,
-)
-from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
-from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp
-from tileas_xdsl.dialects.cute.values import (
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp
+from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Number,
     Tile,
     Tree,
@@ -43,6 +35,14 @@ from tileas_xdsl.dialects.cute.values import (
     numbers,
     place_of,
     symbol,
+)
+from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp, DerefineOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeTupleBase, StaticOp
+from tileas_xdsl.dialects.cute.layout_algebra.unpacking import (
+    GetLayoutsFromTileOp,
+    GetLeavesOp,
+    GetScalarsOp,
+    UnpackTupleOp,
 )
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle
 from tileas_xdsl.layout.expr.expression import Expression, Variable, evaluate

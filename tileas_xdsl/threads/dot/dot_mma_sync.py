@@ -22,7 +22,7 @@ from tileas_xdsl.analysis.dot_layouts import (
     least_depth,
 )
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp

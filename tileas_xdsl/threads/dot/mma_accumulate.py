@@ -26,7 +26,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     WgmmaFenceOp,
     WgmmaWaitOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu.ampere import FP8
+from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8
 from tileas_xdsl.target.canonical import Major
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant

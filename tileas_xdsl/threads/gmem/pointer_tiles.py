@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import IntToPtrOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
-from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, multiply

@@ -10,7 +10,7 @@ from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.dialects.cute.elements import integer_bits
+from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.threads.index.per_thread_tables import Table
 
 Fold: TypeAlias = Callable[..., Any]

@@ -13,7 +13,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.cute.elements import integer_bits
+from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.layout.expr.expression import (
     COMPARISONS,
     BinaryExpression,

@@ -12,7 +12,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
-from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent

@@ -12,7 +12,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.cute.refinements import (
+from tileas_xdsl.dialects.cute.layout_algebra.divisibility import (
     ComputeOp,
     CreateDivisorOp,
     DivideOp,

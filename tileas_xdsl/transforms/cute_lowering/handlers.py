@@ -12,24 +12,28 @@ from xdsl.dialects import llvm
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import pointers
-from tileas_xdsl.dialects.cute.elements import as_vector
-from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
-from tileas_xdsl.dialects.cute.operation import AlgebraOp
-from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
-from tileas_xdsl.dialects.cute.parts import (
+from tileas_xdsl.dialects.cute.atom.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp
+from tileas_xdsl.dialects.cute.base.symbolic_values import (
+    Number,
+    Pointer,
+    Tree,
+    View,
+    numbers,
+    symbol,
+)
+from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp, DerefineOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeTupleBase, StaticOp, leaf_number
+from tileas_xdsl.dialects.cute.layout_algebra.unpacking import (
     GetLayoutsFromTileOp,
     GetLeavesOp,
     GetScalarsOp,
     UnpackTupleOp,
 )
-from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
-from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
-from tileas_xdsl.dialects.cute.values import Number, Pointer, Tree, View, numbers, symbol
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import (
+from tileas_xdsl.dialects.cute.memory import pointers
+from tileas_xdsl.dialects.cute.memory.partitions import MakeFragmentLikeOp
+from tileas_xdsl.dialects.cute.memory.views import (
     AllocaOp,
     ApplySwizzleOp,
     MemRefLoadOp,
@@ -37,6 +41,9 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreOp,
     MemRefStoreVecOp,
 )
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.elements import as_vector
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.transforms.cute_lowering.fast_division import DIVISIONS

@@ -11,32 +11,39 @@ from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import MakeAtomOp
-from tileas_xdsl.dialects.cute.interfaces import AtomType
-from tileas_xdsl.dialects.cute.layouts import (
+from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
+from tileas_xdsl.dialects.cute.atom.interfaces import AtomType
+from tileas_xdsl.dialects.cute.base.operands import layout_of
+from tileas_xdsl.dialects.cute.base.operation import built
+from tileas_xdsl.dialects.cute.base.symbolic_values import (
+    Tree,
+    is_integer,
+    leaves,
+    place_of,
+    symbol,
+    type_of,
+)
+from tileas_xdsl.dialects.cute.layout_algebra.construction import (
     MakeComposedLayoutOp,
     MakeComposedLayoutRawOp,
     MakeLayoutOp,
     MakeLayoutRawOp,
     MakeSwizzleOp,
 )
-from tileas_xdsl.dialects.cute.number_types import DIVISIBLE, width_and_divisor
-from tileas_xdsl.dialects.cute.operands import layout_of
-from tileas_xdsl.dialects.cute.operation import built
-from tileas_xdsl.dialects.cute.parts import GetScalarsOp
-from tileas_xdsl.dialects.cute.printing import PrintOp, PrintViewOp
-from tileas_xdsl.dialects.cute.queries import (
+from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp
+from tileas_xdsl.dialects.cute.layout_algebra.queries import (
     EqualOp,
     GetIterOp,
     GetLayoutOp,
     GetShapeOp,
     GetStrideOp,
 )
-from tileas_xdsl.dialects.cute.refinements import AssumeOp
-from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
-from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp, TupleEqOp
-from tileas_xdsl.dialects.cute.values import Tree, is_integer, leaves, place_of, symbol, type_of
-from tileas_xdsl.dialects.cute.views import MakeTensorOp, MakeViewOp, TensorOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp, TupleEqOp
+from tileas_xdsl.dialects.cute.layout_algebra.unpacking import GetScalarsOp
+from tileas_xdsl.dialects.cute.memory.views import MakeTensorOp, MakeViewOp, TensorOp
+from tileas_xdsl.dialects.cute.printing import PrintOp, PrintViewOp
+from tileas_xdsl.dialects.cute.types.integers import DIVISIBLE, width_and_divisor
+from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Expression, Variable
 from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter

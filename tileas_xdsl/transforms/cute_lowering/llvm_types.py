@@ -20,10 +20,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntAttr, IntegerType, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.dialects.cute.number_types import FastDivisorType, width_and_divisor
-from tileas_xdsl.dialects.cute.spaces import SPACE_NUMBERS, AddressSpace
-from tileas_xdsl.dialects.cute.tuple_types import StrideType
-from tileas_xdsl.dialects.cute.values import (
+from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Descriptor,
     Number,
     Opaque,
@@ -34,6 +31,9 @@ from tileas_xdsl.dialects.cute.values import (
     numbers,
     symbol,
 )
+from tileas_xdsl.dialects.cute.types.address_spaces import SPACE_NUMBERS, AddressSpace
+from tileas_xdsl.dialects.cute.types.integers import FastDivisorType, width_and_divisor
+from tileas_xdsl.dialects.cute.types.tuples import StrideType
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle
 from tileas_xdsl.layout.expr.expression import DEFAULT_WIDTH, Expression
 from tileas_xdsl.layout.int_tuple import flat

@@ -11,8 +11,15 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.values import Descriptor, Pointer, View, numbers, place_of, symbol
+from tileas_xdsl.dialects.cute.base.symbolic_values import (
+    Descriptor,
+    Pointer,
+    View,
+    numbers,
+    place_of,
+    symbol,
+)
+from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.layout import Swizzle
 from tileas_xdsl.layout.expr.expression import Expression, Variable
 from tileas_xdsl.threads.index.expression_codegen import LLVM, NumberEmitter

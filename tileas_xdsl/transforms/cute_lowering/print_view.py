@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.dialects.cute.operation import built
-from tileas_xdsl.dialects.cute.parts import GetScalarsOp
+from tileas_xdsl.dialects.cute.base.operation import built
+from tileas_xdsl.dialects.cute.layout_algebra.queries import GetShapeOp, Idx2CrdOp, SizeOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp
+from tileas_xdsl.dialects.cute.layout_algebra.unpacking import GetScalarsOp
+from tileas_xdsl.dialects.cute.memory.views import MemRefLoadOp
 from tileas_xdsl.dialects.cute.printing import PrintOp
-from tileas_xdsl.dialects.cute.queries import GetShapeOp, Idx2CrdOp, SizeOp
-from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
-from tileas_xdsl.dialects.cute.tuples import MakeIntTupleOp
-from tileas_xdsl.dialects.cute.views import MemRefLoadOp
+from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter
 

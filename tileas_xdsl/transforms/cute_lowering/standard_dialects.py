@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.elements import integer_bits
+from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.transforms.cute_lowering.handlers import Handler, handler_of
 from tileas_xdsl.transforms.cute_lowering.llvm_types import Memory, carrier_of, struct
 from tileas_xdsl.transforms.cute_lowering.lowering_state import Lowering

@@ -8,8 +8,7 @@ from typing import Any
 from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.cute.tuple_types import TUPLE_TYPES, TileType
-from tileas_xdsl.dialects.cute.tuples import (
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import (
     MakeCoordOp,
     MakeIntTupleOp,
     MakeShapeOp,
@@ -18,6 +17,7 @@ from tileas_xdsl.dialects.cute.tuples import (
     MakeTupleBase,
     StaticOp,
 )
+from tileas_xdsl.dialects.cute.types.tuples import TUPLE_TYPES, TileType
 
 Rewrite = Callable[[Any, Builder], list[SSAValue] | None]
 """Code for an operation, and what stands for its results; None if it stays as it is."""

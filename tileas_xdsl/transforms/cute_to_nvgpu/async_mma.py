@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.values import View, symbol
+from tileas_xdsl.dialects.cute.base.symbolic_values import View, symbol
 from tileas_xdsl.dialects.cute_nvgpu import MmaSm90Op, SmemDescViewType, UmmaOp
-from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import Sm100MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text, words
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import Sm100MmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
 from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import mark_in_flight
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import known_boolean, values_of
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter

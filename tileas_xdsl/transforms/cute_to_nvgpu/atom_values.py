@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import MakeAtomOp, MakeTiledCopyOp, MakeTiledMmaOp
-from tileas_xdsl.dialects.cute.interfaces import AtomType
-from tileas_xdsl.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
+from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp, MakeTiledCopyOp, MakeTiledMmaOp
+from tileas_xdsl.dialects.cute.atom.interfaces import AtomType
+from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute_nvgpu import AtomGetValueOp, AtomSetValueOp, MakeTmemCopyOp
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 

@@ -26,8 +26,7 @@ from tileas_xdsl.dialects.cute import (
     PtrType,
     RecastPtrOp,
 )
-from tileas_xdsl.dialects.cute.elements import element_bits, integer_bits
-from tileas_xdsl.dialects.cute.values import (
+from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Handle,
     Number,
     Pointer,
@@ -37,7 +36,8 @@ from tileas_xdsl.dialects.cute.values import (
     place_of,
     symbol,
 )
-from tileas_xdsl.dialects.cute.view_types import DescIterType, MemRefType
+from tileas_xdsl.dialects.cute.types.elements import element_bits, integer_bits
+from tileas_xdsl.dialects.cute.types.views import DescIterType, MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp
 from tileas_xdsl.layout import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.expr.expression import Expression, Variable, width_of

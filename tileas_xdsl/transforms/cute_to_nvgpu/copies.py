@@ -13,12 +13,12 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import atom_of
-from tileas_xdsl.dialects.cute.interfaces import CopyAtomType
-from tileas_xdsl.dialects.cute.operands import has_static_shape
-from tileas_xdsl.dialects.cute.values import Pointer
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import bit_width
+from tileas_xdsl.dialects.cute.atom.calls import atom_of
+from tileas_xdsl.dialects.cute.atom.interfaces import CopyAtomType
+from tileas_xdsl.dialects.cute.base.operands import has_static_shape
+from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer
+from tileas_xdsl.dialects.cute.memory.views import bit_width
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import CpAsyncOp, LdsmOp, StsmOp
 from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import (
     LdsmType,
@@ -28,14 +28,14 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import (
     UniversalCopyType,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, integer, text
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tensor_copies import TmemLoadType, TmemStoreType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import (
     TmaCopyType,
     TmaLoadType,
     TmaReduceType,
     TmaStoreType,
 )
-from tileas_xdsl.dialects.cute_nvgpu.warp import ROW_BYTES
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tmem_copies import TmemLoadType, TmemStoreType
+from tileas_xdsl.dialects.cute_nvgpu.threads.warp_collectives import ROW_BYTES
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (

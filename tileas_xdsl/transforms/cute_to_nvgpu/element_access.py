@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp, SliceFragmentOp, StoreOp
-from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.pointers import ACCESSED
-from tileas_xdsl.dialects.cute.values import Pointer, View, symbol
-from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer, View, symbol
+from tileas_xdsl.dialects.cute.memory.pointers import ACCESSED
+from tileas_xdsl.dialects.cute.types.elements import element_bits
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter

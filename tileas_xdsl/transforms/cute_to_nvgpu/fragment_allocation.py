@@ -7,24 +7,24 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import UndefFragmentOp
-from tileas_xdsl.dialects.cute.atoms import atom_of
-from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.interfaces import MmaAtomType, MmaOperand
-from tileas_xdsl.dialects.cute.operation import AlgebraOp
-from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import AllocaOp
+from tileas_xdsl.dialects.cute.atom.calls import atom_of
+from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType, MmaOperand
+from tileas_xdsl.dialects.cute.atom.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp
+from tileas_xdsl.dialects.cute.memory.partitions import MakeFragmentLikeOp
+from tileas_xdsl.dialects.cute.memory.views import AllocaOp
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.elements import element_bits
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import (
     AllocRmemOp,
     GmmaDescriptorOfOp,
     SmemDescViewType,
     UmmaDescriptorOfOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import UmmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import words
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import UmmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import view_of

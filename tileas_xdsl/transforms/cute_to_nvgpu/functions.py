@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
-from tileas_xdsl.dialects.cute.operation import CuteOp
-from tileas_xdsl.dialects.cute.values import leaves, symbol
-from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.base.operation import CuteOp
+from tileas_xdsl.dialects.cute.base.symbolic_values import leaves, symbol
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.layout.int_tuple import wrap

@@ -20,33 +20,30 @@ from tileas_xdsl.dialects.cute import (
     PtrType,
     StoreOp,
 )
-from tileas_xdsl.dialects.cute.atoms import (
+from tileas_xdsl.dialects.cute.atom.calls import (
     CopyAtomCallOp,
     MakeAtomOp,
     MakeTiledCopyOp,
     MakeTiledMmaOp,
     MmaAtomCallOp,
 )
-from tileas_xdsl.dialects.cute.copies import CopyOp, GemmOp
-from tileas_xdsl.dialects.cute.elements import element_bits
-from tileas_xdsl.dialects.cute.interfaces import AtomType
-from tileas_xdsl.dialects.cute.layouts import MakeSwizzleOp
-from tileas_xdsl.dialects.cute.operands import numbers_of
-from tileas_xdsl.dialects.cute.operation import AlgebraOp, CuteOp
-from tileas_xdsl.dialects.cute.partitions import MakeFragmentLikeOp
-from tileas_xdsl.dialects.cute.parts import (
+from tileas_xdsl.dialects.cute.atom.copy_gemm import CopyOp, GemmOp
+from tileas_xdsl.dialects.cute.atom.interfaces import AtomType
+from tileas_xdsl.dialects.cute.atom.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
+from tileas_xdsl.dialects.cute.base.operands import numbers_of
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp
+from tileas_xdsl.dialects.cute.base.symbolic_values import Number, Tree, is_integer, numbers, symbol
+from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp, DerefineOp
+from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeTupleBase, StaticOp, leaf_number
+from tileas_xdsl.dialects.cute.layout_algebra.unpacking import (
     GetLayoutsFromTileOp,
     GetLeavesOp,
     GetScalarsOp,
     UnpackTupleOp,
 )
-from tileas_xdsl.dialects.cute.reductions import ReduceOp
-from tileas_xdsl.dialects.cute.refinements import AssumeOp, DerefineOp
-from tileas_xdsl.dialects.cute.tiled import CopyMakeFragmentOp, MmaMakeFragmentOp
-from tileas_xdsl.dialects.cute.tuples import MakeTupleBase, StaticOp, leaf_number
-from tileas_xdsl.dialects.cute.values import Number, Tree, is_integer, numbers, symbol
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import (
+from tileas_xdsl.dialects.cute.memory.partitions import MakeFragmentLikeOp
+from tileas_xdsl.dialects.cute.memory.views import (
     AllocaOp,
     AllocSmemOp,
     ApplySwizzleOp,
@@ -55,6 +52,9 @@ from tileas_xdsl.dialects.cute.views import (
     MemRefStoreOp,
     MemRefStoreVecOp,
 )
+from tileas_xdsl.dialects.cute.registers.reductions import ReduceOp
+from tileas_xdsl.dialects.cute.types.elements import element_bits
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout.expr.expression import Expression
 from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import convert_wait
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import (

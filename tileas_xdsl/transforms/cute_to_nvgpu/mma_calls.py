@@ -13,13 +13,17 @@ from xdsl.dialects import vector
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import atom_of
-from tileas_xdsl.dialects.cute.interfaces import MmaAtomType
+from tileas_xdsl.dialects.cute.atom.calls import atom_of
+from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType
 from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
-from tileas_xdsl.dialects.cute_nvgpu.atoms.sm90 import Sm90MmaType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.sm100 import Sm100MmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.mma_sync import (
+    Sm80MmaType,
+    Sm89MmaType,
+    UniversalFmaType,
+)
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.warp import Sm80MmaType, Sm89MmaType, UniversalFmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import Sm100MmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
 from tileas_xdsl.transforms.cute_to_nvgpu.async_mma import convert_tcgen05_mma, convert_wgmma
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers, read, write

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import MmaAtomCallOp, layout_of_view
-from tileas_xdsl.dialects.cute.copies import GemmOp
+from tileas_xdsl.dialects.cute.atom.calls import MmaAtomCallOp, layout_of_view
+from tileas_xdsl.dialects.cute.atom.copy_gemm import GemmOp
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import Indices
 

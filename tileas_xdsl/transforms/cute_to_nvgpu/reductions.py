@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp
-from tileas_xdsl.dialects.cute.elements import element_of
-from tileas_xdsl.dialects.cute.reductions import ReduceOp
+from tileas_xdsl.dialects.cute.registers.reductions import ReduceOp
+from tileas_xdsl.dialects.cute.types.elements import element_of
 from tileas_xdsl.layout import Layout, int_tuple
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import Places

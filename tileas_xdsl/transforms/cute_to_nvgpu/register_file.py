@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
-from tileas_xdsl.dialects.cute.elements import as_vector
-from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.types.elements import as_vector
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.threads.index.expression_codegen import Insert
 

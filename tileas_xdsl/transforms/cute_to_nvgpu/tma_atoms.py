@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.layout_types import ComposedLayoutType
-from tileas_xdsl.dialects.cute.values import Tree, View, symbol
-from tileas_xdsl.dialects.cute.view_types import ArithTupleIterType, CoordTensorType, MemRefType
+from tileas_xdsl.dialects.cute.base.symbolic_values import Tree, View, symbol
+from tileas_xdsl.dialects.cute.types.layouts import ComposedLayoutType
+from tileas_xdsl.dialects.cute.types.views import ArithTupleIterType, CoordTensorType, MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import (
     GetGridConstantPointerOp,
     GetTmaDescAddrOp,
@@ -32,8 +32,8 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     PrefetchTmaDescOp,
     tma_descriptor,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import box_of, dimensions
-from tileas_xdsl.dialects.cute_nvgpu.tma_partition import BoxOp, MakePartitionOp
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import box_of, dimensions
+from tileas_xdsl.dialects.cute_nvgpu.tma.partition_atoms import BoxOp, MakePartitionOp
 from tileas_xdsl.layout import BYTE_SWIZZLES, NO_SWIZZLE, Layout, Swizzle
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import values_of

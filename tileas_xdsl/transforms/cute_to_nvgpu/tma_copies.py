@@ -8,14 +8,14 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.atoms import CopyAtomCallOp
-from tileas_xdsl.dialects.cute.copies import CopyOp
-from tileas_xdsl.dialects.cute.operands import is_static_layout
-from tileas_xdsl.dialects.cute.values import Pointer, Tree, View, symbol
-from tileas_xdsl.dialects.cute.view_types import CoordTensorType, MemRefType
+from tileas_xdsl.dialects.cute.atom.calls import CopyAtomCallOp
+from tileas_xdsl.dialects.cute.atom.copy_gemm import CopyOp
+from tileas_xdsl.dialects.cute.base.operands import is_static_layout
+from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer, Tree, View, symbol
+from tileas_xdsl.dialects.cute.types.views import CoordTensorType, MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import PairTmaLoadOp, TmaLoadOp, TmaReduceOp, TmaStoreOp
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tma import (
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import (
     TmaCopyType,
     TmaLoadType,
     TmaReduceType,

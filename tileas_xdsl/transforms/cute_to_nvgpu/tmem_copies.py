@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemLoadOp, TmemStoreOp
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tensor_copies import (
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tmem_copies import (
     TmemLoadType,
     TmemMoveType,
     TmemStoreType,

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
-from tileas_xdsl.dialects.cute.elements import as_vector, element_of, integer_bits
+from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, integer_bits
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
 
 Number: TypeAlias = "Value | float"

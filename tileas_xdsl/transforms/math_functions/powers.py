@@ -10,7 +10,7 @@ from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, f32, f64, i1, i32
 from xdsl.ir import Block, Region, SSAValue
 
-from tileas_xdsl.dialects.cute.elements import integer_bits
+from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.exponentials import scaled
 from tileas_xdsl.transforms.math_functions.expression_builder import (

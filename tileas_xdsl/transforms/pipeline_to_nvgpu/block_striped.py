@@ -11,10 +11,10 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp, PtrAddOp, SliceFragmentOp, StoreOp
-from tileas_xdsl.dialects.cute.operation import built
-from tileas_xdsl.dialects.cute.types import PtrType
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import MemRefLoadVecOp, MemRefStoreVecOp
+from tileas_xdsl.dialects.cute.base.operation import built
+from tileas_xdsl.dialects.cute.memory.views import MemRefLoadVecOp, MemRefStoreVecOp
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer

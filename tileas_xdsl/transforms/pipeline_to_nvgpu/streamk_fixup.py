@@ -11,7 +11,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp, StoreOp
-from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.transforms.pipeline_to_nvgpu import block_striped, streamk_partition
 from tileas_xdsl.transforms.pipeline_to_nvgpu.generic_barriers import (

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cutlass.steps import BARRIER
 from tileas_xdsl.dialects.cutlass.types import (
-    TYPES,
     ParticipantsType,
     PipelineStateType,
     PipelineType,
@@ -46,7 +45,7 @@ how many are left of the unit; the part is the last of them."""
 
 def is_whole(type_: Attribute) -> bool:
     """Whether values of this type are taken apart."""
-    return isinstance(type_, TYPES)
+    return type_.name.startswith("cutlass.")
 
 
 def parts_of(type_: Attribute, counted: bool) -> Parts:

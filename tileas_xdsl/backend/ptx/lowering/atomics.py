@@ -10,7 +10,7 @@ from tileas_xdsl.backend.ptx.lowering.accesses import SPACES
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
-from tileas_xdsl.dialects.cute_nvgpu.atomics import AtomicOp
+from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import AtomicOp
 
 REDUCED_ORDERS = (None, "relaxed", "release")
 """How `red` is ordered."""

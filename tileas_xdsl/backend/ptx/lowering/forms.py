@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cute.elements import as_vector, integer_bits
-from tileas_xdsl.dialects.cute.types import PtrType
+from tileas_xdsl.dialects.cute.types.elements import as_vector, integer_bits
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.ptx.types import RegType, reg
 

@@ -11,8 +11,8 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
 from tileas_xdsl.backend.ptx.printer_views import whole
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.dialects.cute_nvgpu.canonical_descriptors import CanonicalDescriptorOp
-from tileas_xdsl.dialects.cute_nvgpu.wgmma import DescriptorOp
+from tileas_xdsl.dialects.cute_nvgpu.mma.canonical_descriptors import CanonicalDescriptorOp
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import DescriptorOp
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.smem_descriptor import SmemDescriptor
 

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.dialects.cute_nvgpu.warp import REDUCTIONS, SHUFFLE_MODES
+from tileas_xdsl.dialects.cute_nvgpu.threads.warp_collectives import REDUCTIONS, SHUFFLE_MODES
 
 WHOLE_WARP = -1
 """The mask of all 32 threads."""

@@ -17,10 +17,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.interfaces import CopyAtomType, CopyCall
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
-from tileas_xdsl.dialects.cute.view_types import MemRefType
+from tileas_xdsl.dialects.cute.atom.interfaces import CopyAtomType, CopyCall
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import registers_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     INTEGER,
@@ -339,6 +339,3 @@ class StsmType(MatrixCopyType, TypeAttribute):
                 f"stmatrix has no {integer(self.count)} matrices of {listed}, "
                 f"{text(self.direction)}"
             )
-
-
-TYPES = (UniversalCopyType, SimtAsyncCopyType, LdsmType, StsmType)

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
-from tileas_xdsl.dialects.cute.spaces import AddressSpace
-from tileas_xdsl.dialects.cute.tuple_types import ShapeType
-from tileas_xdsl.dialects.cute.values import map_tree
-from tileas_xdsl.dialects.cute.view_types import MemRefType
-from tileas_xdsl.dialects.cute.views import bit_width
+from tileas_xdsl.dialects.cute.base.symbolic_values import map_tree
+from tileas_xdsl.dialects.cute.memory.views import bit_width
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
+from tileas_xdsl.dialects.cute.types.tuples import ShapeType
+from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, SmemDescViewType
 from tileas_xdsl.layout import Layout, int_tuple
 from tileas_xdsl.layout.errors import LayoutError

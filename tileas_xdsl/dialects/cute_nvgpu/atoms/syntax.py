@@ -14,8 +14,8 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from tileas_xdsl.dialects.cute.layout_types import LayoutAttr
-from tileas_xdsl.dialects.cute.tuple_types import IntTupleType
+from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
+from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout.int_tuple import show
 from tileas_xdsl.layout.text import parse_tuple_type

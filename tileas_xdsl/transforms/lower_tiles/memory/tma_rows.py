@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaLoadOp,
     TmaStoreOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu.tma import BULK_ALIGNMENT
+from tileas_xdsl.dialects.cute_nvgpu.tma.copies import BULK_ALIGNMENT
 from tileas_xdsl.dialects.nv_tileas.tma import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma_checks import ROWS_OF_AN_INSTRUCTION
 from tileas_xdsl.target.features import Feature

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.atomics import has_update
+from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp

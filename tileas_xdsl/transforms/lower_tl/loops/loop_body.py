@@ -18,7 +18,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.affine_expressions import number_of_affine
 from tileas_xdsl.dialects.cute import SelectFragmentOp
-from tileas_xdsl.dialects.cute.maps import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.dialects.cute.registers.elementwise import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.layout.expr.expression import BinaryExpression, Number, Position, Variable
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.cute.elements import element_bits
+from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cast_index,

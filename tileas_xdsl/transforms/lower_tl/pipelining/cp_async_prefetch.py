@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp
-from tileas_xdsl.dialects.cute_nvgpu.ampere import WIDTHS
+from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import WIDTHS
 from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, logical_and, xor

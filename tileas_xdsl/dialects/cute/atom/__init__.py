@@ -1,0 +1,1 @@
+"""Atoms, their calls, copies and products of whole views by atoms, and tiled atoms."""

@@ -1,0 +1,1 @@
+"""Operations of the layout algebra: tuples, layouts, divides, products, sizes, coordinates."""

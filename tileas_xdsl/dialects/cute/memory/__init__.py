@@ -1,0 +1,1 @@
+"""Operations on memory: pointers, views, partitions of views, globals of the module."""

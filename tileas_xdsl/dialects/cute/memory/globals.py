@@ -1,0 +1,82 @@
+"""What threads reach beside their arguments: globals of the module, and the console."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    FlatSymbolRefAttr,
+    Float64Type,
+    StringAttr,
+    SymbolRefAttr,
+    i32,
+    i64,
+)
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryWriteEffect, Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.memory.pointers import Value
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.target.printf import MOST_VALUES, Conversion, FormatError, parse_format
+
+__all__ = ["AddressOfOp", "PrintTextOp"]
+
+
+@irdl_op_definition
+class AddressOfOp(IRDLOperation):
+    """The pointer to the first element of a global of the module."""
+
+    name = "cute.address_of"
+
+    symbol = prop_def(FlatSymbolRefAttr)
+    result = result_def(PtrType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$symbol attr-dict `:` type($result)"
+
+    def __init__(self, symbol: str, result_type: PtrType) -> None:
+        super().__init__(properties={"symbol": SymbolRefAttr(symbol)}, result_types=[result_type])
+
+    def verify_(self) -> None:
+        if self.result.type.space is not AddressSpace.GMEM:
+            raise op_error(self, f"is in global memory, not {self.result.type}")
+
+
+@irdl_op_definition
+class PrintTextOp(IRDLOperation):
+    """The thread prints text; values are `f64`, and `i32`, or `i64` by formats with `ll`."""
+
+    name = "cute.print_text"
+
+    format = prop_def(StringAttr)
+    values = var_operand_def()
+
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$format (`,` $values^ `:` type($values))? attr-dict"
+
+    def __init__(self, format: str, values: Sequence[Value] = ()) -> None:
+        super().__init__(operands=[values], properties={"format": StringAttr(format)})
+
+    def verify_(self) -> None:
+        try:
+            parts = parse_format(self.format.data)
+        except FormatError as error:
+            raise op_error(self, str(error)) from error
+        wanted = [part for part in parts if isinstance(part, Conversion)]
+        if len(wanted) != len(self.values):
+            raise op_error(self, f"has {len(wanted)} formats for {len(self.values)} values")
+        if len(wanted) > MOST_VALUES:
+            raise op_error(self, f"prints {MOST_VALUES} values at most, not {len(wanted)}")
+        for conversion, value in zip(wanted, self.values, strict=True):
+            type_ = Float64Type() if conversion.is_float else (i32, i64)[conversion.bits == 64]
+            if value.type != type_:
+                raise op_error(self, f"prints {type_} by '{conversion.text}', not {value.type}")

@@ -1,0 +1,1 @@
+"""Operations on fragments, the elements `vector<NxT>` that one thread holds in registers."""

@@ -1,0 +1,1 @@
+"""Types of `cute`: pointers, layouts, tuples, views, tiled atoms, integers with a known divisor."""

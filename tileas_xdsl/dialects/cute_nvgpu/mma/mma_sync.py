@@ -1,0 +1,241 @@
+"""What sm_80 brought: copies of a thread that go on beside it, and products of a warp."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import fragment, pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.elements import stored_bytes
+from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
+from tileas_xdsl.target.isa.tensor_cores import MMA, Fragments
+
+__all__ = [
+    "CpAsyncCommitOp",
+    "CpAsyncMbarrierArriveOp",
+    "CpAsyncOp",
+    "CpAsyncWaitOp",
+    "MmaSm80Op",
+    "MmaSm89Op",
+]
+
+_NUMBER = IntegerAttr.constr(i32)
+
+WIDTHS = (4, 8, 16)
+
+FP8 = ("e4m3", "e5m2")
+
+SUMS = {"i32": "s32"}
+"""What products call the types of sums that have another name here."""
+
+REGISTER_BYTES = {"b32": 4, "f32": 4, "f64": 8}
+
+
+@irdl_op_definition
+class CpAsyncOp(IRDLOperation):
+    """Starts a copy of `bytes` bytes from global to shared memory; the group of it counts it.
+
+    `cache` is `always`, or `global`, past the first cache.  Where `pred` is false nothing happens.
+    """
+
+    name = "cute_nvgpu.arch.copy.SM80.cp_async"
+
+    smem = operand_def()
+    gmem = operand_def()
+    pred = opt_operand_def(i1)
+    bytes = prop_def(_NUMBER)
+    cache = prop_def(StringAttr)
+
+    assembly_format = (
+        "$gmem `to` $smem `bytes` $bytes `cache` $cache (`if` $pred^)? attr-dict"
+        " `:` type($gmem) `,` type($smem)"
+    )
+
+    def __init__(
+        self,
+        smem: Value,
+        gmem: Value,
+        bytes: int,
+        cache: str = "always",
+        pred: Value | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[smem, gmem, pred],
+            properties={"bytes": number(bytes), "cache": word(cache)},
+        )
+
+    def verify_(self) -> None:
+        size, cache = value_of(self.bytes), self.cache.data
+        if size not in WIDTHS:
+            raise op_error(self, message("cute_nvgpu.cp_async.vector_width"))
+        if cache not in ASYNC_BYTES:
+            raise op_error(self, f"uses the caches {' or '.join(ASYNC_BYTES)}, not {cache}")
+        if size not in ASYNC_BYTES[cache]:
+            raise op_error(self, f"copies 16 bytes past the first cache, not {size}")
+        pointer_to(self, self.smem, "destination", AddressSpace.SMEM, size)
+        pointer_to(self, self.gmem, "source", AddressSpace.GMEM, size)
+
+
+@irdl_op_definition
+class CpAsyncCommitOp(IRDLOperation):
+    """Closes the group of asynchronous copies that this thread started since the last one."""
+
+    name = "cute_nvgpu.arch.copy.SM80.cp_async_commit_group"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class CpAsyncWaitOp(IRDLOperation):
+    """Waits until at most `count` groups of this thread are under way."""
+
+    name = "cute_nvgpu.arch.copy.SM80.cp_async_wait_group"
+
+    count = prop_def(_NUMBER)
+
+    assembly_format = "$count attr-dict"
+
+    def __init__(self, count: int) -> None:
+        super().__init__(properties={"count": number(count)})
+
+    def verify_(self) -> None:
+        if value_of(self.count) < 0:
+            raise op_error(self, f"leaves 0 groups or more under way, not {value_of(self.count)}")
+
+
+@irdl_op_definition
+class CpAsyncMbarrierArriveOp(IRDLOperation):
+    """Arrives at an mbarrier when all copies that this thread has started are there.
+
+    The arrival is one of those that the mbarrier was initialised with (PTX ISA, `.noinc`).
+    """
+
+    name = "cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive"
+
+    ptr = operand_def()
+
+    assembly_format = "$ptr attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value) -> None:
+        super().__init__(operands=[ptr])
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+
+
+class WarpProductOp(IRDLOperation):
+    """`D = A * B + C` of a warp, all in registers; A row by row, B column by column."""
+
+    a = operand_def()
+    b = operand_def()
+    c = operand_def()
+    shape = prop_def(DenseArrayBase.constr(i32))
+    a_type = prop_def(StringAttr)
+    b_type = prop_def(StringAttr)
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$a `,` $b `,` $c `shape` $shape `elements` $a_type `,` $b_type attr-dict"
+        " `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
+    )
+    IS_FP8: ClassVar[bool]
+
+    def __init__(
+        self,
+        a: Value,
+        b: Value,
+        c: Value,
+        *,
+        shape: tuple[int, int, int],
+        a_type: Attribute | str,
+        b_type: Attribute | str,
+    ) -> None:
+        super().__init__(
+            operands=[a, b, c],
+            result_types=[SSAValue.get(c).type],
+            properties={
+                "shape": DenseArrayBase.from_list(i32, shape),
+                "a_type": word(ptx_element(a_type)),
+                "b_type": word(ptx_element(b_type)),
+            },
+        )
+
+    @property
+    def shape_name(self) -> str:
+        """As PTX calls it; empty if the shape is none."""
+        extents = self.shape.get_values()
+        return "m{}n{}k{}".format(*extents) if len(extents) == 3 else ""
+
+    @property
+    def sum_type(self) -> str:
+        """PTX's name of the type of C and D."""
+        name = ptx_element(fragment(self, self.c.type, "accumulator").get_element_type())
+        return SUMS.get(name, name)
+
+    def fragments(self) -> Fragments | None:
+        """The registers of each operand; None if there is no such product."""
+        types = (self.sum_type, self.a_type.data, self.b_type.data)
+        if (self.a_type.data in FP8) is not self.IS_FP8:
+            return None
+        return MMA.get((self.shape_name, *types))
+
+    def verify_(self) -> None:
+        found = self.fragments()
+        if found is None:
+            listed = " x ".join(str(extent) for extent in self.shape.get_values())
+            raise op_error(
+                self,
+                f"has no product {listed} of {self.a_type.data} and {self.b_type.data} in "
+                f"{self.sum_type}",
+            )
+        rows = (
+            ("A", self.a, found.a, found.kind),
+            ("B", self.b, found.b, found.kind),
+            ("C", self.c, found.c, found.c_kind),
+        )
+        for name, value, count, kind in rows:
+            fragment(self, value.type, name)
+            if stored_bytes(value.type) != count * REGISTER_BYTES[kind]:
+                raise op_error(
+                    self, f"has {name} in {count} registers of {kind}, not in {value.type}"
+                )
+        if self.result.type != self.c.type:
+            raise op_error(self, f"gives an accumulator like {self.c.type}, not {self.result.type}")
+
+
+@irdl_op_definition
+class MmaSm80Op(WarpProductOp):
+    """A product of a warp from sm_80 on."""
+
+    name = "cute_nvgpu.arch.mma.SM80"
+    IS_FP8: ClassVar[bool] = False
+
+
+@irdl_op_definition
+class MmaSm89Op(WarpProductOp):
+    """A product of floats of 8 bits, from sm_89 on."""
+
+    name = "cute_nvgpu.arch.mma.SM89"
+    IS_FP8: ClassVar[bool] = True

@@ -1,0 +1,456 @@
+"""Products of Blackwell into tensor memory, and how registers reach that memory.
+
+An address of tensor memory is an `i32`: lane in its upper half, column in its lower one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FixedBitwidthType,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+    i1,
+    i16,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+    var_result_def,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import fragment, pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import DescriptorOp
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
+from tileas_xdsl.dialects.cute_nvgpu.tma.copies import check_copy
+from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
+from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.instruction_descriptor import InstructionDescriptor
+from tileas_xdsl.target.isa.tensor_cores import (
+    TMEM_COLUMNS,
+    TMEM_MOST_REGISTERS,
+    TMEM_REGISTERS,
+    TMEM_REPEATS,
+)
+
+__all__ = [
+    "AllocTmemOp",
+    "DeallocTmemOp",
+    "MakeUmmaSmemDescOp",
+    "PairTmaLoadOp",
+    "RelinquishTmemOp",
+    "RetrieveTmemPtrOp",
+    "TmemFenceOp",
+    "TmemLoadOp",
+    "TmemStoreOp",
+    "TmemWaitOp",
+    "UmmaCommitOp",
+    "UmmaOp",
+]
+
+_DESC = SmemDescType()
+_NUMBER = IntegerAttr.constr(i32)
+
+REGISTER_BITS = 32
+
+KINDS = {
+    "f16": "f16", "bf16": "f16", "tf32": "tf32", "e4m3": "f8f6f4", "e5m2": "f8f6f4",
+    "s8": "i8", "u8": "i8",
+}  # fmt: skip
+"""By the elements of A, the kind of the instruction."""
+
+FORMATS = {"e4m3": "f8e4m3", "e5m2": "f8e5m2", "i32": "s32"}
+"""What descriptors call the elements that have another name in PTX."""
+
+ELEMENT_BITS = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8}
+"""By kind, the bits of an element in shared memory."""
+
+SIDES = ("before", "after")
+
+
+def check_blocks(op: Operation, blocks: IntegerAttr) -> None:
+    """Refuse what is of another number of blocks than one or two."""
+    if value_of(blocks) not in (1, 2):
+        raise op_error(op, f"is of 1 or 2 blocks, not {value_of(blocks)}")
+
+
+@irdl_op_definition
+class AllocTmemOp(IRDLOperation):
+    """A whole warp takes columns of tensor memory; their address is written to shared memory."""
+
+    name = "cute_nvgpu.arch.sm100.alloc_tmem"
+
+    ptr = operand_def()
+    columns = prop_def(_NUMBER)
+    num_cta = prop_def(_NUMBER)
+
+    assembly_format = "$ptr `,` $columns `blocks` $num_cta attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, columns: int, num_cta: int = 1) -> None:
+        super().__init__(
+            operands=[ptr], properties={"columns": number(columns), "num_cta": number(num_cta)}
+        )
+
+    def verify_(self) -> None:
+        pointer_to(self, self.ptr, "place of the address", AddressSpace.SMEM, 4)
+        _check_columns(self, self.columns)
+        check_blocks(self, self.num_cta)
+
+
+@irdl_op_definition
+class DeallocTmemOp(IRDLOperation):
+    """A whole warp gives columns of tensor memory back, all of whose users are done."""
+
+    name = "cute_nvgpu.arch.sm100.dealloc_tmem"
+
+    address = operand_def(i32)
+    columns = prop_def(_NUMBER)
+    num_cta = prop_def(_NUMBER)
+
+    assembly_format = "$address `,` $columns `blocks` $num_cta attr-dict"
+
+    def __init__(self, address: Value, columns: int, num_cta: int = 1) -> None:
+        super().__init__(
+            operands=[address], properties={"columns": number(columns), "num_cta": number(num_cta)}
+        )
+
+    def verify_(self) -> None:
+        _check_columns(self, self.columns)
+        check_blocks(self, self.num_cta)
+
+
+def _check_columns(op: Operation, columns: IntegerAttr) -> None:
+    if value_of(columns) not in TMEM_COLUMNS:
+        known = ", ".join(map(str, TMEM_COLUMNS))
+        raise op_error(op, f"has {known} columns, not {value_of(columns)}")
+
+
+@irdl_op_definition
+class RelinquishTmemOp(IRDLOperation):
+    """The block allocates no more tensor memory, so that others may."""
+
+    name = "cute_nvgpu.arch.sm100.relinquish_tmem_alloc_permit"
+
+    num_cta = prop_def(_NUMBER)
+
+    assembly_format = "`blocks` $num_cta attr-dict"
+
+    def __init__(self, num_cta: int = 1) -> None:
+        super().__init__(properties={"num_cta": number(num_cta)})
+
+    def verify_(self) -> None:
+        check_blocks(self, self.num_cta)
+
+
+@irdl_op_definition
+class RetrieveTmemPtrOp(IRDLOperation):
+    """The address that an allocation has written to shared memory."""
+
+    name = "cute_nvgpu.arch.sm100.retrieve_tmem_ptr"
+
+    ptr = operand_def()
+    result = result_def(i32)
+
+    assembly_format = "$ptr attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value) -> None:
+        super().__init__(operands=[ptr], result_types=[i32])
+
+    def verify_(self) -> None:
+        pointer_to(self, self.ptr, "place of the address", AddressSpace.SMEM, 4)
+
+
+@irdl_op_definition
+class TmemLoadOp(IRDLOperation):
+    """Starts to load registers from the lanes of tensor memory that this warp reaches.
+
+    The result may be read after a wait.  A warp reaches lanes `32 * (warp % 4)` to 31 more.
+    """
+
+    name = "cute_nvgpu.arch.copy.SM100.tmem_load"
+
+    address = operand_def(i32)
+    shape = prop_def(StringAttr)
+    repeat = prop_def(_NUMBER)
+    result = result_def()
+
+    assembly_format = "$address `shape` $shape `repeat` $repeat attr-dict `:` type($result)"
+
+    def __init__(self, address: Value, element: Attribute, shape: str, repeat: int) -> None:
+        count = repeat * TMEM_REGISTERS.get(shape, 1)
+        super().__init__(
+            operands=[address],
+            result_types=[VectorType(element, [count])],
+            properties={"shape": word(shape), "repeat": number(repeat)},
+        )
+
+    def verify_(self) -> None:
+        _check_move(self, self.shape.data, value_of(self.repeat), self.result.type)
+
+
+@irdl_op_definition
+class TmemStoreOp(IRDLOperation):
+    """Starts to store registers to the lanes of tensor memory that this warp reaches."""
+
+    name = "cute_nvgpu.arch.copy.SM100.tmem_store"
+
+    address = operand_def(i32)
+    value = operand_def()
+    shape = prop_def(StringAttr)
+    repeat = prop_def(_NUMBER)
+
+    assembly_format = (
+        "$value `,` $address `shape` $shape `repeat` $repeat attr-dict `:` type($value)"
+    )
+
+    def __init__(self, address: Value, value: Value, shape: str, repeat: int) -> None:
+        super().__init__(
+            operands=[address, value],
+            properties={"shape": word(shape), "repeat": number(repeat)},
+        )
+
+    def verify_(self) -> None:
+        _check_move(self, self.shape.data, value_of(self.repeat), self.value.type)
+
+
+def _check_move(op: Operation, shape: str, repeat: int, type_: Attribute) -> None:
+    per = TMEM_REGISTERS.get(shape)
+    if per is None:
+        raise op_error(op, f"has a shape {', '.join(TMEM_REGISTERS)}, not {shape}")
+    if repeat not in TMEM_REPEATS or per * repeat > TMEM_MOST_REGISTERS:
+        raise op_error(op, f"has no form {shape}.x{repeat}")
+    held = fragment(op, type_, "registers")
+    element = held.get_element_type()
+    if not isinstance(element, FixedBitwidthType) or element.bitwidth != REGISTER_BITS:
+        raise op_error(op, f"moves elements of {REGISTER_BITS} bits, not {element}")
+    if held.get_shape()[0] != per * repeat:
+        raise op_error(op, f"{shape}.x{repeat} moves {per * repeat} registers, not {held}")
+
+
+@irdl_op_definition
+class TmemWaitOp(IRDLOperation):
+    """Waits for the loads, or the stores, of tensor memory that this warp has started.
+
+    The results are the operands, which are there now.
+    """
+
+    name = "cute_nvgpu.arch.sm100.wait_tmem"
+
+    access = prop_def(StringAttr)
+    values = var_operand_def()
+    outs = var_result_def()
+
+    assembly_format = "$access (`,` $values^ `:` type($values))? attr-dict (`->` type($outs)^)?"
+
+    def __init__(self, access: str, values: Sequence[Value] = ()) -> None:
+        operands = [SSAValue.get(value) for value in values]
+        super().__init__(
+            operands=[operands],
+            result_types=[[value.type for value in operands]],
+            properties={"access": word(access)},
+        )
+
+    def verify_(self) -> None:
+        check_tensor_target(self, "wait")
+        if self.access.data not in ("load", "store"):
+            raise op_error(self, f"waits for a load or a store, not for a {self.access.data}")
+        if tuple(self.values.types) != tuple(self.outs.types):
+            raise op_error(self, "gives back the values that it takes, with their types")
+
+
+@irdl_op_definition
+class TmemFenceOp(IRDLOperation):
+    """Orders accesses to tensor memory around a barrier: `before` it, or `after` it."""
+
+    name = "cute_nvgpu.arch.sm100.fence_tmem"
+
+    side = prop_def(StringAttr)
+
+    assembly_format = "$side attr-dict"
+
+    def __init__(self, side: str) -> None:
+        super().__init__(properties={"side": word(side)})
+
+    def verify_(self) -> None:
+        if self.side.data not in SIDES:
+            raise op_error(self, f"is before or after a barrier, not {self.side.data}")
+
+
+@irdl_op_definition
+class MakeUmmaSmemDescOp(DescriptorOp):
+    """The descriptor of an operand of `umma` that starts at `ptr`; as that of wgmma."""
+
+    name = "cute_nvgpu.make_umma_smem_desc"
+
+
+@irdl_op_definition
+class UmmaOp(IRDLOperation):
+    """One thread starts `D = A * B + D` at address `d`, or `D = A * B` where `accumulate` is false.
+
+    A and B are descriptors.  With two blocks each holds half of the rows of A and D, and half of
+    the columns of B.
+    """
+
+    name = "cute_nvgpu.arch.mma.SM100.umma"
+
+    d = operand_def(i32)
+    a = operand_def(_DESC)
+    b = operand_def(_DESC)
+    accumulate = operand_def(i1)
+    shape = prop_def(DenseArrayBase.constr(i32))
+    a_type = prop_def(StringAttr)
+    b_type = prop_def(StringAttr)
+    d_type = prop_def(StringAttr)
+    a_major = prop_def(StringAttr)
+    b_major = prop_def(StringAttr)
+    num_cta = prop_def(_NUMBER)
+
+    assembly_format = (
+        "$a `,` $b `,` $d `accumulate` $accumulate `shape` $shape `elements` $a_type `,` $b_type"
+        " `,` $d_type `major` $a_major `,` $b_major `blocks` $num_cta attr-dict"
+    )
+
+    def __init__(
+        self,
+        d: Value,
+        a: Value,
+        b: Value,
+        accumulate: Value,
+        *,
+        shape: tuple[int, int, int],
+        a_type: Attribute | str,
+        b_type: Attribute | str,
+        d_type: Attribute | str,
+        a_major: str = "k",
+        b_major: str = "k",
+        num_cta: int = 1,
+    ) -> None:
+        super().__init__(
+            operands=[d, a, b, accumulate],
+            properties={
+                "shape": DenseArrayBase.from_list(i32, shape),
+                "a_type": word(ptx_element(a_type)),
+                "b_type": word(ptx_element(b_type)),
+                "d_type": word(ptx_element(d_type)),
+                "a_major": word(a_major),
+                "b_major": word(b_major),
+                "num_cta": number(num_cta),
+            },
+        )
+
+    @property
+    def kind(self) -> str:
+        """The kind of the instruction; empty for elements that none multiplies."""
+        return KINDS.get(self.a_type.data, "")
+
+    def descriptor(self) -> int:
+        """The instruction descriptor; raises `TargetError` for what the kind does not have."""
+        m, n, _ = (int(extent) for extent in self.shape.get_values())
+        a, b, d = (_format(name.data) for name in (self.a_type, self.b_type, self.d_type))
+        a_major: Any = self.a_major.data
+        b_major: Any = self.b_major.data
+        group = str(value_of(self.num_cta))
+        return InstructionDescriptor(
+            self.kind, a, b, m, n, a_major, b_major, d=d, group=group
+        ).encode()
+
+    def verify_(self) -> None:
+        check_tensor_target(self, "mma")
+        check_blocks(self, self.num_cta)
+        if not self.kind:
+            raise op_error(self, f"multiplies {', '.join(KINDS)}, not {self.a_type.data}")
+        shape, k = tuple(self.shape.get_values()), INSTRUCTION_K_BITS // ELEMENT_BITS[self.kind]
+        if len(shape) != 3 or shape[2] != k:
+            listed = " x ".join(map(str, shape))
+            raise op_error(self, f"has shape M x N x {k} for {self.a_type.data}, not {listed}")
+        try:
+            self.descriptor()
+        except TargetError as error:
+            raise op_error(self, str(error)) from None
+
+
+def _format(name: str) -> str:
+    return FORMATS.get(name, name)
+
+
+@irdl_op_definition
+class UmmaCommitOp(IRDLOperation):
+    """An arrival at an mbarrier when all products that this thread has started are done.
+
+    With `mask`, at the same barrier of each block of the cluster whose bit is set.
+    """
+
+    name = "cute_nvgpu.arch.sm100.umma_commit"
+
+    ptr = operand_def()
+    mask = opt_operand_def(i16)
+    pred = opt_operand_def(i1)
+    num_cta = prop_def(_NUMBER)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "$ptr (`mask` $mask^)? (`if` $pred^)? `blocks` $num_cta attr-dict `:` type($ptr)"
+    )
+
+    def __init__(
+        self, ptr: Value, mask: Value | None = None, pred: Value | None = None, num_cta: int = 1
+    ) -> None:
+        super().__init__(operands=[ptr, mask, pred], properties={"num_cta": number(num_cta)})
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+        check_blocks(self, self.num_cta)
+
+
+@irdl_op_definition
+class PairTmaLoadOp(IRDLOperation):
+    """Starts the copy of one box to shared memory, for products of two blocks.
+
+    The box is for this block; its bytes complete at the same mbarrier of the even block of the two.
+    """
+
+    name = "cute_nvgpu.arch.copy.SM100.tma_load"
+
+    desc = operand_def(TmaDescriptorTiledType())
+    smem = operand_def()
+    mbar = operand_def()
+    coords = var_operand_def(i32)
+    pred = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "$desc `[` $coords `]` `to` $smem `,` $mbar (`if` $pred^)?"
+        " attr-dict `:` type($smem) `,` type($mbar)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        smem: Value,
+        mbar: Value,
+        coords: Sequence[Value],
+        pred: Value | None = None,
+    ) -> None:
+        super().__init__(operands=[desc, smem, mbar, coords, pred])
+
+    def verify_(self) -> None:
+        check_copy(self, self.smem, self.coords)
+        check_barrier(self, self.mbar)

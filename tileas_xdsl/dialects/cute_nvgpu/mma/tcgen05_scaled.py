@@ -1,0 +1,199 @@
+"""Block-scaled products of Blackwell, and the copies that bring their scales to tensor memory.
+
+Sources: PTX ISA 9.7.16, tcgen05.cp and tcgen05.mma with `.block_scale`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import FORMATS, check_blocks
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
+from tileas_xdsl.target.isa.tensor_cores import TMEM_COPIES
+from tileas_xdsl.target.mma_kinds import KINDS
+
+__all__ = ["CopyToTmemOp", "UmmaBlockScaledOp"]
+
+_DESC = SmemDescType()
+_NUMBER = IntegerAttr.constr(i32)
+
+BROADCASTS: Mapping[str, str] = {
+    "none": "", "lw_0213": "warpx2::02_13", "lw_0123": "warpx2::01_23", "x4": "warpx4",
+}  # fmt: skip
+"""How several warps get what is copied, and what PTX calls that."""
+
+ALL_FORMATS: Mapping[str, str] = {
+    **FORMATS, "e2m3": "f6e2m3", "e3m2": "f6e3m2", "e2m1": "f4e2m1",
+}  # fmt: skip
+"""What descriptors call the elements that have another name in PTX."""
+
+
+@irdl_op_definition
+class CopyToTmemOp(IRDLOperation):
+    """One thread starts the copy of a matrix of shared memory to tensor memory.
+
+    `lanes` rows of `bits` bits each, by the descriptor of the matrix; with `x4` all four quarters
+    of the lanes get the same.  Products that the thread starts later find it there.
+    """
+
+    name = "cute_nvgpu.arch.copy.SM100.copy_s2t"
+
+    source = operand_def(_DESC)
+    address = operand_def(i32)
+    lanes = prop_def(_NUMBER)
+    bits = prop_def(_NUMBER)
+    broadcast = prop_def(StringAttr)
+    num_cta = prop_def(_NUMBER)
+
+    assembly_format = (
+        "$source `,` $address `lanes` $lanes `bits` $bits `broadcast` $broadcast"
+        " `blocks` $num_cta attr-dict"
+    )
+
+    def __init__(
+        self,
+        source: Value,
+        address: Value,
+        lanes: int = 32,
+        bits: int = 128,
+        broadcast: str = "x4",
+        num_cta: int = 1,
+    ) -> None:
+        super().__init__(
+            operands=[source, address],
+            properties={
+                "lanes": number(lanes),
+                "bits": number(bits),
+                "broadcast": word(broadcast),
+                "num_cta": number(num_cta),
+            },
+        )
+
+    @property
+    def shape(self) -> str:
+        """The shape as PTX writes it."""
+        return f"{value_of(self.lanes)}x{value_of(self.bits)}b"
+
+    @property
+    def multicast(self) -> str:
+        """The broadcast as PTX writes it; empty for none."""
+        return BROADCASTS[self.broadcast.data]
+
+    def verify_(self) -> None:
+        check_blocks(self, self.num_cta)
+        if self.shape not in TMEM_COPIES:
+            raise op_error(self, f"copies {', '.join(TMEM_COPIES)}, not {self.shape}")
+        known = [name for name, ptx in BROADCASTS.items() if ptx in TMEM_COPIES[self.shape]]
+        if self.broadcast.data not in known:
+            allowed = " or ".join(known)
+            raise op_error(
+                self, f"broadcasts {self.shape} by {allowed}, not by {self.broadcast.data}"
+            )
+
+
+@irdl_op_definition
+class UmmaBlockScaledOp(IRDLOperation):
+    """One thread starts `D = (A * SFA) * (B * SFB) + D`, or without `+ D`.
+
+    A and B are K-major, by descriptors; the scales begin in lane 0 at addresses of tensor memory,
+    `a_scale_id` and `b_scale_id` bytes into their columns.  D has f32 elements.
+    """
+
+    name = "cute_nvgpu.arch.mma.SM100.umma_block_scaled"
+
+    d = operand_def(i32)
+    a = operand_def(_DESC)
+    b = operand_def(_DESC)
+    sf_a = operand_def(i32)
+    sf_b = operand_def(i32)
+    accumulate = operand_def(i1)
+    shape = prop_def(DenseArrayBase.constr(i32))
+    kind = prop_def(StringAttr)
+    scale_vec = prop_def(StringAttr)
+    a_type = prop_def(StringAttr)
+    b_type = prop_def(StringAttr)
+    sf_type = prop_def(StringAttr)
+    a_scale_id = prop_def(_NUMBER)
+    b_scale_id = prop_def(_NUMBER)
+    num_cta = prop_def(_NUMBER)
+
+    assembly_format = (
+        "$a `,` $b `,` $d `scales` $sf_a `[` $a_scale_id `]` `,` $sf_b `[` $b_scale_id `]`"
+        " `accumulate` $accumulate `shape` $shape `kind` $kind `scale_vec` $scale_vec"
+        " `elements` $a_type `,` $b_type `,` $sf_type `blocks` $num_cta attr-dict"
+    )
+
+    def __init__(
+        self,
+        d: Value,
+        a: Value,
+        b: Value,
+        sf_a: Value,
+        sf_b: Value,
+        accumulate: Value,
+        *,
+        shape: tuple[int, int, int],
+        kind: str,
+        scale_vec: str,
+        a_type: Attribute | str,
+        b_type: Attribute | str,
+        sf_type: str,
+        scale_ids: tuple[int, int] = (0, 0),
+        num_cta: int = 1,
+    ) -> None:
+        """`kind` mxf8f6f4, mxf4 or mxf4nvf4; `scale_vec` 1X, 2X or 4X; `sf_type` ue8m0 or ue4m3."""
+        super().__init__(
+            operands=[d, a, b, sf_a, sf_b, accumulate],
+            properties={
+                "shape": DenseArrayBase.from_list(i32, shape),
+                "kind": word(kind),
+                "scale_vec": word(scale_vec),
+                "a_type": word(ptx_element(a_type)),
+                "b_type": word(ptx_element(b_type)),
+                "sf_type": word(sf_type),
+                "a_scale_id": number(scale_ids[0]),
+                "b_scale_id": number(scale_ids[1]),
+                "num_cta": number(num_cta),
+            },
+        )
+
+    @property
+    def scale_ids(self) -> tuple[int, int]:
+        """The bytes of a column at which the scales of a row of A and of B begin."""
+        return value_of(self.a_scale_id), value_of(self.b_scale_id)
+
+    def descriptor(self) -> int:
+        """The instruction descriptor; raises `TargetError` for what the kind does not have."""
+        m, n, _ = (int(extent) for extent in self.shape.get_values())
+        a, b = (ALL_FORMATS.get(t.data, t.data) for t in (self.a_type, self.b_type))
+        a_id, b_id = self.scale_ids
+        return BlockScaledDescriptor(
+            self.kind.data, a, b, m, n, scale=self.sf_type.data, a_scale_id=a_id, b_scale_id=b_id,
+            group=str(value_of(self.num_cta)),
+        ).encode()  # fmt: skip
+
+    def verify_(self) -> None:
+        check_tensor_target(self, "mma")
+        check_blocks(self, self.num_cta)
+        kind, shape = self.kind.data, tuple(self.shape.get_values())
+        if kind not in SCALE_VECTORS:
+            raise op_error(self, f"is of kind {', '.join(SCALE_VECTORS)}, not {kind}")
+        if len(shape) != 3 or shape[2] != KINDS[kind].k:
+            listed = " x ".join(map(str, shape))
+            raise op_error(self, f"has shape M x N x {KINDS[kind].k} for {kind}, not {listed}")
+        try:
+            scale_vector(kind, self.scale_vec.data, self.sf_type.data, *self.scale_ids)
+            self.descriptor()
+        except TargetError as error:
+            raise op_error(self, str(error)) from None

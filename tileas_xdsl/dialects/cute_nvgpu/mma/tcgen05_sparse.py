@@ -1,0 +1,156 @@
+"""Sparse products into tensor memory: half of A is left out, metadata say which half.
+
+These forms, and the modifiers of `tcgen05.mma`, are described and checked; they are not lowered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import check_blocks
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
+    PLAIN_KINDS,
+    SCALED_KINDS,
+    UmmaForm,
+    check_rules,
+    check_tensor_target,
+)
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.target_attribute import target_of
+from tileas_xdsl.target.isa.tensor_cores import COLLECTORS
+
+__all__ = ["UmmaBlockScaledSparseOp", "UmmaSparseOp"]
+
+_DESC = SmemDescType()
+_NUMBER = IntegerAttr.constr(i32)
+
+EXPONENTS = range(16)
+"""The powers of two by which the sums so far may be divided."""
+
+
+class SparseProductOp(IRDLOperation):
+    """A sparse product, with the modifiers of the instruction as attributes."""
+
+    d = operand_def(i32)
+    a = operand_def(_DESC)
+    b = operand_def(_DESC)
+    metadata = operand_def(i32)
+    accumulate = operand_def(i1)
+    descriptor = operand_def(i32)
+    kind = prop_def(StringAttr)
+    num_cta = prop_def(_NUMBER)
+    collector = opt_prop_def(StringAttr)
+    ashift = opt_prop_def(UnitAttr)
+    weight_stationary = opt_prop_def(UnitAttr)
+    scale_input = opt_prop_def(_NUMBER)
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def form(self) -> UmmaForm:
+        """The form of the instruction."""
+        return UmmaForm(
+            self.kind.data,
+            target_of(self),
+            sparse=True,
+            scale_input=self.scale_input is not None,
+            ashift=self.ashift is not None,
+            blocks=value_of(self.num_cta),
+            weight_stationary=self.weight_stationary is not None,
+            collector="" if self.collector is None else self.collector.data,
+        )
+
+    def verify_(self) -> None:
+        check_tensor_target(self, "mma")
+        if self.kind.data not in PLAIN_KINDS + SCALED_KINDS:
+            known = ", ".join(PLAIN_KINDS + SCALED_KINDS)
+            raise op_error(self, f"is of kind {known}, not {self.kind.data}")
+        check_blocks(self, self.num_cta)
+        form = self.form()
+        if form.collector not in COLLECTORS:
+            known = ", ".join(filter(None, COLLECTORS))
+            raise op_error(self, f"collects A by {known}, not by {form.collector}")
+        if self.scale_input is not None and value_of(self.scale_input) not in EXPONENTS:
+            raise op_error(self, f"divides by 2 to the 0 to 15, not {value_of(self.scale_input)}")
+        check_rules(self, form)
+
+
+@irdl_op_definition
+class UmmaSparseOp(SparseProductOp):
+    """`tcgen05.mma.sp`: `descriptor` is the word that says formats and shape."""
+
+    name = "cute_nvgpu.arch.mma.SM100.umma_sparse"
+
+    assembly_format = (
+        "$a `,` $b `,` $d `metadata` $metadata `descriptor` $descriptor `accumulate` $accumulate"
+        " attr-dict"
+    )
+
+    def __init__(
+        self,
+        d: Value,
+        a: Value,
+        b: Value,
+        metadata: Value,
+        descriptor: Value,
+        accumulate: Value,
+        kind: str,
+        num_cta: int = 1,
+    ) -> None:
+        super().__init__(
+            operands=[d, a, b, metadata, accumulate, descriptor],
+            properties={"kind": word(kind), "num_cta": number(num_cta)},
+        )
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.kind.data in SCALED_KINDS:
+            raise op_error(self, f"has no scales, which kind::{self.kind.data} needs")
+
+
+@irdl_op_definition
+class UmmaBlockScaledSparseOp(SparseProductOp):
+    """`tcgen05.mma.sp` with block scales, which lie in tensor memory at `sf_a` and `sf_b`."""
+
+    name = "cute_nvgpu.arch.mma.SM100.umma_block_scaled_sparse"
+
+    sf_a = operand_def(i32)
+    sf_b = operand_def(i32)
+    scale_vec = opt_prop_def(StringAttr)
+
+    assembly_format = (
+        "$a `,` $b `,` $d `scales` $sf_a `,` $sf_b `metadata` $metadata `descriptor` $descriptor"
+        " `accumulate` $accumulate attr-dict"
+    )
+
+    def __init__(
+        self,
+        d: Value,
+        a: Value,
+        b: Value,
+        scales: tuple[Value, Value],
+        metadata: Value,
+        descriptor: Value,
+        accumulate: Value,
+        kind: str,
+        num_cta: int = 1,
+    ) -> None:
+        super().__init__(
+            operands=[d, a, b, metadata, accumulate, descriptor, *scales],
+            properties={"kind": word(kind), "num_cta": number(num_cta)},
+        )
+
+    def form(self) -> UmmaForm:
+        vector = "" if self.scale_vec is None else self.scale_vec.data
+        return replace(super().form(), block_scale=True, scale_vec=vector)

@@ -1,0 +1,1 @@
+"""Threads of a block: indices and roles, barriers, warp collectives, atomics."""

@@ -1,0 +1,279 @@
+"""mbarriers, barriers of blocks and clusters, fences."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i32
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute_nvgpu.operands import (
+    Value,
+    flag,
+    number,
+    optional_number,
+    value_of,
+    word,
+)
+
+__all__ = [
+    "BarrierArriveOp",
+    "BarrierOp",
+    "ClusterArriveOp",
+    "ClusterWaitOp",
+    "FenceMbarrierInitOp",
+    "FenceProxyAsyncOp",
+    "MbarrierArriveExpectTxOp",
+    "MbarrierArriveOp",
+    "MbarrierInitOp",
+    "MbarrierTryWaitOp",
+    "MbarrierWaitOp",
+    "SyncWarpOp",
+]
+
+MBARRIER_BYTES = 8
+
+LARGEST_COUNT = 2**20 - 1
+"""Of arrivals and of bytes that one phase of an mbarrier counts (PTX ISA 9.7.13.15.2)."""
+
+NAMED_BARRIERS = 16
+"""Barriers of a block that `bar.sync` knows."""
+
+WARP = 32
+
+PROXY_SPACES = ("shared::cta", "generic")
+"""Which memory a fence between the generic and the async proxy is about; the wide one is slow."""
+
+
+def check_barrier(op: Operation, ptr: SSAValue) -> None:
+    """An mbarrier is an aligned 64-bit object in shared memory."""
+    type_ = pointer_to(op, ptr, "mbarrier", AddressSpace.SMEM, MBARRIER_BYTES)
+    if type_.element_type != IntegerType(64):
+        raise op_error(op, f"expects a pointer to i64 as the mbarrier, but got {type_}")
+
+
+def _check_count(op: Operation, what: str, count: int, first: int) -> None:
+    if not first <= count <= LARGEST_COUNT:
+        raise op_error(op, f"counts {first} to {LARGEST_COUNT} {what}, not {count}")
+
+
+@irdl_op_definition
+class MbarrierInitOp(IRDLOperation):
+    """Makes an mbarrier that `count` arrivals complete.  One thread executes it."""
+
+    name = "cute_nvgpu.arch.mbarrier_init"
+
+    ptr = operand_def()
+    count = prop_def(IntegerAttr.constr(i32))
+    pred = opt_operand_def(i1)
+
+    assembly_format = "$ptr `,` $count (`if` $pred^)? attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, count: int, pred: Value | None = None) -> None:
+        super().__init__(operands=[ptr, pred], properties={"count": number(count)})
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+        _check_count(self, "arrivals", value_of(self.count), 1)
+
+
+@irdl_op_definition
+class MbarrierArriveOp(IRDLOperation):
+    """One arrival, at the same barrier of block `cta` of the cluster if that is given."""
+
+    name = "cute_nvgpu.arch.mbarrier_arrive"
+
+    ptr = operand_def()
+    cta = opt_operand_def(i32)
+    pred = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = "$ptr (`cta` $cta^)? (`if` $pred^)? attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, pred: Value | None = None, cta: Value | None = None) -> None:
+        super().__init__(operands=[ptr, cta, pred])
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+
+
+@irdl_op_definition
+class MbarrierArriveExpectTxOp(IRDLOperation):
+    """One arrival that announces bytes which bulk copies are to deliver in this phase."""
+
+    name = "cute_nvgpu.arch.mbarrier_arrive_expect_tx"
+
+    ptr = operand_def()
+    bytes = prop_def(IntegerAttr.constr(i32))
+    pred = opt_operand_def(i1)
+
+    assembly_format = "$ptr `,` $bytes (`if` $pred^)? attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, bytes: int, pred: Value | None = None) -> None:
+        super().__init__(operands=[ptr, pred], properties={"bytes": number(bytes)})
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+        _check_count(self, "bytes", value_of(self.bytes), 0)
+
+
+@irdl_op_definition
+class MbarrierWaitOp(IRDLOperation):
+    """Waits until the phase with this parity (0 or 1) is complete."""
+
+    name = "cute_nvgpu.arch.mbarrier_wait"
+
+    ptr = operand_def()
+    parity = operand_def(i32)
+
+    assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, parity: Value) -> None:
+        super().__init__(operands=[ptr, parity])
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+
+
+@irdl_op_definition
+class MbarrierTryWaitOp(IRDLOperation):
+    """Whether the phase with this parity (0 or 1) is complete, after a limited time."""
+
+    name = "cute_nvgpu.arch.mbarrier_try_wait"
+
+    ptr = operand_def()
+    parity = operand_def(i32)
+    result = result_def(i1)
+
+    assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
+
+    def __init__(self, ptr: Value, parity: Value) -> None:
+        super().__init__(operands=[ptr, parity], result_types=[i1])
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
+
+
+class _BareOp(IRDLOperation):
+    """An operation that only acts."""
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class FenceMbarrierInitOp(_BareOp):
+    """Makes initialised mbarriers visible to the cluster and to bulk copies."""
+
+    name = "cute_nvgpu.arch.fence_mbarrier_init"
+
+
+@irdl_op_definition
+class FenceProxyAsyncOp(IRDLOperation):
+    """Orders this thread's plain accesses before later ones by bulk copies and wgmma."""
+
+    name = "cute_nvgpu.arch.fence_proxy_async"
+
+    space = prop_def(StringAttr)
+
+    assembly_format = "$space attr-dict"
+
+    def __init__(self, space: str = "shared::cta") -> None:
+        super().__init__(properties={"space": word(space)})
+
+    def verify_(self) -> None:
+        if self.space.data not in PROXY_SPACES:
+            raise op_error(self, f"fences {' or '.join(PROXY_SPACES)}, not {self.space.data}")
+
+
+class _NamedBarrierOp(IRDLOperation):
+    """One of the sixteen barriers of a block, named by a number or by a value."""
+
+    id = opt_prop_def(IntegerAttr.constr(i32))
+    id_value = opt_operand_def(i32)
+    threads = opt_prop_def(IntegerAttr.constr(i32))
+
+    assembly_format = "(`id` $id^)? (`of` $id_value^)? (`threads` $threads^)? attr-dict"
+
+    def __init__(self, id: int | Value = 0, threads: int | None = None) -> None:
+        number_, value = (id, None) if isinstance(id, int) else (None, id)
+        super().__init__(
+            operands=[value],
+            properties={"id": optional_number(number_), "threads": optional_number(threads)},
+        )
+
+    def verify_(self) -> None:
+        if (self.id is None) == (self.id_value is None):
+            raise op_error(self, "names its barrier by a number or by a value")
+        if self.id is not None and not 0 <= value_of(self.id) < NAMED_BARRIERS:
+            raise op_error(
+                self, f"is barrier 0 to {NAMED_BARRIERS - 1} of a block, not {value_of(self.id)}"
+            )
+        self._check_threads()
+
+    def _check_threads(self) -> None:
+        if self.threads is None:
+            return
+        threads = value_of(self.threads)
+        if not 0 < threads <= 1024 or threads % WARP:
+            raise op_error(self, f"counts whole warps, 32 to 1024 threads, not {threads}")
+
+
+@irdl_op_definition
+class BarrierOp(_NamedBarrierOp):
+    """Waits for `threads` threads of the block, all of them if it says no number."""
+
+    name = "cute_nvgpu.arch.barrier"
+
+
+@irdl_op_definition
+class BarrierArriveOp(_NamedBarrierOp):
+    """Arrives at a barrier that others wait at; needs the number of threads."""
+
+    name = "cute_nvgpu.arch.barrier_arrive"
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.threads is None:
+            raise op_error(self, "says how many threads take part")
+
+
+@irdl_op_definition
+class ClusterArriveOp(IRDLOperation):
+    """Arrives at the barrier of the cluster; `relaxed` orders no memory and is cheap."""
+
+    name = "cute_nvgpu.arch.cluster_arrive"
+
+    relaxed = opt_prop_def(UnitAttr)
+
+    assembly_format = "(`relaxed` $relaxed^)? attr-dict"
+
+    def __init__(self, relaxed: bool = False) -> None:
+        super().__init__(properties={"relaxed": flag(relaxed)})
+
+
+@irdl_op_definition
+class SyncWarpOp(_BareOp):
+    """The threads of a warp wait for one another; memory they touched before is ordered."""
+
+    name = "cute_nvgpu.arch.sync_warp"
+
+
+@irdl_op_definition
+class ClusterWaitOp(_BareOp):
+    """Waits until every thread of the cluster arrived."""
+
+    name = "cute_nvgpu.arch.cluster_wait"

@@ -1,0 +1,213 @@
+"""Who and where a thread is: special registers, roles, register budgets."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, StringAttr, f32, i1, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import one_of
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, truth, value_of, word
+
+__all__ = [
+    "BlockIdxOp",
+    "ClusterRankOp",
+    "ElectOneOp",
+    "GetDynSmemOp",
+    "GridDimOp",
+    "LaneIdxOp",
+    "MakeWarpUniformOp",
+    "SetMaxRegisterOp",
+    "ThreadIdxOp",
+    "WarpIdxOp",
+]
+
+AXES = ("x", "y", "z")
+
+REGISTERS = range(24, 257, 8)
+"""The register counts that `setmaxnreg` takes (PTX ISA 9.7.19.5)."""
+
+LARGEST_ALIGNMENT = 1024
+"""How dynamic shared memory is aligned, in bytes: the period of the 128-byte swizzle."""
+
+
+class _AxisOp(IRDLOperation):
+    """A special register with one value for each axis."""
+
+    axis = prop_def(StringAttr)
+    result = result_def(i32)
+
+    assembly_format = "$axis attr-dict"
+
+    def __init__(self, axis: str = "x") -> None:
+        super().__init__(result_types=[i32], properties={"axis": word(axis)})
+
+    def verify_(self) -> None:
+        if self.axis.data not in AXES:
+            raise op_error(self, f"has axis x, y or z, not {self.axis.data}")
+
+
+@irdl_op_definition
+class ThreadIdxOp(_AxisOp):
+    """The index of the thread in its block."""
+
+    name = "cute_nvgpu.arch.thread_idx"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class BlockIdxOp(_AxisOp):
+    """The index of the block in the grid."""
+
+    name = "cute_nvgpu.arch.block_idx"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class GridDimOp(_AxisOp):
+    """The number of blocks of the grid."""
+
+    name = "cute_nvgpu.arch.grid_dim"
+    traits = traits_def(Pure())
+
+
+class _IndexOp(IRDLOperation):
+    """An index that needs no operand."""
+
+    result = result_def(i32)
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[i32])
+
+
+@irdl_op_definition
+class LaneIdxOp(_IndexOp):
+    """The index of the thread in its warp, 0 to 31."""
+
+    name = "cute_nvgpu.arch.lane_idx"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class WarpIdxOp(_IndexOp):
+    """The index of the warp in its block, in a form whose branches are seen to be uniform.
+
+    Needs a block with one axis, since it is the x index divided by 32.
+    """
+
+    name = "cute_nvgpu.arch.warp_idx"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class ClusterRankOp(_IndexOp):
+    """The rank of the block in its cluster; 0 without a cluster."""
+
+    name = "cute_nvgpu.arch.cluster_ctarank"
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class ElectOneOp(IRDLOperation):
+    """True for one thread of the warp.  The whole warp executes it."""
+
+    name = "cute_nvgpu.arch.elect_one"
+
+    result = result_def(i1)
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[i1])
+
+
+@irdl_op_definition
+class MakeWarpUniformOp(IRDLOperation):
+    """A value that is equal in all threads of a warp, in a form in which that is seen."""
+
+    name = "cute_nvgpu.arch.make_warp_uniform"
+
+    value = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
+
+    def __init__(self, value: Value) -> None:
+        value = SSAValue.get(value)
+        super().__init__(operands=[value], result_types=[value.type])
+
+    def verify_(self) -> None:
+        one_of(self, self.value, "value", (i32, f32))
+
+
+@irdl_op_definition
+class SetMaxRegisterOp(IRDLOperation):
+    """Changes how many registers each thread of the warpgroup has.  The warpgroup executes it."""
+
+    name = "cute_nvgpu.arch.setmaxregister"
+
+    count = prop_def(IntegerAttr.constr(i32))
+    increase = prop_def(BoolAttr)
+
+    assembly_format = "$count `increase` `=` $increase attr-dict"
+
+    def __init__(self, count: int, increase: bool) -> None:
+        super().__init__(properties={"count": number(count), "increase": truth(increase)})
+
+    def verify_(self) -> None:
+        count = value_of(self.count)
+        if count not in REGISTERS:
+            raise op_error(self, f"takes 24 to 256 registers in steps of 8, not {count}")
+
+
+@irdl_op_definition
+class GetDynSmemOp(IRDLOperation):
+    """A place in the dynamic shared memory of the block, `offset` bytes from its start."""
+
+    name = "cute_nvgpu.arch.get_dyn_smem"
+
+    offset = prop_def(IntegerAttr.constr(i32))
+    result = result_def(PtrType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$offset attr-dict `->` type($result)"
+
+    def __init__(
+        self,
+        offset: int,
+        element: Attribute | None = None,
+        align: int | None = None,
+    ) -> None:
+        super().__init__(
+            result_types=[PtrType(element or IntegerType(8), AddressSpace.SMEM, align)],
+            properties={"offset": number(offset)},
+        )
+
+    def verify_(self) -> None:
+        offset, type_ = value_of(self.offset), self.result.type
+        if type_.space is not AddressSpace.SMEM:
+            raise op_error(self, f"gives a pointer to smem, not {type_}")
+        if offset < 0:
+            raise op_error(self, f"starts at 0 bytes or behind, not at {offset}")
+        if type_.align > LARGEST_ALIGNMENT:
+            raise op_error(
+                self,
+                f"aligns to {LARGEST_ALIGNMENT} bytes at most, as dynamic shared memory is, "
+                f"not to {type_.align}",
+            )
+        if offset % type_.align:
+            raise op_error(self, f"starts at byte {offset}, which is not aligned to {type_.align}")

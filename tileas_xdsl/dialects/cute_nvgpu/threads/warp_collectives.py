@@ -1,0 +1,187 @@
+"""What the threads of a warp do together: matrices in registers, shuffles, reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, f32, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import fragment, one_of, pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.elements import stored_bytes
+from tileas_xdsl.dialects.cute_nvgpu.operands import (
+    Value,
+    flag,
+    number,
+    optional_number,
+    value_of,
+    word,
+)
+
+__all__ = ["LdsmOp", "ReduxOp", "ShuffleOp", "StsmOp"]
+
+ROW_BYTES = 16
+"""A row of an 8x8 matrix of 16-bit elements."""
+
+MATRICES = (1, 2, 4)
+
+SHUFFLE_MODES: Mapping[str, int] = {"bfly": 31, "down": 31, "idx": 31, "up": 0}
+"""How `shfl.sync` finds its source lane, and its clamp for the whole warp."""
+
+REDUCTIONS: Mapping[str, str] = {
+    "add": "add.s32",
+    "min": "min.s32",
+    "max": "max.s32",
+    "umin": "min.u32",
+    "umax": "max.u32",
+    "and": "and.b32",
+    "or": "or.b32",
+    "xor": "xor.b32",
+}
+"""What `redux.sync` does, and its form (PTX ISA 9.7.13.10)."""
+
+
+def _check_matrices(op: Operation, ptr: SSAValue, count: int, value: Attribute) -> None:
+    pointer_to(op, ptr, "rows", AddressSpace.SMEM, ROW_BYTES)
+    if count not in MATRICES:
+        raise op_error(op, f"moves 1, 2 or 4 matrices, not {count}")
+    fragment(op, value, "matrices")
+    if stored_bytes(value) != 4 * count:
+        raise op_error(op, f"holds {count} matrices in {count} 32-bit registers, not in {value}")
+
+
+@irdl_op_definition
+class StsmOp(IRDLOperation):
+    """Writes 8x8 matrices of 16-bit elements: lane l gives the address of row l%8 of matrix l/8."""
+
+    name = "cute_nvgpu.arch.copy.stsm"
+
+    value = operand_def()
+    ptr = operand_def()
+    num_matrices = prop_def(IntegerAttr.constr(i32))
+    transpose = opt_prop_def(UnitAttr)
+
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = (
+        "$value `,` $ptr `matrices` $num_matrices (`transpose` $transpose^)? attr-dict"
+        " `:` type($value) `,` type($ptr)"
+    )
+
+    def __init__(
+        self, ptr: Value, value: Value, num_matrices: int = 4, transpose: bool = False
+    ) -> None:
+        super().__init__(
+            operands=[value, ptr],
+            properties={"num_matrices": number(num_matrices), "transpose": flag(transpose)},
+        )
+
+    def verify_(self) -> None:
+        _check_matrices(self, self.ptr, value_of(self.num_matrices), self.value.type)
+
+
+@irdl_op_definition
+class LdsmOp(IRDLOperation):
+    """Reads 8x8 matrices of 16-bit elements: lane l gives the address of row l%8 of matrix l/8."""
+
+    name = "cute_nvgpu.arch.copy.ldsm"
+
+    ptr = operand_def()
+    num_matrices = prop_def(IntegerAttr.constr(i32))
+    transpose = opt_prop_def(UnitAttr)
+    result = result_def()
+
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = (
+        "$ptr `matrices` $num_matrices (`transpose` $transpose^)? attr-dict"
+        " `:` type($ptr) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        ptr: Value,
+        result_type: Attribute,
+        num_matrices: int = 4,
+        transpose: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[ptr],
+            result_types=[result_type],
+            properties={"num_matrices": number(num_matrices), "transpose": flag(transpose)},
+        )
+
+    def verify_(self) -> None:
+        _check_matrices(self, self.ptr, value_of(self.num_matrices), self.result.type)
+
+
+@irdl_op_definition
+class ShuffleOp(IRDLOperation):
+    """The value of another lane of the warp, all of which execute it.
+
+    `bfly`: lane xor n, `idx`: lane n, `up`: lane - n, `down`: lane + n; a lane that would read
+    outside of the warp reads itself.
+    """
+
+    name = "cute_nvgpu.arch.shuffle"
+
+    value = operand_def()
+    lane = opt_operand_def(i32)
+    offset = opt_prop_def(IntegerAttr.constr(i32))
+    mode = prop_def(StringAttr)
+    result = result_def()
+
+    assembly_format = (
+        "$mode $value (`by` $offset^)? (`lane` $lane^)? attr-dict"
+        " `:` type($value) `->` type($result)"
+    )
+
+    def __init__(self, value: Value, lane: int | Value, mode: str = "bfly") -> None:
+        static, dynamic = (lane, None) if isinstance(lane, int) else (None, lane)
+        super().__init__(
+            operands=[value, dynamic],
+            result_types=[SSAValue.get(value).type],
+            properties={"offset": optional_number(static), "mode": word(mode)},
+        )
+
+    def verify_(self) -> None:
+        one_of(self, self.value, "value", (i32, f32))
+        if self.result.type != self.value.type:
+            raise op_error(self, f"gives {self.value.type}, not {self.result.type}")
+        if self.mode.data not in SHUFFLE_MODES:
+            raise op_error(self, f"shuffles {', '.join(SHUFFLE_MODES)}, not {self.mode.data}")
+        if (self.offset is None) == (self.lane is None):
+            raise op_error(self, "names the lane by a number or by a value")
+        if self.offset is not None and not 0 <= value_of(self.offset) < 32:
+            raise op_error(self, f"names lane 0 to 31 of a warp, not {value_of(self.offset)}")
+
+
+@irdl_op_definition
+class ReduxOp(IRDLOperation):
+    """Combines a 32-bit integer of all lanes of the warp; every lane gets the result."""
+
+    name = "cute_nvgpu.arch.redux"
+
+    value = operand_def(i32)
+    kind = prop_def(StringAttr)
+    result = result_def(i32)
+
+    assembly_format = "$kind $value attr-dict"
+
+    def __init__(self, value: Value, kind: str = "add") -> None:
+        super().__init__(operands=[value], result_types=[i32], properties={"kind": word(kind)})
+
+    def verify_(self) -> None:
+        if self.kind.data not in REDUCTIONS:
+            raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")

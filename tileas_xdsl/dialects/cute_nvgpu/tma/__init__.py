@@ -1,0 +1,1 @@
+"""Copies through tensor maps (TMA): copies, partitions, tensor maps made, addressed, updated."""

@@ -1,0 +1,250 @@
+"""Bulk copies through tensor maps (PTX ISA 9.7.9.27)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i16, i32
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, flag, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
+from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
+
+__all__ = [
+    "BulkCommitOp",
+    "BulkWaitOp",
+    "PrefetchTmaDescOp",
+    "TmaLoadOp",
+    "TmaReduceOp",
+    "TmaStoreOp",
+]
+
+BULK_ALIGNMENT = 128
+"""Alignment in bytes of what tensor maps copy to and from in shared memory."""
+
+RANKS = range(1, 6)
+
+LOAD_MODES = ("gather4", "im2col")
+STORE_MODES = ("scatter4", "im2col")
+"""What copies move instead of boxes: four rows by their numbers, or a column of pixels."""
+
+ROW_MODES = ("gather4", "scatter4")
+ROW_COORDINATES = 5
+"""A column and four rows."""
+
+PIXEL_RANKS = range(3, 6)
+
+REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+"""What `cp.reduce.async.bulk.tensor` does, in the order of the reduction kinds."""
+
+_DESC = TmaDescriptorTiledType()
+
+
+def check_copy(
+    op: Operation,
+    smem: SSAValue,
+    coords: Sequence[SSAValue],
+    mode: StringAttr | None = None,
+    modes: Sequence[str] = (),
+) -> str:
+    """The mode of the copy, empty for boxes."""
+    pointer_to(op, smem, "tile", AddressSpace.SMEM, BULK_ALIGNMENT)
+    if len(coords) not in RANKS:
+        raise op_error(op, f"takes 1 to 5 coordinates, not {len(coords)}")
+    if mode is None:
+        return ""
+    if mode.data not in modes:
+        raise op_error(op, f"has mode {' or '.join(modes)}, not {mode.data}")
+    if mode.data in ROW_MODES and len(coords) != ROW_COORDINATES:
+        raise op_error(op, f"takes a column and four rows in mode {mode.data}, not {len(coords)}")
+    if mode.data == "im2col" and len(coords) not in PIXEL_RANKS:
+        raise op_error(op, f"takes 3 to 5 coordinates in mode im2col, not {len(coords)}")
+    return mode.data
+
+
+def _mode(mode: str | None) -> StringAttr | None:
+    return None if mode is None else StringAttr(mode)
+
+
+@irdl_op_definition
+class TmaLoadOp(IRDLOperation):
+    """Starts the copy of one box to shared memory; its bytes complete at the mbarrier.
+
+    Coordinates count elements, innermost first.  With a mask the box goes to every block of the
+    cluster whose bit is set, at the same place, and completes at the same mbarrier of each.  In
+    mode gather4 the coordinates are a column and four rows; in mode im2col offsets are added to
+    those of the pixels, W first.
+    """
+
+    name = "cute_nvgpu.arch.copy.SM90.tma_load"
+
+    desc = operand_def(_DESC)
+    smem = operand_def()
+    mbar = operand_def()
+    coords = var_operand_def(i32)
+    offsets = var_operand_def(i16)
+    multicast_mask = opt_operand_def(i16)
+    pred = opt_operand_def(i1)
+    mode = opt_prop_def(StringAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "(`mode` $mode^)? $desc `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $smem `,` $mbar"
+        " (`multicast` $multicast_mask^)? (`if` $pred^)? attr-dict `:` type($smem) `,` type($mbar)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        smem: Value,
+        mbar: Value,
+        coords: Sequence[Value],
+        multicast_mask: Value | None = None,
+        pred: Value | None = None,
+        *,
+        mode: str | None = None,
+        offsets: Sequence[Value] = (),
+    ) -> None:
+        super().__init__(
+            operands=[desc, smem, mbar, coords, offsets, multicast_mask, pred],
+            properties={"mode": _mode(mode)},
+        )
+
+    def verify_(self) -> None:
+        mode = check_copy(self, self.smem, self.coords, self.mode, LOAD_MODES)
+        check_barrier(self, self.mbar)
+        wanted = len(self.coords) - 2 if mode == "im2col" else 0
+        if len(self.offsets) != wanted:
+            raise op_error(self, f"takes {wanted} offsets, not {len(self.offsets)}")
+
+
+@irdl_op_definition
+class TmaStoreOp(IRDLOperation):
+    """Starts the copy of one box from shared memory; the bulk group counts it.
+
+    In mode scatter4 the coordinates are a column and four rows.
+    """
+
+    name = "cute_nvgpu.arch.copy.SM90.tma_store"
+
+    desc = operand_def(_DESC)
+    smem = operand_def()
+    coords = var_operand_def(i32)
+    pred = opt_operand_def(i1)
+    mode = opt_prop_def(StringAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "(`mode` $mode^)? $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict"
+        " `:` type($smem)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        smem: Value,
+        coords: Sequence[Value],
+        pred: Value | None = None,
+        *,
+        mode: str | None = None,
+    ) -> None:
+        super().__init__(operands=[desc, smem, coords, pred], properties={"mode": _mode(mode)})
+
+    def verify_(self) -> None:
+        check_copy(self, self.smem, self.coords, self.mode, STORE_MODES)
+
+
+@irdl_op_definition
+class TmaReduceOp(IRDLOperation):
+    """Like a store, but combines with what is in global memory."""
+
+    name = "cute_nvgpu.arch.copy.SM90.tma_reduce"
+
+    desc = operand_def(_DESC)
+    smem = operand_def()
+    coords = var_operand_def(i32)
+    pred = opt_operand_def(i1)
+    kind = prop_def(StringAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "$kind `,` $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict `:` type($smem)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        smem: Value,
+        coords: Sequence[Value],
+        kind: str = "add",
+        pred: Value | None = None,
+    ) -> None:
+        super().__init__(operands=[desc, smem, coords, pred], properties={"kind": word(kind)})
+
+    def verify_(self) -> None:
+        check_copy(self, self.smem, self.coords)
+        if self.kind.data not in REDUCTIONS:
+            raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
+
+
+@irdl_op_definition
+class BulkCommitOp(IRDLOperation):
+    """Closes the group of bulk copies that this thread started since the last one."""
+
+    name = "cute_nvgpu.arch.bulk_commit_group"
+
+    pred = opt_operand_def(i1)
+
+    assembly_format = "(`if` $pred^)? attr-dict"
+
+    def __init__(self, pred: Value | None = None) -> None:
+        super().__init__(operands=[pred])
+
+
+@irdl_op_definition
+class BulkWaitOp(IRDLOperation):
+    """Waits until at most `count` groups of this thread are open; with `read`, still read."""
+
+    name = "cute_nvgpu.arch.bulk_wait_group"
+
+    count = prop_def(IntegerAttr.constr(i32))
+    read = opt_prop_def(UnitAttr)
+    pred = opt_operand_def(i1)
+
+    assembly_format = "$count (`read` $read^)? (`if` $pred^)? attr-dict"
+
+    def __init__(self, count: int, read: bool = False, pred: Value | None = None) -> None:
+        super().__init__(operands=[pred], properties={"count": number(count), "read": flag(read)})
+
+    def verify_(self) -> None:
+        if value_of(self.count) < 0:
+            raise op_error(self, f"leaves 0 groups or more open, not {value_of(self.count)}")
+
+
+@irdl_op_definition
+class PrefetchTmaDescOp(IRDLOperation):
+    """Brings a tensor map into the descriptor cache."""
+
+    name = "cute_nvgpu.arch.prefetch_tma_desc"
+
+    desc = operand_def(_DESC)
+    pred = opt_operand_def(i1)
+
+    assembly_format = "$desc (`if` $pred^)? attr-dict"
+
+    def __init__(self, desc: Value, pred: Value | None = None) -> None:
+        super().__init__(operands=[desc, pred])

@@ -1,0 +1,92 @@
+"""Addresses of tensor maps as values, and the size of dynamic shared memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import DESCRIPTOR
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value
+from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorIm2colType, TmaDescriptorTiledType
+
+__all__ = [
+    "CastTmaDescToIntegerOp",
+    "GetDynSmemSizeOp",
+    "GetGridConstantPointerOp",
+    "GetTmaDescAddrOp",
+]
+
+
+class _OfMapOp(IRDLOperation):
+    """Something of a tensor map that is an argument of the kernel."""
+
+    desc = operand_def()
+
+    assembly_format = "$desc attr-dict `:` type($desc)"
+
+    def verify_(self) -> None:
+        if not isinstance(self.desc.type, TmaDescriptorTiledType | TmaDescriptorIm2colType):
+            raise op_error(self, f"expects a tensor map, but got {self.desc.type}")
+
+
+@irdl_op_definition
+class GetTmaDescAddrOp(_OfMapOp):
+    """The address of a tensor map, as atoms of TMA take it."""
+
+    name = "cute_nvgpu.get_tma_desc_addr"
+
+    result = result_def(DESCRIPTOR)
+    traits = traits_def(Pure())
+
+    def __init__(self, desc: Value) -> None:
+        super().__init__(operands=[SSAValue.get(desc)], result_types=[DESCRIPTOR])
+
+
+@irdl_op_definition
+class GetGridConstantPointerOp(_OfMapOp):
+    """The address of an argument that all blocks share, which are tensor maps."""
+
+    name = "cute_nvgpu.get_grid_constant_pointer"
+
+    result = result_def(DESCRIPTOR)
+    traits = traits_def(Pure())
+
+    def __init__(self, desc: Value) -> None:
+        super().__init__(operands=[SSAValue.get(desc)], result_types=[DESCRIPTOR])
+
+
+@irdl_op_definition
+class CastTmaDescToIntegerOp(_OfMapOp):
+    """The address of a tensor map as a number."""
+
+    name = "cute_nvgpu.cast_tma_desc_to_integer"
+
+    result = result_def(i64)
+    traits = traits_def(Pure())
+
+    def __init__(self, desc: Value) -> None:
+        super().__init__(operands=[SSAValue.get(desc)], result_types=[i64])
+
+
+@irdl_op_definition
+class GetDynSmemSizeOp(IRDLOperation):
+    """The bytes of dynamic shared memory that the launch gave."""
+
+    name = "cute_nvgpu.arch.get_dyn_smem_size"
+
+    result = result_def(i32)
+
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[i32])

@@ -1,0 +1,156 @@
+"""Tensor maps that the device changes (PTX ISA 9.7.9.28, 9.7.13.19): in shared memory, field by field.
+
+A warp copies a template, one thread puts in address, extents and strides, the warp publishes the map
+in global memory, and every thread that gives it to TMA acquires it before.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.base.checks import pointer_to
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
+from tileas_xdsl.target.tensor_map import MAX_RANK
+
+__all__ = ["AcquireTmaDescOp", "CopyTmaDescOp", "PublishTmaDescOp", "UpdateTmaDescOp"]
+
+MAP_ALIGNMENT = 128
+
+UPDATED: Mapping[str, Attribute | None] = {
+    "global_address": None,
+    "global_dim": i32,
+    "global_stride": i64,
+}
+"""The fields that a device changes, in the order in which it does, and the types of their values;
+an address is a pointer.  `tensormap.replace` has more, which stay as the template has them."""
+
+_LIMITS: Mapping[str, int] = {"global_dim": MAX_RANK, "global_stride": MAX_RANK - 1}
+"""How many there are of a field of dimensions."""
+
+
+@irdl_op_definition
+class CopyTmaDescOp(IRDLOperation):
+    """The warp copies a tensor map to shared memory, and its threads meet."""
+
+    name = "cute_nvgpu.copy_tma_desc"
+
+    desc = operand_def(TmaDescriptorTiledType())
+    smem = operand_def()
+
+    assembly_format = "$desc `to` $smem attr-dict `:` type($smem)"
+
+    def __init__(self, desc: Value, smem: Value) -> None:
+        super().__init__(operands=[desc, smem])
+
+    def verify_(self) -> None:
+        pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
+
+
+@irdl_op_definition
+class UpdateTmaDescOp(IRDLOperation):
+    """Changes one field of a tensor map in shared memory: address, an extent or a stride in bytes.
+
+    Extents count from the innermost dimension, strides from the one after it.
+    """
+
+    name = "cute_nvgpu.update_tma_desc"
+
+    smem = operand_def()
+    value = operand_def()
+    pred = opt_operand_def(i1)
+    field = prop_def(StringAttr)
+    ordinal = opt_prop_def(IntegerAttr.constr(i32))
+
+    assembly_format = (
+        "$field (`,` $ordinal^)? `of` $smem `,` $value (`if` $pred^)? attr-dict"
+        " `:` type($smem) `,` type($value)"
+    )
+
+    def __init__(
+        self,
+        field: str,
+        smem: Value,
+        value: Value,
+        ordinal: int | None = None,
+        pred: Value | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[smem, value, pred],
+            properties={"field": word(field), "ordinal": optional_number(ordinal)},
+        )
+
+    def verify_(self) -> None:
+        name = self.field.data
+        if name not in UPDATED:
+            reason = f"the device changes {', '.join(UPDATED)}"
+            text = message("cute_nvgpu.update_tma_desc.field", field=name, reason=reason)
+            raise op_error(self, text)
+        pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
+        type_ = UPDATED[name]
+        if type_ is None:
+            pointer_to(self, self.value, "address", AddressSpace.GMEM, 1)
+        elif self.value.type != type_:
+            raise op_error(self, f"takes {type_} as {name}, not {self.value.type}")
+        self._check_ordinal(name)
+
+    def _check_ordinal(self, name: str) -> None:
+        limit = _LIMITS.get(name)
+        if (limit is None) != (self.ordinal is None):
+            raise op_error(self, f"{name} has {'no' if limit is None else 'an'} ordinal")
+        if limit is not None and self.ordinal is not None:
+            number = value_of(self.ordinal)
+            if not 0 <= number < limit:
+                raise op_error(self, f"{name} has ordinals 0 to {limit - 1}, not {number}")
+
+
+@irdl_op_definition
+class PublishTmaDescOp(IRDLOperation):
+    """The threads of a warp meet and copy a tensor map to global memory, released to TMA."""
+
+    name = "cute_nvgpu.arch.publish_tma_desc"
+
+    smem = operand_def()
+    gmem = operand_def()
+
+    assembly_format = "$smem `to` $gmem attr-dict `:` type($smem) `,` type($gmem)"
+
+    def __init__(self, smem: Value, gmem: Value) -> None:
+        super().__init__(operands=[smem, gmem])
+
+    def verify_(self) -> None:
+        pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
+        pointer_to(self, self.gmem, "place", AddressSpace.GMEM, MAP_ALIGNMENT)
+
+
+@irdl_op_definition
+class AcquireTmaDescOp(IRDLOperation):
+    """A tensor map that was published in global memory, for the TMA instructions of this thread."""
+
+    name = "cute_nvgpu.arch.acquire_tma_desc"
+
+    gmem = operand_def()
+    result = result_def(TmaDescriptorTiledType())
+
+    assembly_format = "$gmem attr-dict `:` type($gmem)"
+
+    def __init__(self, gmem: Value) -> None:
+        super().__init__(operands=[gmem], result_types=[TmaDescriptorTiledType()])
+
+    def verify_(self) -> None:
+        pointer_to(self, self.gmem, "place", AddressSpace.GMEM, MAP_ALIGNMENT)
