@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.compiler import compile
+from tileas_xdsl.interpreters.ptx.instructions.matrix import locations
 from tileas_xdsl.pipelines import PIPELINES
 
 KERNEL = Template("""
@@ -123,3 +124,69 @@ def test_copies_that_are_not_waited_for_are_found() -> None:
     kernel = compile(text("f16", pending=1), passes=PIPELINES["cute-to-ptx"].passes)
     found = kernel.emulate(*inputs("f16"), order="lazy")
     assert found.findings
+
+
+ATOM = Template("""
+!in = !cute.ptr<$T, gmem, align<4>>
+!out = !cute.ptr<$D, gmem, align<4>>
+func.func @product(%a: !in, %b: !in, %c: !out) attributes {
+  cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tileas.smem_bytes = 0 : i32,
+  tileas.parameters = ["ptr 0", "ptr 1", "ptr 2"], tileas.tensor_maps = [], tileas.smem_map = ""
+} {
+  %lane = cute_nvgpu.arch.lane_idx
+  %na = arith.constant $NA : i32
+  %nb = arith.constant $NB : i32
+  %nc = arith.constant 4 : i32
+  %ia = arith.muli %lane, %na : i32
+  %ib = arith.muli %lane, %nb : i32
+  %ic = arith.muli %lane, %nc : i32
+  %pa = cute.add_offset %a, %ia : !in, i32 -> !in
+  %pb = cute.add_offset %b, %ib : !in, i32 -> !in
+  %pc = cute.add_offset %c, %ic : !out, i32 -> !out
+  %x = cute.ptr.load %pa : !in -> vector<${NA}x$T>
+  %y = cute.ptr.load %pb : !in -> vector<${NB}x$T>
+  %z = arith.constant dense<1.0> : vector<4x$D>
+  %atom = cute.make_atom() : () -> !cute_nvgpu.sm89.mma<16x8x$K, elem_type = ($T, $T, $D) >
+  %ra = cute.memref.alloca() : () -> !cute.memref<$T, rmem, "($NA):(1)">
+  %rb = cute.memref.alloca() : () -> !cute.memref<$T, rmem, "($NB):(1)">
+  %rc = cute.memref.alloca() : () -> !cute.memref<$D, rmem, "(4):(1)">
+  cute.memref.store_vec(%x, %ra)
+  cute.memref.store_vec(%y, %rb)
+  cute.memref.store_vec(%z, %rc)
+  cute.mma_atom_call(%atom, %rc, %ra, %rb, %rc) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+  %d = cute.memref.load_vec(%rc) : vector<4x$D>
+  cute.ptr.store %d, %pc : vector<4x$D>, !out
+  func.return
+}
+""")
+
+
+def held_by_threads(matrix: np.ndarray, name: str) -> np.ndarray:
+    """A matrix as its register layout spreads it: (threads, values)."""
+    row, column = locations(name)
+    return np.ascontiguousarray(matrix[row, column])
+
+
+@pytest.mark.parametrize("accumulator", ["f16", "f32"])
+@pytest.mark.parametrize("k", [16, 32])
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2"])
+def test_atoms_of_fp8_multiply(element: str, k: int, accumulator: str) -> None:
+    """m16n8k16 and f16 accumulators came with PTX 8.7; m16n8k32 in f32 with 8.4."""
+    dtype = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}[element]
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, (rows, k)).astype(dtype) for rows in (16, 8))
+    source = ATOM.substitute(T=element, D=accumulator, K=k, NA=k // 2, NB=k // 4)
+    kernel = compile(source, passes=PIPELINES["cute-to-ptx"].passes)
+    assert f"mma.sync.aligned.m16n8k{k}.row.col.{accumulator}." in kernel.ptx
+    is_first = (k, accumulator) == (32, "f32")
+    assert kernel.ptx.startswith(f".version {'8.4' if is_first else '8.7'}")
+    layout = f"mma.m16n8k{k}.8bit"
+    out = np.zeros((32, 4), np.float16 if accumulator == "f16" else np.float32)
+    found = kernel.emulate(
+        held_by_threads(a, f"{layout}.a"), held_by_threads(b, f"{layout}.b"), out
+    )
+    assert [str(finding) for finding in found.findings] == []
+    expected = a.astype(np.float64) @ b.astype(np.float64).T + 1
+    np.testing.assert_array_equal(
+        found.arrays[2].astype(np.float64), held_by_threads(expected, f"{layout}.c")
+    )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tileas_xdsl.target.isa.requirements import BLACKWELL, HOPPER, Requirement
+from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, HOPPER, Requirement, since
 
 WGMMA_K: Mapping[str, int] = MappingProxyType(
     {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
@@ -48,6 +48,7 @@ class Fragments:
     c_kind: str = "f32"
     kind: str = "b32"
     """The kind of A and B."""
+    requires: Requirement = ANYWHERE
 
 
 _MMA_F32 = {
@@ -61,6 +62,15 @@ _MMA_TF32 = {
     ("m16n8k8", "f32", "tf32", "tf32"): Fragments(4, 2, 4),
 }
 
+_FP8 = since((8, 4), 89)
+_FP8_SMALL = since((8, 7), 89)
+_MMA_FP8 = {
+    ("m16n8k32", "f32"): Fragments(4, 2, 4, requires=_FP8),
+    ("m16n8k32", "f16"): Fragments(4, 2, 2, "b32", requires=_FP8_SMALL),
+    ("m16n8k16", "f32"): Fragments(2, 1, 4, requires=_FP8_SMALL),
+    ("m16n8k16", "f16"): Fragments(2, 1, 2, "b32", requires=_FP8_SMALL),
+}
+
 MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
     {
         **{
@@ -69,7 +79,12 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
             for ab in types
         },
         **_MMA_TF32,
-        **{("m16n8k32", "f32", a, b): Fragments(4, 2, 4) for a in _BYTES for b in _BYTES},
+        **{
+            (shape, d, a, b): fragments
+            for (shape, d), fragments in _MMA_FP8.items()
+            for a in _BYTES
+            for b in _BYTES
+        },
         **{("m16n8k16", "s32", a, b): Fragments(2, 1, 4, "b32") for a in _SMALL for b in _SMALL},
         **{("m16n8k32", "s32", a, b): Fragments(4, 2, 4, "b32") for a in _SMALL for b in _SMALL},
         ("m8n8k4", "f64", "f64", "f64"): Fragments(1, 1, 2, "f64", "f64"),
@@ -79,9 +94,6 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
     }
 )
 """By shape and types of D, A and B."""
-
-MMA_BYTES = Requirement((8, 4))
-"""Products of floats of 8 bits by a warp."""
 
 TMEM_REGISTERS: Mapping[str, int] = MappingProxyType(
     {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
