@@ -24,7 +24,6 @@ Forms = Iterator[InstructionForm]
 _OWN = ("shared", "shared::cta")
 _COUNTS = ("x1", "x2", "x4")
 _NARROW = since((8, 6), 100, Feature.NARROW_MATRICES)
-_AMPERE = since((7, 0), 80)
 
 
 def _moves() -> Forms:
@@ -46,11 +45,7 @@ def _moves() -> Forms:
 def _mma() -> Forms:
     for (shape, d, a, b), fragment in MMA.items():
         saturate = "{.satfinite}" * (d == "s32")
-        needs = _AMPERE
-        if a.startswith("e"):
-            needs = since((8, 4), 89)
-        elif d == "f64" and shape != "m8n8k4":
-            needs = since((7, 8), 90)
+        needs = fragment.requires
         kinds = fragment.c_kind, fragment.kind
         yield form(
             f"mma.sync.aligned.shape.row.col{saturate}.type.a_type.b_type.c_type",

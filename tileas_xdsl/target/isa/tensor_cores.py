@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tileas_xdsl.target.isa.requirements import ANYWHERE, BLACKWELL, HOPPER, Requirement, since
+from tileas_xdsl.target.isa.requirements import BLACKWELL, HOPPER, Requirement, since
 
 WGMMA_K: Mapping[str, int] = MappingProxyType(
     {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
@@ -38,6 +38,9 @@ WGMMA_INTEGER_COLUMNS = (8, 16, 24, *range(32, 257, 16))
 """N of products of integers."""
 
 
+_AMPERE = since((7, 0), 80)
+
+
 @dataclass(frozen=True, slots=True)
 class Fragments:
     """Registers of each thread for A, B and C (and D) of an `mma.sync`."""
@@ -48,7 +51,7 @@ class Fragments:
     c_kind: str = "f32"
     kind: str = "b32"
     """The kind of A and B."""
-    requires: Requirement = ANYWHERE
+    requires: Requirement = _AMPERE
 
 
 _MMA_F32 = {
@@ -62,6 +65,7 @@ _MMA_TF32 = {
     ("m16n8k8", "f32", "tf32", "tf32"): Fragments(4, 2, 4),
 }
 
+_F64 = since((7, 8), 90)
 _FP8 = since((8, 4), 89)
 _FP8_SMALL = since((8, 7), 89)
 _MMA_FP8 = {
@@ -88,9 +92,9 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
         **{("m16n8k16", "s32", a, b): Fragments(2, 1, 4, "b32") for a in _SMALL for b in _SMALL},
         **{("m16n8k32", "s32", a, b): Fragments(4, 2, 4, "b32") for a in _SMALL for b in _SMALL},
         ("m8n8k4", "f64", "f64", "f64"): Fragments(1, 1, 2, "f64", "f64"),
-        ("m16n8k4", "f64", "f64", "f64"): Fragments(2, 1, 4, "f64", "f64"),
-        ("m16n8k8", "f64", "f64", "f64"): Fragments(4, 2, 4, "f64", "f64"),
-        ("m16n8k16", "f64", "f64", "f64"): Fragments(8, 4, 4, "f64", "f64"),
+        ("m16n8k4", "f64", "f64", "f64"): Fragments(2, 1, 4, "f64", "f64", _F64),
+        ("m16n8k8", "f64", "f64", "f64"): Fragments(4, 2, 4, "f64", "f64", _F64),
+        ("m16n8k16", "f64", "f64", "f64"): Fragments(8, 4, 4, "f64", "f64", _F64),
     }
 )
 """By shape and types of D, A and B."""
