@@ -34,29 +34,29 @@ from tileas_xdsl.dialects.ptx import (
     warp,
     wgmma,
 )
-from tileas_xdsl.dialects.ptx.arith import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.async_copy import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.atomics import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.barriers import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.bits import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.bulk import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.calls import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.compare import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.control import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.declarations import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.matrix import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.mbarrier import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.memory import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.special import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.tcgen05 import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.tcgen05_mma import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.tensor import *  # noqa: F403
+from tileas_xdsl.dialects.ptx.arith import *
+from tileas_xdsl.dialects.ptx.async_copy import *
+from tileas_xdsl.dialects.ptx.atomics import *
+from tileas_xdsl.dialects.ptx.barriers import *
+from tileas_xdsl.dialects.ptx.bits import *
+from tileas_xdsl.dialects.ptx.bulk import *
+from tileas_xdsl.dialects.ptx.calls import *
+from tileas_xdsl.dialects.ptx.compare import *
+from tileas_xdsl.dialects.ptx.control import *
+from tileas_xdsl.dialects.ptx.declarations import *
+from tileas_xdsl.dialects.ptx.matrix import *
+from tileas_xdsl.dialects.ptx.mbarrier import *
+from tileas_xdsl.dialects.ptx.memory import *
+from tileas_xdsl.dialects.ptx.special import *
+from tileas_xdsl.dialects.ptx.tcgen05 import *
+from tileas_xdsl.dialects.ptx.tcgen05_mma import *
+from tileas_xdsl.dialects.ptx.tensor import *
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType
 from tileas_xdsl.dialects.ptx.types import param as param
 from tileas_xdsl.dialects.ptx.types import reg as reg
-from tileas_xdsl.dialects.ptx.values import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.warp import *  # noqa: F403
-from tileas_xdsl.dialects.ptx.wgmma import *  # noqa: F403
+from tileas_xdsl.dialects.ptx.values import *
+from tileas_xdsl.dialects.ptx.warp import *
+from tileas_xdsl.dialects.ptx.wgmma import *
 
 FAMILIES = (
     arith,
