@@ -6,12 +6,13 @@ from xdsl.ir import Dialect, TypeAttribute
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 from tileas_xdsl.dialects.cutlass import Cutlass
+from tileas_xdsl.dialects.ptx import Ptx
 from tileas_xdsl.dialects.registry import dialect_of
 
-COUNTS = {"cute": (137, 28), "cute_nvgpu": (86, 32), "cutlass": (65, 7)}
+COUNTS = {"cute": (137, 28), "cute_nvgpu": (86, 32), "cutlass": (65, 7), "ptx": (134, 2)}
 
 
-@pytest.mark.parametrize("dialect", [Cute, CuteNvgpu, Cutlass], ids=lambda d: d.name)
+@pytest.mark.parametrize("dialect", [Cute, CuteNvgpu, Cutlass, Ptx], ids=lambda d: d.name)
 def test_every_definition_is_registered_once(dialect: Dialect) -> None:
     operations, attributes = list(dialect.operations), list(dialect.attributes)
     names = [definition.name for definition in (*operations, *attributes)]

@@ -8,32 +8,6 @@ The operations of a module are the operation classes that it defines; all of the
 package (`ptx.AddOp`).  Which instructions they may print is stated in `target/isa/`.
 """
 
-from types import ModuleType
-
-from xdsl.ir import Dialect, Operation
-
-from tileas_xdsl.dialects.ptx import (
-    arith,
-    async_copy,
-    atomics,
-    barriers,
-    bits,
-    bulk,
-    calls,
-    compare,
-    control,
-    declarations,
-    matrix,
-    mbarrier,
-    memory,
-    special,
-    tcgen05,
-    tcgen05_mma,
-    tensor,
-    values,
-    warp,
-    wgmma,
-)
 from tileas_xdsl.dialects.ptx.arith import *
 from tileas_xdsl.dialects.ptx.async_copy import *
 from tileas_xdsl.dialects.ptx.atomics import *
@@ -51,49 +25,13 @@ from tileas_xdsl.dialects.ptx.special import *
 from tileas_xdsl.dialects.ptx.tcgen05 import *
 from tileas_xdsl.dialects.ptx.tcgen05_mma import *
 from tileas_xdsl.dialects.ptx.tensor import *
-from tileas_xdsl.dialects.ptx.types import ParamType, RegType
+from tileas_xdsl.dialects.ptx.types import ParamType as ParamType
+from tileas_xdsl.dialects.ptx.types import RegType as RegType
 from tileas_xdsl.dialects.ptx.types import param as param
 from tileas_xdsl.dialects.ptx.types import reg as reg
 from tileas_xdsl.dialects.ptx.values import *
 from tileas_xdsl.dialects.ptx.warp import *
 from tileas_xdsl.dialects.ptx.wgmma import *
+from tileas_xdsl.dialects.registry import dialect_of
 
-FAMILIES = (
-    arith,
-    async_copy,
-    atomics,
-    barriers,
-    bits,
-    bulk,
-    calls,
-    compare,
-    control,
-    declarations,
-    matrix,
-    mbarrier,
-    memory,
-    special,
-    tcgen05,
-    tcgen05_mma,
-    tensor,
-    values,
-    warp,
-    wgmma,
-)
-
-
-def operations_of(module: ModuleType) -> list[type[Operation]]:
-    """Return the operations that a module defines; its abstract bases have no name."""
-    return [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, Operation)
-        and value.__module__ == module.__name__
-        and "name" in vars(value)
-    ]
-
-
-Ptx = Dialect(
-    "ptx", [op for family in FAMILIES for op in operations_of(family)], [ParamType, RegType]
-)
+Ptx = dialect_of(__name__, "ptx")
