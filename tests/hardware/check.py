@@ -30,7 +30,7 @@ from tileas_xdsl.runtime.kernel_launcher import target_of
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the cases selected on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--report", action="append", type=Path, default=[], metavar="FILE")
     parser.add_argument("--family", action="append", default=[], metavar="NAME")
@@ -54,7 +54,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _gpu() -> tuple[str, str]:
-    """What the GPU is called, and the target that it runs; the latter is empty without one."""
+    """Return the name of the GPU and its target; the target is empty without a GPU."""
     try:
         return gpu().name, target_of(gpu())
     except DriverError as error:
@@ -67,7 +67,7 @@ Found = Sequence[Array | None] | str
 def all_checks(
     cases: Sequence[Case], emulated: Sequence[Found], target: str
 ) -> Iterator[Sequence[Check]]:
-    """The checks of each case; those of other targets than the GPU's are compared with numpy."""
+    """Yield the checks of each case; cases of another target are compared with numpy."""
     on_gpu = run_on_gpu([case for case in cases if case.target == target])
     for case, found in zip(cases, emulated, strict=True):
         if case.target == target:
@@ -84,7 +84,7 @@ def _against_numpy(case: Case, emulated: Found) -> Sequence[Check]:
 
 
 def compared(case: Case, emulated: Found, on_gpu: Found) -> Sequence[Check]:
-    """The checks of a case that ran on both."""
+    """Return the checks of a case that ran on both the emulator and the GPU."""
     for where, found in (("the emulator", emulated), ("the GPU", on_gpu)):
         if isinstance(found, str):
             return [Check(case.family, case.name, f"{where}: {found}")]
@@ -94,7 +94,7 @@ def compared(case: Case, emulated: Found, on_gpu: Found) -> Sequence[Check]:
 
 
 def _numpy_differs(case: Case, on_gpu: Sequence[Array | None]) -> Sequence[Check]:
-    """What numpy says is a check of the case itself."""
+    """Return failed comparisons of the GPU with numpy, which indicate a wrong test case."""
     known = [case.wanted.get(number) for number in range(len(on_gpu))]
     return [c for c in checks(case, on_gpu, known) if c.difference]
 

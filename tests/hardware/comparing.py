@@ -1,4 +1,4 @@
-"""What a case left on the emulator and on a GPU, bit for bit."""
+"""Bitwise comparison of the outputs of a case on the emulator and on a GPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, decode
 MOST_SHOWN = 3
 
 TINY = {name: 2.0 ** (1 - f.bias) for name, f in FORMATS.items()}
-"""By format, what approximations may flush."""
+"""Smallest normal number by format; approximations may flush results below it."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that must be equal; `difference` says how it is not."""
+    """The result of one comparison; `difference` is empty if it passed."""
 
     family: str
     name: str
@@ -29,7 +29,7 @@ class Check:
 def checks(
     case: Case, found: Sequence[Array | None], wanted: Sequence[Array | None]
 ) -> list[Check]:
-    """Compare the arguments afterwards; `wanted` is what the GPU, or numpy, has."""
+    """Compare the final arguments with `wanted`, the result of the GPU or of numpy."""
     return list(_checks(case, found, wanted))
 
 
@@ -54,13 +54,13 @@ def _checks(
 
 
 def difference(found: Array, wanted: Array) -> str:
-    """How many elements differ, and the first of them; nothing if they are equal."""
+    """Describe the number of unequal elements and the first ones; empty if all are equal."""
     mine, theirs = _words(found), _words(wanted)
     return _told(mine, theirs, np.flatnonzero(mine != theirs))
 
 
 def distance(case: Case, near: Near, found: Array, wanted: Array) -> str:
-    """As `difference`, of floats that are not near enough; NaN and infinities must be equal."""
+    """Describe floats outside the tolerance, like `difference`; NaN and infinities must match."""
     element = near.type.removesuffix("x2")
     bits, parts = FORMATS[element].bits, 1 + near.type.endswith("x2")
     wrong = np.zeros(found.shape, np.bool_)
@@ -93,7 +93,7 @@ def _words(array: Array) -> Array:
 
 
 def _inputs(case: Case, text: str) -> str:
-    """What the first elements that differ were computed of."""
+    """Return the inputs of the first unequal elements."""
     places = [int(part.split("]")[0]) for part in text.split("[")[1:]]
     shown: list[str] = []
     for place in places:

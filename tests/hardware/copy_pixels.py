@@ -19,7 +19,7 @@ SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}
 
 
 def write_cases(path: str) -> None:
-    """Write the copies of `support.pixel_copies`."""
+    """Write the cases of `support.pixel_copies` as JSON."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from support.pixel_copies import COPIES
 
@@ -49,7 +49,7 @@ def write_cases(path: str) -> None:
 
 
 class Driver:
-    """The calls of the CUDA driver that are needed here."""
+    """The CUDA driver calls needed here."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -60,25 +60,25 @@ class Driver:
         self.call("cuCtxSetCurrent", context)
 
     def call(self, name: str, *args: Any) -> None:
-        """A call that must succeed."""
+        """Call a driver function; raise if it fails."""
         if status := getattr(self.library, name)(*args):
             raise SystemExit(f"{name}: CUresult {status}")
 
     def put(self, data: bytes) -> ctypes.c_uint64:
-        """Memory of the device that holds these bytes."""
+        """Allocate device memory initialised with `data`."""
         address = ctypes.c_uint64()
         self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(len(data)))
         self.call("cuMemcpyHtoD_v2", address, data, ctypes.c_size_t(len(data)))
         return address
 
     def get(self, address: ctypes.c_uint64, size: int) -> bytes:
-        """Bytes of the memory of the device."""
+        """Read `size` bytes of device memory."""
         found = ctypes.create_string_buffer(size)
         self.call("cuMemcpyDtoH_v2", found, address, ctypes.c_size_t(size))
         return found.raw
 
     def launch(self, ptx: str, arguments: list[Any]) -> None:
-        """Run kernel `k` with one warp."""
+        """Launch kernel `k` with one warp."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ptx.encode() + b"\0")
         self.call("cuModuleGetFunction", ctypes.byref(function), module, b"k")
@@ -90,7 +90,7 @@ class Driver:
 
 
 def run(driver: Driver, case: dict[str, Any]) -> str:
-    """What the copy leaves, in hexadecimal."""
+    """Run a case and return its output in hexadecimal."""
     tensor, column = bytes.fromhex(case["tensor"]), bytes.fromhex(case["column"])
     memory, out = driver.put(tensor), driver.put(column)
     buffer = ctypes.create_string_buffer(256)

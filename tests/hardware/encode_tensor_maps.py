@@ -1,4 +1,4 @@
-"""Record what `cuTensorMapEncodeTiled` makes of many tensor maps, for the encoder's tests.
+"""Record the output of `cuTensorMapEncodeTiled` for many maps, for the encoder's tests.
 
     python tests/hardware/encode_tensor_maps.py tests/target/data/tensor_maps_driver.json
 
@@ -19,11 +19,11 @@ from typing import Any
 Map = dict[str, Any]
 
 ELEMENT_BYTES = (1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4)
-"""Bytes of the types 0..12 of CUtensorMapDataType; 13, 14 and 15 are packed 4 and 6 bit types."""
+"""Element sizes in bytes of CUtensorMapDataType 0..12; 13 to 15 are packed 4 and 6 bit types."""
 
 FLOATS = (6, 7, 8, 9, 10, 11, 12)
 SPANS = (None, 32, 64, 128, 128, 128, 128)
-"""Bytes of a row that each CUtensorMapSwizzle permutes."""
+"""Row bytes permuted by each CUtensorMapSwizzle."""
 
 BASE: Map = {
     "type": 9, "address": 0x7F00_0000_0000, "dims": [1024, 512], "strides": [2048],
@@ -85,7 +85,7 @@ IM2COL = (([-1], [1], 3), ([-1, 2], [1, 3], 4), ([0, 0, 0], [-1, -2, -3], 5))
 
 
 def random_map(rng: random.Random) -> Map:
-    """A legal map without interleaving: any type of whole bytes, any 16-byte swizzle."""
+    """Return a valid non-interleaved map: any byte-sized type, any 16-byte swizzle."""
     kind = rng.randrange(13)
     size = ELEMENT_BYTES[kind]
     rank = rng.randint(1, 5)
@@ -133,7 +133,7 @@ def _modes(m: Map) -> tuple[Any, ...]:
 
 
 def encode(driver: ctypes.CDLL, m: Map) -> str | None:
-    """The 128 bytes in hexadecimal, or None where the driver refuses the map."""
+    """Return the 128 bytes in hexadecimal, or None if the driver rejects the map."""
     keep, address = _aligned_map()
     box = _array(ctypes.c_uint32, m["box"])
     steps = _array(ctypes.c_uint32, m["element_strides"])
@@ -144,7 +144,7 @@ def encode(driver: ctypes.CDLL, m: Map) -> str | None:
 
 
 def encode_im2col(driver: ctypes.CDLL, m: Map) -> str | None:
-    """As `encode`, for a map of im2col kind."""
+    """Like `encode`, for an im2col map."""
     keep, address = _aligned_map()
     lower, upper = _array(ctypes.c_int, m["lower"]), _array(ctypes.c_int, m["upper"])
     steps = _array(ctypes.c_uint32, m["element_strides"])
@@ -170,7 +170,7 @@ def _im2col_map(lower: list[int], upper: list[int], rank: int) -> Map:
 
 
 def _enter_context(driver: ctypes.CDLL) -> None:
-    """The driver encodes maps only for a device: without a context it refuses them all."""
+    """Create a context: without one the driver rejects every map."""
     device, context = ctypes.c_int(), ctypes.c_void_p()
     for status in (
         driver.cuDeviceGet(ctypes.byref(device), 0),

@@ -1,4 +1,4 @@
-"""Launch every kernel of cuTile on the GPU that is there, and compare with numpy.
+"""Launch every cuTile kernel on the local GPU and compare with numpy.
 
     python tests/hardware/launch_cutile.py [MODULE ...]
 

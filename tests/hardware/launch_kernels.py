@@ -1,4 +1,4 @@
-"""Launch kernels written with cute and cutlass, and block programs, and compare with numpy.
+"""Launch the cute, cutlass and tl kernels on the local GPU and compare with numpy.
 
     python tests/hardware/launch_kernels.py
 
@@ -57,7 +57,7 @@ CASES: tuple[tuple[Kernel, Sizes], ...] = (
 
 
 def main() -> int:
-    """Launch those of the GPU's target, small and large."""
+    """Launch the kernels of the GPU's target at small and large sizes."""
     warnings.simplefilter("ignore", CopiedArrayWarning)
     target, failures = target_of(gpu()), 0
     for kernel, sizes in CASES:

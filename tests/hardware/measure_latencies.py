@@ -1,4 +1,4 @@
-"""Measure what `tileas_xdsl/target/latencies.py` says of Hopper, in cycles.
+"""Measure the Hopper latencies of `tileas_xdsl/target/latencies.py`, in cycles.
 
     python tests/hardware/measure_latencies.py
 
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ROUNDS = 64
-"""How often a kernel repeats what takes only some cycles."""
+"""Repetitions of short instructions inside one measured kernel."""
 
 SHARED_BYTES = 180 << 10
 BLOCK_BYTES = 1 << 20
-"""A block's own part of global memory."""
+"""Bytes of global memory owned by each block."""
 
 FRAME = """.version 8.0
 .target sm_90a
@@ -59,7 +59,7 @@ DONE:
 
 
 def kernel(body: str, arrivals: int = 1) -> str:
-    """The kernel that measures `body`; its barrier `%full` expects so many arrivals."""
+    """Return the kernel that measures `body`; its mbarrier `%full` expects `arrivals` arrivals."""
     return FRAME.format(body=body, arrivals=arrivals, block_bytes=BLOCK_BYTES)
 
 
@@ -127,7 +127,7 @@ cp.async.bulk.wait_group 0;
 
 
 def wgmma(count: int) -> str:
-    """`count` products m64n256k16 of f16 by one warpgroup, and the wait for them."""
+    """Return `count` wgmma m64n256k16 of f16 by one warpgroup, and their wait."""
     registers = ", ".join(f"%f{i}" for i in range(128))
     lines = [".reg .f32 %f<128>;", ".reg .u64 %matrix;", "mov.u64 %matrix, 0x4000004000010040;"]
     lines += [f"mov.f32 %f{i}, 0f00000000;" for i in range(128)]
@@ -145,7 +145,7 @@ def wgmma(count: int) -> str:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A kernel and how it is launched; `rounds` is how often it does what is measured."""
+    """A kernel and its launch; `rounds` is the number of measured repetitions."""
 
     name: str
     text: str
@@ -154,11 +154,11 @@ class Measurement:
     size: int = 0
     blocks: int = 1
     cold: bool = False
-    """Whether the L2 cache is flushed before."""
+    """Whether to flush the L2 cache before the run."""
 
 
 def measurements(multiprocessors: int) -> Sequence[Measurement]:
-    """Everything that is measured."""
+    """Return all measurements."""
     found = [
         Measurement("shared memory", kernel(SHARED_CHASE), ROUNDS, 1),
         Measurement("bar.sync of four warps", kernel("bar.sync 1, 128;\n" * ROUNDS), ROUNDS),
@@ -180,7 +180,7 @@ def measurements(multiprocessors: int) -> Sequence[Measurement]:
 
 
 class Gpu:
-    """The first GPU, through the driver."""
+    """The first GPU, accessed through the driver API."""
 
     def __init__(self) -> None:
         self.cuda = ctypes.CDLL("libcuda.so.1")
@@ -197,7 +197,7 @@ class Gpu:
         self.other = self.memory(512 << 20)
 
     def call(self, name: str, *arguments: object) -> None:
-        """Call the driver; a failure is raised by its name."""
+        """Call the driver; raise with the name of the function on failure."""
         code = getattr(self.cuda, name)(*arguments)
         if code:
             text = ctypes.c_char_p()
@@ -205,25 +205,25 @@ class Gpu:
             raise RuntimeError(f"{name}: {(text.value or b'?').decode()}")
 
     def memory(self, size: int) -> ctypes.c_uint64:
-        """Fresh global memory."""
+        """Allocate global memory."""
         pointer = ctypes.c_uint64()
         self.call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(size))
         return pointer
 
     def chain(self) -> None:
-        """Make each word of the data, 4 KiB and a line apart, point to the next."""
+        """Fill the data with a pointer chain with a stride of 4 KiB and one cache line."""
         for k in range(ROUNDS + 1):
             place, target = (self.data.value + (k + j) * 4224 for j in (0, 1))
             word = ctypes.c_uint64(target)
             self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(place), ctypes.byref(word), 8)
 
     def flush(self) -> None:
-        """Fill the L2 cache with something else."""
+        """Evict the data from the L2 cache."""
         self.call("cuMemsetD8_v2", self.other, 1, ctypes.c_size_t(512 << 20))
         self.call("cuCtxSynchronize")
 
     def time(self, measurement: Measurement) -> float:
-        """The cycles of the median block in the fastest of seven runs."""
+        """Return the cycles of the median block in the fastest of seven runs."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), measurement.text.encode())
         self.call("cuModuleGetFunction", ctypes.byref(function), module, b"measure")
@@ -231,7 +231,7 @@ class Gpu:
         return min(self.run(function, measurement) for _ in range(7)) / measurement.rounds
 
     def run(self, function: ctypes.c_void_p, measurement: Measurement) -> int:
-        """The cycles of the median block in one run."""
+        """Return the cycles of the median block in one run."""
         if measurement.cold:
             self.flush()
         size = ctypes.c_uint32(measurement.size)
@@ -246,7 +246,7 @@ class Gpu:
 
 
 def main() -> None:
-    """Print a table."""
+    """Print the table of measurements."""
     gpu = Gpu()
     for measurement in measurements(gpu.multiprocessors):
         gpu.chain()

@@ -1,4 +1,4 @@
-"""Cases on the emulator, in as many processes as there are processors."""
+"""Run cases on the emulator, one process per CPU."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hardware.cases.case import Array, Case
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, load, run
 
 Found = Sequence[Array | None] | str
-"""What a case left in its arguments, or what is wrong with it."""
+"""Final contents of a case's arguments, or an error message."""
 
 
 def run_on_emulator(cases: Sequence[Case], jobs: int | None = None) -> Iterator[Found]:
-    """What each case leaves."""
+    """Return the outputs of each case."""
     with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
         yield from pool.map(emulate, cases, chunksize=4)
 
 
 def emulate(case: Case) -> Found:
-    """What one case leaves, with all checks of the emulator."""
+    """Return the outputs of one case, with all emulator checks enabled."""
     try:
         report = run(
             load(case.text, f"{case.name}.ptx"),

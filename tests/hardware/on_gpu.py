@@ -1,4 +1,4 @@
-"""Cases on a GPU, in a process of its own: a kernel that hangs or fails takes only that with it."""
+"""Run cases on a GPU in a subprocess, so that a hang or fault affects one case only."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.runtime.ptx_launcher import TextLauncher
 
 SECONDS = 15
-"""How long a case may take; the first one starts the driver too."""
+"""Timeout of a case in seconds; the first one includes driver initialisation."""
 
 Found = Sequence[Array | None] | str
-"""What a case left in its arguments, or why it failed."""
+"""Final contents of a case's arguments, or the reason of its failure."""
 
 
 MOST_DEATHS = 6
-"""So many processes may die or hang before the rest is left out."""
+"""Maximum number of crashed or hung processes before the remaining cases are skipped."""
 
 
 def run_on_gpu(cases: Iterable[Case]) -> Iterator[Found]:
-    """Run one case after the other; what follows one that broke the GPU runs in a new process."""
+    """Yield the outputs of each case in order, with a new process after one that broke the GPU."""
     worker: _Worker | None = None
     deaths = 0
     for case in cases:
@@ -48,7 +48,7 @@ def run_on_gpu(cases: Iterable[Case]) -> Iterator[Found]:
 
 
 class _Worker:
-    """A process with the GPU."""
+    """A subprocess that owns the GPU."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -58,7 +58,7 @@ class _Worker:
         other.close()
 
     def run(self, case: Case) -> tuple[Found, bool]:
-        """What a case left, or how it failed; and whether the process can go on."""
+        """Return the outputs or failure of a case, and whether the process can continue."""
         self._connection.send(case)
         if not self._connection.poll(SECONDS):
             return f"did not end in {SECONDS} s", False
@@ -68,7 +68,7 @@ class _Worker:
             return "the process died", False
 
     def end(self) -> None:
-        """End the process, and whatever it was waiting for."""
+        """Terminate the process, even while it is blocked."""
         self._connection.close()
         self._process.kill()
         self._process.join()
@@ -92,7 +92,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _is_healthy(device: Device) -> bool:
-    """Whether the GPU can still be used: a kernel that faults takes its context with it."""
+    """Return whether the context still works: a faulting kernel destroys its context."""
     try:
         device.synchronize()
     except DriverError:

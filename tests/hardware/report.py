@@ -1,4 +1,4 @@
-"""The report of a run: a table of families, every difference, and the same as JSON."""
+"""The report of a run as Markdown or JSON: a table of families and every difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hardware.comparing import Check
 
 
 def table(checks: Sequence[Check]) -> str:
-    """Families, how many checks each has, and how many differ, in Markdown."""
+    """Return a Markdown table of families with their numbers of checks and differences."""
     total = Counter(check.family for check in checks)
     wrong = Counter(check.family for check in checks if check.difference)
     first = {check.family: check for check in reversed(checks) if check.difference}
@@ -26,7 +26,7 @@ def table(checks: Sequence[Check]) -> str:
 
 
 def write(path: Path, facts: Mapping[str, str], checks: Sequence[Check]) -> None:
-    """Markdown, or JSON where the name of the file ends with that."""
+    """Write the report as JSON if the file name ends in `.json`, else as Markdown."""
     if path.suffix == ".json":
         different = [vars(check) for check in checks if check.difference]
         total = Counter(check.family for check in checks)

@@ -1,4 +1,4 @@
-"""Kernels of every family on the emulator; on a GPU too where there is one."""
+"""Kernels of every family on the emulator, and on the GPU if one is present."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tileas_xdsl.runtime.gpu.driver import MissingDriverError, installed_driver
 from tileas_xdsl.runtime.kernel_launcher import target_of
 
 EVERY = 24
-"""Of this many cases one is run by every test run."""
+"""Quick test runs execute one of this many cases."""
 
 
 def some(step: int) -> Iterator[Case]:
@@ -59,7 +59,7 @@ def test_the_gpu_leaves_the_same() -> None:
 
 
 def test_cases_of_other_targets_are_compared_with_numpy() -> None:
-    """Without a GPU all are; one whose numpy differs is told."""
+    """Without a GPU every case is compared with numpy; a wrong expectation is reported."""
     cases = [*blackwell_cases()]
     emulated = [*map(emulate, cases)]
     found = [check for of_case in all_checks(cases, emulated, "") for check in of_case]

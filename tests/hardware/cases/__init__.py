@@ -1,1 +1,1 @@
-"""Tiny kernels, one table a family of instructions."""
+"""Small test kernels, one module per family of instructions."""

@@ -1,4 +1,4 @@
-"""Atomics: every operation and type, each lane with a place of its own or all after another."""
+"""Atomics of every operation and type, on one address per lane and on a shared address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ THREADS = 128
 
 
 def atomic_cases() -> Iterator[Case]:
-    """Each operation, type and space; the old values are compared too."""
+    """Yield a case per operation, type and state space; returned old values are compared too."""
     forms = [(name, type_) for name, types in OPERATIONS.items() for type_ in types]
     halves = [("add.noftz", type_) for type_ in HALVES]
     for (name, type_), space in product([*forms, *halves], ("global", "shared")):

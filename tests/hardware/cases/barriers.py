@@ -1,4 +1,4 @@
-"""mbarriers: what waits say of phases and parities, and what arrivals and transactions do."""
+"""mbarriers: results of `test_wait` by phase and parity after arrivals and transactions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SEQUENCES: Sequence[tuple[int, Sequence[str]]] = (
     (1, ("expect", "complete", "complete", "arrive and expect", *["complete"] * 6, "arrive")),
     (2, ("complete", "complete", "arrive and expect", *["complete"] * 3, "arrive", "arrive 2")),
 )
-"""The count of a barrier and what is done to it, one after the other."""
+"""Expected arrival count of a barrier, and the operations applied to it in order."""
 
 TESTS = (
     "mbarrier.test_wait.parity.shared::cta.b64 %p, [bar], 0;",
@@ -42,7 +42,7 @@ TESTS = (
 
 
 def barrier_cases() -> Iterator[Case]:
-    """After each step: what waits for either parity and for each token say, and counts."""
+    """Record, after each operation, `test_wait` for both parities and all tokens, and counts."""
     for number, (count, steps) in enumerate(SEQUENCES):
         yield _sequence(f"{number}: {count}, {', '.join(steps)}", count, steps)
     yield _pipeline()
@@ -72,7 +72,7 @@ def _sequence(name: str, count: int, steps: Sequence[str]) -> Case:
 
 
 def _pipeline() -> Case:
-    """Two warps hand numbers back and forth through two barriers."""
+    """Return a two-warp kernel that exchanges values through a pair of mbarriers."""
     body = """
     .reg .b32 %t, %i, %r, %q, %s, %w; .reg .b64 %b, %a, %o, %st; .reg .pred %p<4>;
     .shared .align 8 .b8 bar[16]; .shared .align 4 .b8 box[128];

@@ -1,4 +1,4 @@
-"""What GPUs before sm_100 have not: numpy knows what is right where there is no such GPU."""
+"""Instructions that need sm_100 or later; numpy is the reference where no such GPU is present."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ redux.sync.{form}.f32 %w, %v, -1; st.global.u32 [%b], %w; ret;
 
 
 def blackwell_cases() -> Iterator[Case]:
-    """Extremes of f32 of a warp, and boxes of elements of 4 bits."""
+    """Yield f32 `redux.sync` cases and TMA copies of 4-bit elements."""
     for operation, magnitude, nan in product(("min", "max"), ("", ".abs"), ("", ".NaN")):
         form = f"{operation}{magnitude}{nan}"
         a = inputs_of("f32", f"redux {form}", 512)
@@ -40,7 +40,10 @@ def blackwell_cases() -> Iterator[Case]:
 
 
 def _extremes(words: Array, operation: str, magnitude: bool, nan: bool) -> Array:
-    """By warp; +0 is more than -0, NaN is less than nothing unless `nan` keeps it."""
+    """Return the minimum or maximum of each warp as f32 bits, with +0 > -0.
+
+    NaN inputs are ignored unless `nan` is set (the `.NaN` modifier).
+    """
     with np.errstate(invalid="ignore"):
         values = words.view(np.float32).reshape(-1, 32).astype(np.float64)
     values = np.abs(values) if magnitude else values
@@ -56,7 +59,7 @@ def _extremes(words: Array, operation: str, magnitude: bool, nan: bool) -> Array
 
 
 def _map(number: int) -> tuple[TensorMap, tuple[int, int], Array]:
-    """A map of elements of 4 bits, a place around it, and the bytes of its tensor."""
+    """Return a tensor map of 4-bit elements, box coordinates near the tensor, and its bytes."""
     rng = rng_of(f"b4x16 {number}")
     columns, rows = 2 * 16 * int(rng.integers(1, 5)), int(rng.integers(4, 12))
     m = TensorMap("b4x16", 0, (columns, rows), (columns // 2 + 16,), (32, 6))
@@ -66,7 +69,7 @@ def _map(number: int) -> tuple[TensorMap, tuple[int, int], Array]:
 
 
 def _rows(m: TensorMap, at: tuple[int, int]) -> Iterator[tuple[int, int, slice, slice]]:
-    """Rows of the box that exist: in the box, in the tensor; and the bytes of either."""
+    """Yield the in-bounds rows of a box: row in the box, row in the tensor, byte ranges in both."""
     first, size = at[0] // 2, m.box[0] // 2
     low, high = max(first, 0), min(first + size, m.dims[0] // 2)
     for row in range(m.box[1]):

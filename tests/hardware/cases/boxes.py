@@ -1,4 +1,4 @@
-"""Tensor copies: boxes of every rank, element, stride and swizzle, inside tensors and around."""
+"""TMA tile copies: boxes of every rank, element, stride and swizzle, in and out of bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tileas_xdsl.target.tensor_map_rules import problems
 SWIZZLE_NAMES = ("none", "32B", "64B", "128B")
 ELEMENT_NAMES = ("u8", "u16", "s32", "u64", "f16", "bf16", "f32", "tf32", "f64")
 PER_SWIZZLE = 16
-"""Random maps for each swizzle, each with two places."""
+"""Number of random maps per swizzle, each with two box coordinates."""
 
 MAP = ".param .align 64 .b8 T[128]"
 
@@ -43,7 +43,7 @@ TO_SHARED = "ld.global.b32 %v, [%g]; st.shared.b32 [%a], %v;"
 
 
 def random_map(rng: np.random.Generator, swizzle: str, element: str) -> TensorMap:
-    """A legal map over a small tensor, whose box is at most 12 KiB."""
+    """Return a valid tensor map of a small tensor, whose box is at most 12 KiB."""
     size = ELEMENTS[element].bits // 8
     while True:
         rank = int(rng.integers(1, 6))
@@ -65,32 +65,32 @@ def random_map(rng: np.random.Generator, swizzle: str, element: str) -> TensorMa
 
 
 def box_bytes(m: TensorMap) -> int:
-    """Bytes that the box takes in shared memory."""
+    """Return the size of the box in shared memory, in bytes."""
     counts = [-(-b // s) for b, s in zip(m.box, m.element_strides or (1,) * m.rank, strict=True)]
     return prod(counts) * ELEMENTS[m.element].bits // 8
 
 
 def tensor_bytes(m: TensorMap) -> int:
-    """Bytes from the first element of the tensor to its last."""
+    """Return the number of bytes from the first element of the tensor to the end of its last."""
     last = sum((d - 1) * s for d, s in zip(m.dims[1:], m.strides, strict=True))
     return last + m.dims[0] * ELEMENTS[m.element].bits // 8
 
 
 def tensor_of(m: TensorMap, rng: np.random.Generator) -> TensorMapArg:
-    """A map over random bytes."""
+    """Return a tensor map over an array of random bytes."""
     size = -(-tensor_bytes(m) // 16) * 16
     return TensorMapArg(m, elements(m.element, size, rng))
 
 
 def elements(element: str, size: int, rng: np.random.Generator) -> Array:
-    """So many bytes of random elements, with specials among them."""
+    """Return `size` bytes of random elements, including special values."""
     name = element if ELEMENTS[element].is_float and element != "tf32" else "b32"
     found = inputs_of(name, f"elements {rng.integers(1 << 32)}", size).view(np.uint8)
     return np.ascontiguousarray(found[:size])
 
 
 def load_body(m: TensorMap, at: Sequence[int]) -> str:
-    """Load one box and copy its bytes out."""
+    """Return a kernel body that loads one box and copies its bytes to global memory."""
     size = box_bytes(m)
     place = ", ".join(map(str, at))
     copy = (
@@ -105,7 +105,7 @@ def load_body(m: TensorMap, at: Sequence[int]) -> str:
 
 
 def store_body(m: TensorMap, at: Sequence[int], reduction: str = "") -> str:
-    """Copy bytes to a box and store it, or combine it with the tensor."""
+    """Return a kernel body that stores a box of given bytes, or reduces it into the tensor."""
     size, place = box_bytes(m), ", ".join(map(str, at))
     head = f"cp{'.reduce' * bool(reduction)}.async.bulk.tensor.{m.rank}d.global.shared::cta"
     return f"""{START.format(size=max(size, 16))}
@@ -117,13 +117,13 @@ def store_body(m: TensorMap, at: Sequence[int], reduction: str = "") -> str:
 
 
 def random_place(m: TensorMap, rng: np.random.Generator) -> tuple[int, ...]:
-    """Somewhere around the tensor, often half outside."""
+    """Return random box coordinates around the tensor, often half out of bounds."""
     at = (int(rng.integers(-b, d + 2)) for d, b in zip(m.dims, m.box, strict=True))
     return aligned(m, at)
 
 
 def aligned(m: TensorMap, at: Iterable[int]) -> tuple[int, ...]:
-    """Coordinates whose first one is a multiple of 16 bytes."""
+    """Round the innermost coordinate down to a multiple of 16 bytes."""
     first, *others = at
     unit = 128 // ELEMENTS[m.element].bits
     return first // unit * unit, *others
@@ -137,7 +137,7 @@ def _named(m: TensorMap, at: Sequence[int]) -> str:
 
 
 def box_cases() -> Iterator[Case]:
-    """Loads and stores of random boxes of every swizzle."""
+    """Yield loads and stores of random boxes for every swizzle."""
     for swizzle in SWIZZLE_NAMES:
         for number in range(PER_SWIZZLE):
             rng = rng_of(f"box {swizzle} {number}")
@@ -171,7 +171,7 @@ REDUCTIONS = {
 
 
 def reduction_cases() -> Iterator[Case]:
-    """Tensor copies that combine: each place with one element, so that no order matters."""
+    """Yield TMA reductions that update each address once, so that the order is irrelevant."""
     for reduction, names in REDUCTIONS.items():
         for element in names:
             rng = rng_of(f"reduce {reduction} {element}")
@@ -181,7 +181,7 @@ def reduction_cases() -> Iterator[Case]:
 
 
 def pixel_cases() -> Iterator[Case]:
-    """Columns of pixels (im2col)."""
+    """Yield im2col loads and stores."""
     for copy in COPIES:
         arguments = (
             TensorMapArg(copy.tensor_map(), copy.tensor()),

@@ -1,4 +1,4 @@
-"""Registers that warpgroups give to one another (setmaxnreg), and words packed with saturation."""
+"""Register reallocation among warpgroups (`setmaxnreg`), and saturating `cvt.pack`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ BUDGETS: Sequence[tuple[int, int, int]] = (
     *((3, 40, 232), (3, 24, 240), (3, 56, 224), (5, 40, 104), (2, 24, 256)),
     *((4, 32, 152),),
 )
-"""Warpgroups of a block, registers that the first keeps, and those that each other takes.
+"""Warpgroups per block, registers kept by the first, registers requested by each other.
 
-A block begins with 65536 over its threads, rounded down to 8, at most 248 (PTX ISA, setmaxnreg).
+A block begins with 65536 registers over its threads, rounded down to 8, at most 248 (PTX ISA,
+setmaxnreg).
 """
 
 TRADE = """
@@ -32,7 +33,7 @@ END: st.global.u32 [%b], %w; ret;
 
 
 def budget_cases() -> Iterator[Case]:
-    """Blocks whose first warpgroup gives what the others take."""
+    """Yield blocks whose first warpgroup releases the registers that the others request."""
     for groups, give, take in BUDGETS:
         threads = groups * GROUP
         a = rng_of(f"budget {groups} {give}").integers(0, 1 << 32, threads, dtype=np.uint32)
@@ -53,7 +54,7 @@ def budget_cases() -> Iterator[Case]:
 
 
 def packing_cases() -> Iterator[Case]:
-    """`cvt.pack` of two words, and of two behind the bits of a third."""
+    """Yield `cvt.pack` of two words, with and without a third operand for the high bits."""
     inputs = [inputs_of("b32", f"cvt.pack {n}") for n in range(3)]
     rows = [Row(f"cvt.pack.sat.{kind}16.s32 {{x}}, {{a}}, {{b}};", 32) for kind in "us"]
     for kind, bits in product("us", (8, 4, 2)):

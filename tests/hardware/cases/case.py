@@ -1,4 +1,4 @@
-"""One kernel that runs on the emulator and on a GPU, and what must be equal afterwards."""
+"""A kernel to run on the emulator and on a GPU, and how its outputs are compared."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HEADER = ".version {version}\n.target {target}\n.address_size 64\n"
 
 @dataclass(frozen=True)
 class Near:
-    """How far floats of a type may be apart: for their size, at least, and for their input's size.
+    """Tolerance for floats of a type: relative, absolute, and relative to the input.
 
-    `x2` types hold two of them.
+    `x2` types hold two floats.
     """
 
     type: str
@@ -28,7 +28,7 @@ class Near:
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, its arguments, and how it is launched."""
+    """A kernel, its arguments, and its launch configuration."""
 
     family: str
     name: str
@@ -38,20 +38,20 @@ class Case:
     block: Any = 32
     cluster: Any = None
     shared: int = 0
-    """Bytes of dynamic shared memory."""
+    """Dynamic shared memory in bytes."""
     target: str = "sm_90a"
-    """Of the text; on GPUs that run another target, only the emulator runs it."""
+    """Target of the PTX; on a GPU of another target only the emulator runs the case."""
     rows: Sequence[str] = ()
-    """What each row of the last argument is, if each is a check of its own."""
+    """Names of the rows of the last argument, if each row is a separate check."""
     wanted: Mapping[int, Array] = field(default_factory=dict[int, Array])
-    """By argument, what it holds afterwards where numpy knows."""
+    """Expected final contents by argument index, where numpy can compute them."""
     near: Sequence[Near] = ()
-    """How near the floats of each row must be; without it all is equal bit for bit."""
+    """Tolerance of each row; without it outputs must be bitwise equal."""
     allowed: Sequence[str] = ()
-    """Kinds of findings that the emulator may have: it does what is wrong as a GPU does."""
+    """Kinds of emulator findings that do not fail the case, for deliberately wrong kernels."""
 
     def __str__(self) -> str:
-        """Family and name."""
+        """Return family and name."""
         return f"{self.family}: {self.name}"
 
 
@@ -62,11 +62,11 @@ def kernel_text(
     target: str = "sm_90a",
     directives: str = "",
 ) -> str:
-    """A module with one kernel `k`, whose body this is; directives stand before it."""
+    """Return a module with one kernel `k` of the given body, preceded by the directives."""
     header = HEADER.format(version=version, target=target)
     return f"{header}.visible .entry k({parameters}) {directives}\n{{\n{body}\n}}\n"
 
 
 def pointers(names: Sequence[str]) -> str:
-    """The declarations of so many pointers."""
+    """Return the declarations of the named pointer parameters."""
     return ", ".join(f".param .u64 {name}" for name in names)

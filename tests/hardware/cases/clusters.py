@@ -1,4 +1,4 @@
-"""Clusters: multicast, memory of peers, and stores that complete a peer's barrier."""
+"""Clusters: multicast copies, distributed shared memory, and `st.async` on a peer's mbarrier."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ barrier.cluster.arrive; barrier.cluster.wait; ret;
 
 
 def cluster_cases() -> Iterator[Case]:
-    """Multicast to some of a cluster, and words sent around in it."""
+    """Yield multicasts to a subset of the cluster, and words passed around the cluster."""
     for size, (leader, mask) in product((2, 4), ((0, 3), (1, 3), (1, 1), (0, 2))):
         yield _multicast(size, leader, mask)
     for leader, mask in ((3, 0b1011), (2, 0b0101), (0, 0b1111), (0, 0b1000)):

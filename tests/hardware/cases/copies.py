@@ -1,4 +1,4 @@
-"""Asynchronous copies that are no tensors: of some bytes a thread, and of runs of bytes."""
+"""Asynchronous non-tensor copies: `cp.async` per thread and `cp.async.bulk`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hardware.cases.inputs import rng_of
 
 LANES = 32
 ROOM = 16
-"""Bytes of shared memory of a lane."""
+"""Shared-memory bytes per lane."""
 
 BY_LANES = f"""
 .reg .b32 %t, %s, %n, %v<4>; .reg .b64 %a, %b, %c, %o; .reg .pred %p;
@@ -37,11 +37,11 @@ FORMS = (
     *(("ca", 4), ("ca", 8), ("ca", 16), ("cg", 16)),
     *(("ca.shared.global.L2::128B", 16), ("cg.shared.global.L2::256B", 16)),
 )
-"""Cache operators with hints, and sizes."""
+"""Cache operators with L2 hints, and sizes in bytes."""
 
 
 def copy_cases() -> Iterator[Case]:
-    """Copies by lanes, whole, in part and not at all; runs of bytes to and from blocks."""
+    """Yield per-lane copies (full, partial, zero-filled) and bulk copies to and from blocks."""
     for (cache, size), (how, wait) in product(FORMS, WAITS.items()):
         spaces = "" if "shared" in cache else ".shared.global"
         head = f"cp.async.{cache}{spaces} [%s], [%a], {size}"
@@ -87,7 +87,7 @@ barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %i, %t;
 OUT: mad.lo.u32 %d, %i, 4, %s; mad.wide.u32 %o, %i, 4, %b; ld.shared.u32 %v, [%d];
 st.global.u32 [%o], %v; add.u32 %i, %i, 32; setp.lt.u32 %p1, %i, {words}; @%p1 bra OUT; ret;
 """
-"""Shared memory is filled, something is copied, and shared memory is written out."""
+"""Kernel template: initialise shared memory, copy, write shared memory to global memory."""
 
 EXPECT = "@%p0 bra SENT; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], {size};"
 WAIT = "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0; @!%p2 bra W;"
@@ -102,7 +102,7 @@ ROOM_OF_BLOCK = 2048
 
 
 def bulk_cases() -> Iterator[Case]:
-    """Runs of bytes: into a block, into some of a cluster, to a peer, and out."""
+    """Yield bulk copies into a block, to some blocks of a cluster, to a peer, to global memory."""
     for size in SIZES:
         body = f"{EXPECT} {LOAD} [%s+64], [%a+32], {{size}}, [bar]; SENT: {WAIT}"
         yield _bulk(f"in, {size} bytes", body.format(size=size), 1)
@@ -134,7 +134,7 @@ def _multicast(mask: int, size: int) -> str:
 
 
 def _bulk(name: str, body: str, blocks: int, element: str = "u8", family: str = "") -> Case:
-    """Shared memory of all blocks afterwards, and what the array holds."""
+    """Return a case whose output is the final shared memory of all blocks, and the array."""
     text = BULK.format(room=ROOM_OF_BLOCK, words=ROOM_OF_BLOCK // 4, body=body)
     a = elements(element, ROOM_OF_BLOCK, rng_of(f"bulk {name}"))
     out = np.zeros((blocks, ROOM_OF_BLOCK), np.uint8)
@@ -158,7 +158,7 @@ TO_SHARED = {
 
 
 def bulk_reduction_cases() -> Iterator[Case]:
-    """Runs of elements combined with memory: of the GPU, of a peer."""
+    """Yield bulk reductions into global memory and into a peer's shared memory."""
     for operation, types in TO_GLOBAL.items():
         for type_ in types:
             body = f"""
@@ -180,7 +180,7 @@ def bulk_reduction_cases() -> Iterator[Case]:
 
 
 def _reduced(name: str, body: str, type_: str) -> Case:
-    """The second argument begins with what is combined."""
+    """Return a bulk case whose output array starts with the elements to reduce."""
     element = type_.removeprefix("noftz.")
     element = element if element in ("f16", "bf16", "f32", "f64") else "u32"
     made = _bulk(name, body, 1, element, "bulk reductions")

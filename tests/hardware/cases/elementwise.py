@@ -1,4 +1,4 @@
-"""Instructions of one thread, in every form that the tables of the instruction set have.
+"""Single-thread instructions in every form of the instruction tables.
 
 Instructions with the same inputs share a kernel, which writes a row of 64-bit words for each.
 """
@@ -44,10 +44,10 @@ ERRORS: Mapping[tuple[str, str], tuple[float, float, float]] = {
     ("ex2", "bf16"): (2.0**-6, 0, 0),
     ("tanh", "bf16"): (2.0**-7, 0, 0),
 }
-"""By operation and type, how far an approximation may be from the nearest number.
+"""Error bounds of approximate instructions by operation and type.
 
-Relative, absolute, and for each unit of the input.  Source: PTX ISA 9.7.3 and 9.7.4, with room for
-the rounding of what the emulator gives.
+They are relative, absolute, and relative to the input. Source: PTX ISA 9.7.3 and 9.7.4, with
+headroom for the rounding of the emulator's result.
 """
 
 
@@ -64,11 +64,11 @@ class Row:
 
     text: str
     bits: int
-    """Of the result; 1 is a predicate."""
+    """Width of the result in bits; 1 for a predicate."""
 
 
 def rows_case(family: str, name: str, rows: Sequence[Row], inputs: Sequence[Array]) -> Case:
-    """A kernel of many instructions, all with these inputs (of one length)."""
+    """Return a kernel that runs many instructions on the same inputs (of one length)."""
     count = len(inputs[0])
     lines = [
         ".reg .b32 %t, %n; .reg .b64 %o, %p, %out; .reg .pred %xp;",
@@ -97,7 +97,7 @@ def rows_case(family: str, name: str, rows: Sequence[Row], inputs: Sequence[Arra
 
 
 def _widened(bits: int) -> Sequence[str]:
-    """The result as 64 bits."""
+    """Return code that extends the result to 64 bits."""
     if bits == 1:
         return ("selp.b64 %x64, 1, 0, %xp;",)
     if bits == 64:
@@ -110,7 +110,7 @@ def _widened(bits: int) -> Sequence[str]:
 
 
 def arithmetic_cases() -> Iterator[Case]:
-    """Every operation with every type, rounding and flag; approximations are cases of their own."""
+    """Yield every operation with every type, rounding and flag; approximations separately."""
     by_type: dict[str, list[Row]] = {}
     for name, forms in ARITHMETIC.items():
         for type_, form in forms.items():
@@ -138,11 +138,11 @@ OPERANDS: Mapping[str, int] = {
     **dict.fromkeys(("abs", "neg", "not", "popc", "clz", "brev", "sqrt", "rcp", "rsqrt"), 1),
     **dict.fromkeys(("ex2", "lg2", "sin", "cos", "tanh"), 1),
 }
-"""How many operands an operation has, if not two."""
+"""Operand count of each operation that does not take two."""
 
 
 FIELDS = "u8"
-"""The type of what bfe and bfi take as places and lengths: PTX gives no others a meaning."""
+"""Operand type of bfe and bfi for positions and lengths: PTX defines only values below 256."""
 
 
 def _arithmetic_input(kind: str, name: str) -> Array:
@@ -152,7 +152,7 @@ def _arithmetic_input(kind: str, name: str) -> Array:
 
 
 def _inputs_key(name: str, type_: str) -> str:
-    """The types of the inputs: those of an operation with fewer are the first ones."""
+    """Return the input types; operations with fewer operands use a prefix of the list."""
     if name == "bfi":
         return f"{type_} {type_} {FIELDS} {FIELDS}"
     if name == "bfe":
@@ -166,7 +166,7 @@ NOT_MEASURED = re.compile(
     r"rcp\.approx\.ftz\.f64|cvt\.\S*(bf16\.(bf16|f16|f64)|(f16|f64)\.bf16)$"
     r"|cvt\.r[mp]\.\S*f16\.f32|cvt\.\S*(rn|rz|rm|rp|ftz)\.f32\.bf16|cvt\.\S*bf16x2$"
 )
-"""Legal forms of which there is no recording."""
+"""Valid forms for which no recorded results exist."""
 
 
 def _is_measured(opcode: str) -> bool:
@@ -194,7 +194,7 @@ def _arithmetic(name: str, type_: str, form: Form) -> Iterator[tuple[str, int]]:
 
 
 def conversion_cases() -> Iterator[Case]:
-    """Every pair of types with every rounding, saturation and flag."""
+    """Yield every pair of types with every rounding, saturation and flag."""
     by_source: dict[str, list[Row]] = {}
     for (to, source), form in CONVERSIONS.items():
         for head in _heads(to, form):
@@ -236,7 +236,7 @@ def _heads(to: str, form: Conversion) -> Iterator[str]:
 
 
 def comparison_cases() -> Iterator[Case]:
-    """Every comparison of every type."""
+    """Yield every comparison of every type."""
     for type_, words in COMPARISONS.items():
         flushes = ("", ".ftz") if type_ in ("f16", "f32") else ("",)
         rows = [

@@ -1,4 +1,4 @@
-"""Inputs of instructions: specials, ties between two floats, numbers of like size, and anything."""
+"""Instruction inputs: special values, rounding ties, values of similar magnitude, random bits."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from hardware.cases.case import Array
 
 COUNT = 512
-"""Elements of an input."""
+"""Number of elements of an input."""
 
 FLOATS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 MANTISSA = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 NARROWER = (2, 3, 7, 10)
-"""Bits of the mantissas of e5m2, e4m3, bf16, and f16 or tf32."""
+"""Mantissa widths of e5m2, e4m3, bf16, and f16 or tf32."""
 
 
 def rng_of(name: str) -> np.random.Generator:
-    """Random numbers that depend on a name only."""
+    """Return a random generator seeded by a name alone."""
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
 def inputs_of(type_: str, name: str, count: int = COUNT) -> Array:
-    """Bits of a type (of `x2` types: two of them), as unsigned integers."""
+    """Return the bits of random values of a type as unsigned integers (`x2` types: pairs)."""
     rng = rng_of(f"{type_} {name}")
     if type_.endswith("x2"):
         one = type_.removesuffix("x2")
@@ -41,7 +41,7 @@ def inputs_of(type_: str, name: str, count: int = COUNT) -> Array:
 
 
 def _mixed(parts: Sequence[Array], rng: np.random.Generator, count: int) -> Array:
-    """All of the first part, and as much of the others as there is room for."""
+    """Shuffle the whole first part with elements of the others, `count` in total."""
     first, *others = parts
     rest = rng.permutation(np.concatenate(others))
     return rng.permutation(np.concatenate([first, rest])[:count])
@@ -87,7 +87,7 @@ def _float_parts(type_: str, rng: np.random.Generator, count: int) -> Sequence[A
 
 
 def _ties(words: Array, mantissa: int, keep: int, word: str) -> Array:
-    """Floats half way between two of fewer bits, or next to that."""
+    """Return floats at or one ulp beside the midpoint of two floats with `keep` mantissa bits."""
     unit = 1 << (mantissa - keep)
     cleared = words & np.dtype(word).type(~(unit - 1) & ((1 << 8 * words.dtype.itemsize) - 1))
     beside = np.array([unit // 2 - 1, unit // 2, unit // 2 + 1], np.uint64).astype(word)

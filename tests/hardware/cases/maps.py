@@ -1,4 +1,4 @@
-"""Bytes of tensor maps: those of the driver and of instructions, beside our encoder."""
+"""Tensor-map bytes of our encoder, compared with the driver and with `tensormap.replace`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ mov.b64 %m, T; cvta.param.u64 %m, %m; ld.param.u64 %b, [B];
 mul.wide.u32 %o, %t, 8; add.u64 %m, %m, %o; add.u64 %b, %b, %o; ld.u64 %v, [%m+8];
 st.global.u64 [%b], %v; ret;
 """
-"""Copies a map but for its address, which is where an array happens to be."""
+"""Kernel body that copies a map except for its address field, which varies between runs."""
 
 FIELDS = (
     ("global_address.global.b1024.b64 [%b], 0x123456789ab0;", "address"),
@@ -42,7 +42,7 @@ FIELDS = (
 
 
 def map_cases() -> Iterator[Case]:
-    """Random maps of both kinds, with every promotion; and one of which each field is replaced."""
+    """Yield random tiled and im2col maps with every L2 promotion, and one per replaced field."""
     promotions = [*L2_PROMOTIONS]
     number = 0
     for swizzle in SWIZZLE_NAMES:

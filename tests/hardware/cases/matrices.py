@@ -1,4 +1,4 @@
-"""Products of warps and warpgroups, and matrices moved between registers and shared memory."""
+"""Warp and warpgroup MMAs, and matrix moves between registers and shared memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TYPES = (
     *((d, a, b) for d in ("f16", "f32") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")),
     *(("s32", a, b) for a in ("s8", "u8") for b in ("s8", "u8")),
 )
-"""Types of D, A and B."""
+"""Element types of D, A and B."""
 
 
 def _case(family: str, name: str, kernel: MatrixKernel, **options: Any) -> Case:
@@ -40,7 +40,7 @@ def _case(family: str, name: str, kernel: MatrixKernel, **options: Any) -> Case:
 
 
 def matrix_cases() -> Iterator[Case]:
-    """`ldmatrix`, `stmatrix` and `mma`."""
+    """Yield cases of `ldmatrix`, `stmatrix` and `mma`."""
     for count, trans in product((1, 2, 4), ("", ".trans")):
         rng = rng_of(f"ldmatrix {count}{trans}")
         yield _case("ldmatrix, stmatrix", f"x{count}{trans}", moved_matrices(count, trans, rng))
@@ -50,7 +50,7 @@ def matrix_cases() -> Iterator[Case]:
 
 
 def descriptor_cases() -> Iterator[Case]:
-    """`wgmma` with every swizzle and majorness of both operands."""
+    """Yield `wgmma` cases of every swizzle and major mode of both operands."""
     for left, right, majors in product(MODES, MODES, MAJORS):
         name = f"{left} {majors[0]}, {right} {majors[1]}"
         types = ("f32", "bf16", "bf16")
@@ -59,7 +59,7 @@ def descriptor_cases() -> Iterator[Case]:
 
 
 def wgmma_cases() -> Iterator[Case]:
-    """`wgmma` of every type, with A in memory and in registers, and of many widths."""
+    """Yield `wgmma` cases of every type and many N, with A in shared memory and in registers."""
     for types, in_registers in product(TYPES, (False, True)):
         for mode in MODES:
             name = f"{'.'.join(types)} {mode}{' registers' * in_registers}"
@@ -78,7 +78,7 @@ def _wgmma(name: str, types: tuple[str, str, str], n: int, mode: str, **options:
 
 
 def printed_cases() -> Iterator[Case]:
-    """Whole products from tensor maps, as our compiler prints them."""
+    """Yield complete matrix products through tensor maps, as printed by the compiler."""
     for form in FORMS:
         a, b = operands(form, rng_of(str(form)))
         c = np.zeros((M, form.n), RESULTS[form.accumulator])

@@ -1,4 +1,4 @@
-"""All cases, family after family."""
+"""The list of all cases by family."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ FAMILIES: tuple[Callable[[], Iterator[Case]], ...] = (
     packing_cases,
     blackwell_cases,
 )
-"""What makes the cases, a function for each kind of kernel."""
+"""Generators of cases, one per kind of kernel."""
 
 
 def all_cases() -> list[Case]:
-    """Every case of every family."""
+    """Yield every case of every family."""
     return [case for family in FAMILIES for case in family()]

@@ -1,4 +1,4 @@
-"""Instructions of a warp: shuffles, votes, matches, reductions, election, and who takes part."""
+"""Warp instructions: shuffles, votes, matches, reductions, election, and active masks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hardware.cases.elementwise import Row, rows_case
 from hardware.cases.inputs import COUNT, inputs_of, rng_of
 
 SEGMENTS = (0, 24, 16, 28, 31, 5)
-"""Masks of lanes that stay within their segment: whole warps, pieces, and what is no piece."""
+"""Segment masks of `shfl`: whole warps, aligned segments, and masks that are no segment."""
 
 SOME = "0x0F0F3C01"
-"""Lanes of a warp, which alone execute an instruction."""
+"""Mask of the lanes that execute an instruction of a subset of the warp."""
 
 
 def warp_cases() -> Iterator[Case]:
-    """One kernel for each kind of instruction."""
+    """Yield one kernel per kind of instruction."""
     rng = rng_of("warps")
     values = inputs_of("b32", "shfl")
     lanes = rng.integers(0, 40, COUNT).astype(np.uint32)
@@ -68,7 +68,7 @@ def _reductions() -> Iterator[Row]:
 
 
 def _by_some(number: int, text: str) -> str:
-    """An instruction that some lanes execute; the result of the others is 7."""
+    """Return code by which the lanes of `SOME` execute an instruction; other lanes get 7."""
     return (
         f"mov.b32 {{x}}, 7; mov.u32 %s, %laneid; shr.b32 %s, {SOME}, %s; and.b32 %s, %s, 1;"
         f"setp.eq.u32 %xp, %s, 0; @%xp bra S{number}; {text} S{number}: bar.warp.sync -1;"
