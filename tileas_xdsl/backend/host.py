@@ -1,8 +1,8 @@
 """Host code: a module of the `llvm` dialect, compiled in process to a relocatable object.
 
-xDSL translates the dialect to LLVM, but for two things, which are done here: globals whose region
-computes their words, and calls of a function by its address.  A declaration that is marked
-`tileas.calls_first_argument` becomes a function that calls its first argument with the others.
+xDSL translates the dialect to LLVM, except for two things done here: globals whose region computes
+their 64-bit words, and indirect calls.  A declaration marked `tileas.calls_first_argument` becomes
+a function that calls its first argument with the others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NATIVE = "native"
 
 
 class HostCodeError(Exception):
-    """Host code cannot be compiled or loaded; the message says why."""
+    """Raised where host code cannot be compiled or loaded; the message gives the reason."""
 
 
 def llvmlite_module(name: str) -> Any:
@@ -73,7 +73,7 @@ def llvm_text(module: ModuleOp) -> str:
 
 
 def _initialise(made: Any, op: llvm.GlobalOp) -> None:
-    """Give a global its words; one that is defined here is not `external` to LLVM."""
+    """Set the initializer of a global; one defined here is not `external` to LLVM."""
     variable = made.get_global(op.sym_name.data)
     if op.body.blocks:
         variable.initializer = _evaluate(made, op)
@@ -84,7 +84,7 @@ def _initialise(made: Any, op: llvm.GlobalOp) -> None:
 
 
 def _evaluate(made: Any, op: llvm.GlobalOp) -> Any:
-    """The constant that the region of a global returns: an array of words."""
+    """Evaluate the region of a global to a constant array of 64-bit words."""
     ir = llvmlite_module("ir")
     word = ir.IntType(64)
     values: dict[SSAValue, Any] = {}

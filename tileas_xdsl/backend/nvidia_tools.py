@@ -12,7 +12,7 @@ INSTALL = "pip install 'tileas-xdsl[ptxas]'"
 
 
 class MissingToolError(Exception):
-    """A tool is not installed; the message says how to install it."""
+    """Raised where a tool is not installed; the message gives the way to install it."""
 
 
 def find_tool(name: str) -> Path | None:

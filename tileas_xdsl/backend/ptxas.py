@@ -50,7 +50,7 @@ _CHATTER = (
     "Compile time",
     "Ptx assembly aborted",
 )
-"""Lines of `ptxas -v` that say facts, or nothing new."""
+"""Lines of `ptxas -v` that are statistics or redundant, and are not reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class EntryFacts:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """Machine code, and what `ptxas` said of it."""
+    """Machine code, with the statistics and messages of `ptxas`."""
 
     cubin: bytes
     entries: Mapping[str, EntryFacts]
@@ -107,8 +107,8 @@ def assemble(
 ) -> Assembled:
     """Assemble PTX for a target; `name` is what messages call the text.
 
-    Raises `DiagnosticError` for what `ptxas` refuses and for what it makes slow (see above), at
-    the place that `.loc` lines give, else in the text; `MissingToolError` without `ptxas`.
+    Raises `DiagnosticError` for what `ptxas` rejects and for its performance warnings (see above),
+    at the source that `.loc` lines give, else in the text; `MissingToolError` without `ptxas`.
     """
     program = need_tool("ptxas")
     arch = get_target(target).name
@@ -131,7 +131,7 @@ def assemble(
 
 
 def log_messages(log: str, text: str, name: str = "kernel.ptx") -> tuple[Diagnostic, ...]:
-    """What a log of `ptxas` says about `text`, in order, without facts."""
+    """Return the messages in a log of `ptxas` about `text`, in order, without statistics."""
     places = _Places(text, name)
     found = (_MESSAGE.match(line) for line in log.splitlines())
     kept = [m for m in found if m and not any(chatter in m["text"] for chatter in _CHATTER)]

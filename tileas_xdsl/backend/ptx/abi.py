@@ -34,7 +34,7 @@ TENSOR_MAP = "tensor map"
 """How the names of parameters begin that are tensor maps; their number follows."""
 
 ARENA = "tma arena"
-"""The parameter that points to the places of the tensor maps that blocks make."""
+"""The parameter that points to the arena for tensor maps built on the device."""
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
@@ -106,7 +106,7 @@ class KernelAbi:
     device_maps: int
     """How many tensor maps each block makes, in 128 bytes of the arena each."""
     shared_map: str
-    """What lies where in shared memory, as text."""
+    """The shared-memory allocations, as text."""
 
     @staticmethod
     def of(kernel: func.FuncOp) -> KernelAbi:

@@ -20,10 +20,10 @@ from tileas_xdsl.dialects.target_attribute import module_target
 
 
 def ptx_text(module: ModuleOp, target: str | None = None, *, locations: bool = True) -> str:
-    """The PTX of a module for its target.
+    """Return the PTX text of a module for its target.
 
-    With `locations`, `.loc` lines say where instructions come from.  Raises `OpError` for
-    operations that are not of `ptx` or that the target does not have.
+    With `locations`, `.loc` lines give the source of instructions.  Raises `OpError` for operations
+    that are not of `ptx` or that the target does not have.
     """
     arch = module_target(module, target)
     files: dict[str, int] = {}

@@ -100,7 +100,7 @@ class EntryWriter:
         return f"{_PREFIXES[kind]}{index}"
 
     def label(self) -> str:
-        """A name for a place in the entry that no other place has."""
+        """Return a label that is unique in the entry."""
         self._labels += 1
         return f"$W{self._labels}"
 
@@ -186,7 +186,7 @@ class EntryWriter:
                 self.line(f"bra {self._jump_to(target)}")
 
     def _jump_to(self, target: Block) -> str:
-        """The label of a block, which somebody jumps to now."""
+        """Return the label of a block, marked as a jump target."""
         label = self._targets[target]
         self._jumps.add(label)
         return label

@@ -1,7 +1,7 @@
-"""Where values are live: which of them may have the same registers.
+"""Live ranges of values, by which they may share registers.
 
-Positions count twice per operation, so that a use can be said to end before the results of its
-operation are written (even) or after that (odd).  Arguments of a block are written at `-2`.
+Positions count twice per operation, so that a use can end before the results of its operation are
+written (even) or after that (odd).  Block arguments are written at `-2`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Range:
     last: dict[Block, int] = field(default_factory=dict[Block, int])
     """By block: the position of the last use there."""
     read_in_background: bool = False
-    """A product reads the registers after its issue, and no wait says until when."""
+    """Whether an asynchronous MMA reads the registers with no wait that bounds its reads."""
 
 
 class Liveness:

@@ -1,8 +1,8 @@
-"""Registers for values: values that flow into one another share them where they can.
+"""Register coalescing: values that flow into one another share registers where they can.
 
-An accumulator and the product that updates it, and an argument of a block and what is passed to
-it, want the same registers.  They get them unless both are needed at some place; then the printer
-writes moves.  Every other value has registers of its own: allocation is the work of ptxas.
+An accumulator and the MMA that updates it, and a block argument and the values passed to it, want
+the same registers.  They get them unless their live ranges interfere; then the printer writes
+moves.  Every other value has virtual registers of its own: ptxas allocates.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _passed(blocks: Sequence[Block]) -> Iterator[Pair]:
 
 
 class _Class:
-    """Values that share registers: no two interfere, so at most one is live at any place."""
+    """Values that share registers: no two interfere, so at most one is live at any position."""
 
     def __init__(self, found: Range) -> None:
         self.leader = found
@@ -81,10 +81,10 @@ class _Class:
         """Members by the block that writes them, in the order in which it does."""
 
     def takes(self, found: Range, liveness: Liveness) -> bool:
-        """Whether a value interferes with no member.
+        """Return whether a value interferes with no member.
 
-        In its own block only the members written before and after it matter: the ranges of the
-        others lie beyond those.
+        In its own block only the members written just before and after it matter: the ranges of the
+        others end before or begin after those.
         """
         for block, members in self.by_block.items():
             near = members

@@ -39,7 +39,7 @@ def whole(value: SSAValue) -> SSAValue | None:
 
 
 def readers(value: SSAValue) -> Iterator[tuple[Operation, int, bool]]:
-    """Who reads registers of `value`: the operation, the operand, and whether it is the whole."""
+    """Yield the readers of `value`: operation, operand index, and whether all of it is read."""
     pending = [value]
     while pending:
         current = pending.pop()

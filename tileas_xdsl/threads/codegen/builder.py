@@ -41,7 +41,7 @@ T = TypeVar("T", bound=Operation)
 
 @dataclass
 class ThreadBuilder:
-    """The state of lowering one agent: where code goes, what values are, who runs it."""
+    """The state of lowering one agent: insertion point, value mapping, agent and kernel plan."""
 
     plan: KernelPlan
     agent: Agent

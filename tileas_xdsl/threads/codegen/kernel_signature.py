@@ -124,7 +124,7 @@ def _strides(
     extents: Sequence[SSAValue | int],
     names: list[str],
 ) -> tuple[SSAValue | int, ...]:
-    """The strides of a row-major array, or those that its layout says."""
+    """Return the strides that the layout states, or those of a row-major array."""
     if isinstance(type_.layout, StridedLayoutAttr):
         return tuple(
             _add(block, IndexType(), names, f"stride {position} {axis}") if n is None else n

@@ -1,7 +1,7 @@
-"""What values of tiles become for a thread: registers, places in memory, or nothing at all.
+"""Lowered values: the registers, memory locations or scalars that a value of the IR becomes.
 
-Control flow carries the SSA values that a lowered value is made of (`parts`), and puts the value
-together again from those that come out (`of`).
+Control flow carries the SSA values that a lowered value consists of (`parts`), and rebuilds the
+value from the results (`of`).
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class SharedTile:
 
 @dataclass
 class PendingTile:
-    """A tile that was asked for: its place in shared memory is found when something touches it."""
+    """A shared-memory tile that is allocated at its first use."""
 
     layout: SharedLayout
     element: Attribute
@@ -161,7 +161,7 @@ class StageIndex:
 
 @dataclass(frozen=True)
 class StagedTile:
-    """One of the tiles of a stage: where it begins in the slot, and how it lies."""
+    """One tile of a pipeline stage: its byte offset in the stage, layout and element type."""
 
     offset: int
     layout: SharedLayout
@@ -212,23 +212,23 @@ class Ghost:
 
 @dataclass(frozen=True)
 class TensorTile:
-    """Sums in tensor memory, or columns of them."""
+    """An accumulator in tensor memory, or a range of its columns."""
 
     place: Place
     element: Attribute
     full: SSAValue
-    """Whether any product has been added; without one the sums are zero, and memory is not."""
+    """Whether an MMA has written the accumulator; if not it reads as zero."""
     shape: tuple[int, ...]
     column: SSAValue | int = 0
-    """The first column, counted from that of the place."""
+    """The first column, relative to the allocation."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:
-        """The flag: the sums stay where they are."""
+        """The flag `full`; the accumulator itself stays in tensor memory."""
         return (self.full,)
 
     def of(self, parts: Sequence[SSAValue]) -> TensorTile:
-        """The same sums with another flag."""
+        """Return the same accumulator with another flag `full`."""
         return replace(self, full=parts[0])
 
 
@@ -250,7 +250,7 @@ class DotToken:
 
 @dataclass(frozen=True)
 class LoadToken:
-    """A tile that was loaded; whoever uses its registers waits for them."""
+    """A tile being loaded; the first use of its registers waits for the load."""
 
     fragment: RegisterTile
 

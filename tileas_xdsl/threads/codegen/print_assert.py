@@ -1,8 +1,8 @@
-"""What a kernel says: text, which one thread of the agent prints, and assertions of all threads.
+"""Lowering of print (`vprintf` by one thread of the agent) and of assertions (by all threads).
 
-A tile is printed as cuTile does, its elements in nested brackets.  Its threads put it into shared
-memory, and one of them reads it there; up to 32 values are one call, so that other blocks do not
-print in between, longer tiles take a loop along each dimension.
+A tile is printed as cuTile does, its elements in nested brackets.  The threads store it to shared
+memory, and one of them reads it there.  Up to 32 values are one call, so that output of other CTAs
+does not come in between; a longer tile takes a loop along each dimension.
 """
 
 from __future__ import annotations

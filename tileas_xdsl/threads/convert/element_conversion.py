@@ -55,9 +55,10 @@ CARRIERS: Mapping[Attribute, Carrier] = {
 
 
 def unrolled_elements(e: ThreadBuilder, value: SSAValue, kind: Any, type_: Attribute) -> SSAValue:
-    """Convert a vector element by element, each extracted by itself.
+    """Convert a vector element by element, each extracted on its own.
 
-    Bytes that become `i1` take fewer instructions so than by `map_elements`, which unpacks words.
+    For bytes that become `i1` this takes fewer instructions than `map_elements`, which unpacks
+    32-bit registers.
     """
     parts = [e.insert(kind(element(e, value, k), type_)).result for k in range(length(value))]
     return joined(e, parts)

@@ -1,7 +1,7 @@
-"""Conversions of a tile between register layouts, by the plans of the layout library.
+"""Conversions of a tile between register layouts, by the plans of `layout.convert`.
 
-A plan renames registers of each thread, shuffles words between the lanes of a warp, or goes through
-a buffer in shared memory.  Shuffles, of 16-bit elements (two share a word):
+A plan renames registers of each thread, shuffles 32-bit words between the lanes of a warp, or goes
+through a buffer in shared memory.  Shuffles, of 16-bit elements (two per word):
 
     plan:     2 rounds; in each a lane packs the elements that some other lane reads from it
     emitted:  %w0 = make_fragment %r0, %r3              the offered word, by thread from a table
@@ -9,7 +9,7 @@ a buffer in shared memory.  Shuffles, of 16-bit elements (two share a word):
               %w1 = ...; %x1 = shfl.sync.idx %w1, %lane1
               %out = elements of %r*, %x0, %x1          which one, by thread: selects
 
-Elements of 64 bits are shuffled in two halves; `i1` and `index` travel as bytes and `i32`.
+Elements of 64 bits are shuffled in two halves; `i1` and `index` are carried as `i8` and `i32`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def plan_of(
     bits: int,
     kind: Kind | None = None,
 ) -> Plan:
-    """The plan of a conversion, of a kind if one is asked for."""
+    """Return the plan of a conversion, of the given kind if there is one."""
     return plan_conversion(source, target, bits, force=kind)
 
 
@@ -78,7 +78,7 @@ def converted(
     layout: RegisterLayout,
     kind: Kind | None = None,
 ) -> RegisterTile:
-    """A tile in the registers of another layout, by a plan of a kind if one is asked for."""
+    """Convert a tile to another register layout, by a plan of the given kind if there is one."""
     if tile.layout == layout:
         return tile
     if tile.element in CARRIERS:
@@ -120,7 +120,7 @@ def _renamed(e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan) -> list[P
 
 
 def _shuffled(e: ThreadBuilder, tile: RegisterTile, plan: ShufflePlan) -> list[Place | None]:
-    """Shuffle words between the lanes of a warp, one in each round of the plan."""
+    """Shuffle 32-bit words between the lanes of a warp, one per round of the plan."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
         file.places.pop(value, None)
@@ -148,7 +148,7 @@ def _offered_to_anybody(
 
 
 def _exchanged(e: ThreadBuilder, word: SSAValue, lane: SSAValue) -> SSAValue:
-    """The word of another lane: elements of 32 bits together, or one of 64 in two halves."""
+    """Return the word of another lane: one shuffle of 32 bits, or two for a 64-bit element."""
     kind = element_type(word)
     if bits_of(kind) > WORD_BITS:
         return e.insert(MakeFragmentOp([of_lane(e, element(e, word, 0), lane)])).result

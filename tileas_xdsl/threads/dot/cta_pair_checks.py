@@ -1,7 +1,7 @@
-"""What products of two blocks need of their operands, each of which is in two blocks.
+"""Checks of the operands of two-CTA MMAs (`cta_group::2`), each of which is split over a CTA pair.
 
-A block has all of its rows of A and half of the rows that B lies in; what else would read such a
-stage would find the other half missing.
+Each CTA has its rows of A and half of the rows of shared memory that B occupies; any other reader
+of such a stage would miss the half of the peer CTA.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Products element by element, where no instruction multiplies matrices of such elements or shapes.
+"""Matrix products by FMA, for element types or shapes that no MMA instruction supports.
 
-A thread has some rows of C, whose columns are next to one another in its registers; each element of
-A is multiplied with the columns of B that the thread has.  Sums of floats are f32 or f64.
+A thread owns some rows of C, whose columns are adjacent in its registers; each element of A is
+multiplied by the columns of B that the thread has.  Float accumulators are f32 or f64.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def _slice(e: ThreadBuilder, operand: Operand, k: int) -> SSAValue:
 def _spread(
     e: ThreadBuilder, left: SSAValue, right: SSAValue, tiling: Tiling
 ) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """For each element of K, the factors of all sums of a thread: batches, rows, columns.
+    """Yield the A and B operands of every FMA, by element of K, then batch, row and columns.
 
-    Registers of A and B are counted by K, then batch, then the rest.
+    Registers of A and B are ordered by K, then batch, then the rest.
     """
     rows, width = length(left) // tiling.step, length(right) // tiling.step
     height, columns = rows // tiling.batches, width // tiling.batches

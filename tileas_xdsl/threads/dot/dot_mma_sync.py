@@ -185,7 +185,7 @@ def _taken(
 def _together(
     e: ThreadBuilder, cells: _Cells, like: RegisterTile, sums: Mapping[Cell, SSAValue]
 ) -> RegisterTile:
-    """The sums of all instructions in the registers of C."""
+    """Assemble the accumulators of all instructions into the registers of C."""
     places: dict[int, Place] = {}
     for cell, part in sums.items():
         for position, register in enumerate(cells.sums(cell)):

@@ -57,9 +57,9 @@ TRANSPOSED_BITS = 16
 def delivered(
     e: ThreadBuilder, product: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
 ) -> RegisterTile | TensorTile:
-    """Wait for a product in registers; who reads tensor memory waits for it there.
+    """Wait for a wgmma result in registers; readers of tensor memory wait at the read instead.
 
-    `kept` are registers of A, which stay as they are until then.
+    `kept` are registers of A, which must stay unchanged until then.
     """
     if isinstance(product, TensorTile):
         return product

@@ -46,9 +46,9 @@ def mma_sync(
     shape: tuple[int, int, int],
     types: tuple[str, str],
 ) -> None:
-    """Add `A B` of one step of K to every accumulator, in place.
+    """Add `A B` of one MMA step along K to every accumulator, in place.
 
-    A is given by batch and row, B by batch and column; `types` are PTX's names of their elements.
+    `a` is indexed by batch and row, `b` by batch and column; `types` are the element types in PTX.
     """
     kind = MmaSm89Op if types[0] in FP8 else MmaSm80Op
     for (batch, row, column), start in accumulators.items():
@@ -84,10 +84,10 @@ def wgmma_group(
     *,
     from_zero: bool,
 ) -> None:
-    """Add `A B` to accumulators in place, as one group of `steps` times all instructions.
+    """Add `A B` to accumulators in place, as one wgmma group of `steps` instructions for each.
 
-    `accumulators` are row-major, `columns` of each row.  With `from_zero` the first step does not
-    read them (`scale-d = false`), so that they need no initialisation.
+    `accumulators` are row-major, `columns` per row.  With `from_zero` the first step does not read
+    them (`scale-d = false`), so that they need no initialisation.
     """
     e.insert(WgmmaFenceOp())
     for k in range(steps):

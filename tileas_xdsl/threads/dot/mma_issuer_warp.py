@@ -1,7 +1,7 @@
-"""Which warps issue products into tensor memory: one of the agent, or one another can spare.
+"""The warp that issues tcgen05.mma: one of the agent, or an otherwise idle warp.
 
-What an agent does is two things then: its products, by one warp, and all the rest, by its own
-warps.  Both run the loops around them, so that products go on while sums are read.
+With a separate issuer warp the agent runs twice: the MMAs on one warp and all else on its own
+warps.  Both run the enclosing loops, so that MMAs overlap with reads of the accumulator.
 """
 
 from __future__ import annotations

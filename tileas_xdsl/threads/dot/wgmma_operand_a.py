@@ -1,7 +1,7 @@
-"""A of a product by wgmma: descriptors of shared memory, or registers of the threads.
+"""Operand A of wgmma: shared-memory descriptors, or registers.
 
-A thread has A in registers where it would have accumulators of as many columns, if elements have
-16 bits (PTX ISA, wgmma register fragments): sums of one product become A of the next in place.
+For 16-bit elements the register fragment of A equals that of an accumulator with as many columns
+(PTX ISA, wgmma register fragments): the accumulator of one product becomes A of the next in place.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 REGISTER_BITS = 16
-"""Of the elements of A that lie in registers as accumulators do."""
+"""Element width (bits) for which A fragments in registers equal accumulator fragments."""
 
 INSTRUCTION_REGISTERS = 8
 """Elements of A that a thread gives to an instruction."""

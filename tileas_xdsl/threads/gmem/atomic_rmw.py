@@ -51,7 +51,7 @@ class Order:
 
     @staticmethod
     def of(semantic: MemSemanticAttr | None, scope: MemScopeAttr | None) -> Order:
-        """The order that attributes say: relaxed where they say nothing."""
+        """Return the memory order of the attributes; weak without them, scope `gpu` by default."""
         known = MemSemantic.WEAK if semantic is None else semantic.data
         if known is MemSemantic.WEAK:
             return Order(known, None)

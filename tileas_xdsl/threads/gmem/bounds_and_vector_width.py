@@ -35,7 +35,7 @@ Number = SSAValue | int
 
 
 def is_packed(element: Attribute) -> bool:
-    """Whether two elements lie in each byte of global memory, the first one in the low bits."""
+    """Return whether global memory packs two elements per byte, the first in the low bits."""
     return element_name(element) == FP4
 
 
@@ -115,8 +115,10 @@ class Window:
         return multiply(e, extend_to_i64(e, coordinate), self.strides[axis])
 
     def is_aligned(self, e: ThreadBuilder, count: int) -> bool | SSAValue:
-        """Whether aligned groups of so many elements of a row are in bounds or out as a whole,
-        and adjacent at aligned addresses: always, never, or where a value says so.
+        """Return whether aligned groups of `count` row elements allow one vector access each.
+
+        That is where each group is contiguous, aligned, and in or out of bounds as a whole: True,
+        False, or an `i1` computed at run time.
         """
         if self.view.strides[-1] != 1 or count == 1:
             return self.view.strides[-1] == 1

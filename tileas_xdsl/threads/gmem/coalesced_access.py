@@ -1,8 +1,8 @@
-"""Plain tiles between registers and memory: the threads' own loads and stores.
+"""Loads and stores of whole tiles between registers and memory, by the threads themselves.
 
-Accesses are as wide as a piece where a row is aligned and ends between pieces; where that is known
-only when the kernel runs, a branch that all threads take alike chooses between those and accesses
-of single elements.  What is out of bounds is not accessed.
+Accesses are as wide as a chunk where rows are aligned and end at chunk boundaries; where that is
+known only at run time, a uniform branch selects between vector and single-element accesses.
+Elements out of bounds are not accessed.
 """
 
 from __future__ import annotations
@@ -309,9 +309,10 @@ def store_window(
 
 
 def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
-    """A tile in registers, put into shared memory where all threads of the agent see it.
+    """Store a register tile to shared memory, visible to all threads of the agent.
 
-    Nobody reads a new tile before.  Where the program has the block meet next, the agent need not.
+    A newly allocated tile needs no barrier before (it has no readers yet), and none behind if the
+    program has a barrier of the block next.
     """
     found = e.get(target)
     is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)

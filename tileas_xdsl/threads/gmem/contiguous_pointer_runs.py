@@ -74,7 +74,7 @@ class Runs:
         return Runs(e, base, mask, type_, found, mine)
 
     def are_whole(self) -> SSAValue:
-        """Whether neighbours of each piece lie side by side, aligned, and are masked alike."""
+        """Return an `i1`: every chunk has contiguous, aligned addresses and one mask value."""
         whole: SSAValue | None = None
         for piece in self.pieces:
             whole = logical_and(self.e, whole, self._is_whole(piece))

@@ -1,4 +1,4 @@
-"""Sums as code: numbers of the thread, of few operations where tables allow it."""
+"""Code generation for affine expressions and per-thread tables, with few instructions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class Hints:
     shape: tuple[int, ...] = ()
 
     def combination(self, entries: Table, valid: Flags) -> Sequence[int] | None:
-        """Factors of the coordinates of the iteration, and a constant; None where nothing fits."""
+        """Fit the entries as an affine combination of the iteration coordinates; None if none fits.
+
+        The result is the coefficients, then the constant.
+        """
         linear = self.linear
         if linear is None or len(self.shape) < MOST_FLAT or not (linear[valid] >= 0).all():
             return None
@@ -60,7 +63,7 @@ NO_HINTS = Hints()
 
 @dataclass
 class AffineWriter:
-    """Sums as code, each part of them written once in a block."""
+    """Emit affine expressions; equal subexpressions are emitted once per block."""
 
     e: ThreadBuilder
     threads: int
@@ -76,9 +79,9 @@ class AffineWriter:
     def split(
         self, form: ThreadAffine, valid: Flags, hints: Hints = NO_HINTS
     ) -> tuple[SSAValue | None, int]:
-        """One step as an `index`, None for nothing, and a constant to add to it.
+        """Return the value for iteration 0 as `(index or None, constant)`, whose sum it is.
 
-        `valid` says which threads count: `(threads,)`.
+        `valid`, `(threads,)`, marks the threads for which it must be right.
         """
         total: SSAValue | None = None
         for value, factors in form.terms.items():

@@ -1,6 +1,6 @@
-"""Code for numbers that run time knows: the expressions of `layout.expr.expression` as operations.
+"""Code generation for expressions of `layout.expr.expression` that are evaluated at run time.
 
-The same code is made of `arith` and of `llvm`: a `Language` says what the operations are called.
+The same code is emitted in `arith` and in `llvm`: a `Language` maps operations to either.
 """
 
 from __future__ import annotations

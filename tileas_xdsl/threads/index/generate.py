@@ -1,8 +1,8 @@
-"""Tiles that are computed from positions: the body of a `generate` for what a thread has.
+"""Lowering of `generate`: tiles computed element-wise from coordinates, for one thread's elements.
 
-The body is written once for each block of registers: what is the same in all of them is a scalar,
-anything else a vector.  Elements of other tiles whose places are known are brought before, all at
-once; those at places found at run time come out of shared memory.
+The body is emitted once per block of registers: values uniform across the block are scalars, all
+others vectors.  Elements of other tiles at statically known coordinates are gathered in advance;
+those at run-time coordinates are read from shared memory.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ class Generation:
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """What values of the body are in it: scalars, or vectors of its registers."""
     taken: dict[Operation, Gathered] = field(default_factory=dict[Operation, Gathered])
-    """Elements whose places are known."""
+    """Elements extracted at statically known coordinates, by `extract` operation."""
     rooms: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
-    """Tiles that are read at any place."""
+    """Shared-memory copies of tiles that are read at run-time coordinates."""
     vectors: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )
-    """Vectors that several blocks have alike."""
+    """Vectors that several register blocks share."""
 
     @cached_property
     def held(self) -> Table:
@@ -194,7 +194,7 @@ class Generation:
         return self.values[value]
 
     def _made(self, value: SSAValue, table: Table) -> SSAValue:
-        """A known integer: of numbers of the thread, or else computed as the program says."""
+        """Emit an integer known by thread from its table, else as the program computes it."""
         e, held = self.e, self._slice(self.held) >= 0
         if value.type == i1:
             made = _flags(e, table != 0, held)
@@ -209,7 +209,7 @@ class Generation:
         return joined(e, columns)
 
     def _numbers(self, type_: Attribute, asked: Table, table: Table) -> SSAValue | None:
-        """Sums of one number of the thread and constants; None where it takes more."""
+        """Emit a per-thread value plus a constant per register; None where that does not do."""
         e, count = self.e, self.count
         valid = table.min() >= 0
         steps = table - table[:, :1]
@@ -357,7 +357,7 @@ def _all_hold(e: ThreadBuilder, guards: Sequence[tuple[SSAValue, bool]]) -> SSAV
 
 
 def _flags(e: ThreadBuilder, flags: Flags, held: Flags) -> SSAValue | None:
-    """Bits of registers that all threads have alike; None where they differ."""
+    """Emit per-register `i1` constants that are uniform across threads; None where they differ."""
     if (flags | ~held).all() or not (flags & held).any():
         return i1_constant(e, bool((flags & held).any()))
     bits: list[SSAValue] = []

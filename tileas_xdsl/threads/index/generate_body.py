@@ -1,8 +1,8 @@
-"""The body of a `generate` as steps without branches, and what is known of them beforehand.
+"""The body of a `generate` as straight-line code, and constant propagation over it.
 
-What an `scf.if` would do is done anyway and chosen between afterwards, as far as it has no effect.
-An integer is known that comes from positions and constants alone; where it says which element of a
-tile is taken, or which of two values is kept, that is decided when the program is compiled.
+Both branches of an `scf.if` are executed and selected afterwards, as far as they have no side
+effects.  Integers computed from coordinates and constants alone are known at compile time; where
+they index a tile or decide a select, the choice is made at compile time.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ _BY_CONSTANT: Mapping[str, Callable[[ThreadBuilder, SSAValue, int], SSAValue]] =
 
 
 def _flipped(e: ThreadBuilder, base: int, coefficients: Coefficients) -> tuple[SSAValue, int]:
-    """Bits of the thread moved to where they flip others; what nobody flips is left to add."""
+    """Emit the xor of coefficients that thread bits select; return it and the base to add."""
     flips = 0
     for coefficient in coefficients:
         flips |= coefficient
@@ -269,7 +269,7 @@ def _condition(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit]) ->
 
 
 def _fixed_bits(numbers: Table, threads: int) -> tuple[int, int]:
-    """The bits that are alike in all numbers, and what they are."""
+    """Return `(mask, value)` of the bits that are equal in all numbers."""
     ones, zeros = int(np.bitwise_and.reduce(numbers)), ~int(np.bitwise_or.reduce(numbers))
     every = (1 << (threads - 1).bit_length()) - 1
     return (ones | zeros) & every, ones & every

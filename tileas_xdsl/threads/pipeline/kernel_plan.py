@@ -55,7 +55,7 @@ class KernelPlan:
     hidden: list[str] = field(default_factory=list[str])
     """What the arguments are that the kernel gets while it is lowered."""
     arena: SSAValue | None = None
-    """The argument that points to places for the tensor maps that blocks make."""
+    """The argument that points to the arena for tensor maps built on the device."""
     device_maps: int = 0
     """How many maps each block makes."""
     waited: Sequence[Operation] = ()

@@ -1,4 +1,4 @@
-"""Who reads the stages of a pipeline: threads, or products into tensor memory."""
+"""Consumers of pipeline stages: threads, or tcgen05 MMAs that read shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tiles of a whole kernel say about the registers and the order of each of them."""
+"""Properties of all tiles of a kernel that decide their register layouts."""
 
 from __future__ import annotations
 

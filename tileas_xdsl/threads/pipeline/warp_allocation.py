@@ -78,9 +78,9 @@ def _budget(registers: int) -> int:
 
 
 def _check_budget(op: Operation, agents: Sequence[Agent], threads: int, entry: int) -> None:
-    """Who takes more gets it from others of the block: an H200 waits forever for what nobody gives.
+    """Check that `setmaxnreg` budgets fit the registers at entry: else an H200 waits forever.
 
-    Agents without a budget, or without whole warpgroups, keep what they begin with.
+    Agents without a budget, or without whole warpgroups, keep their entry count.
     """
     kept = [agent.registers if agent.groups and agent.registers else entry for agent in agents]
     wanted = sum(agent.threads * count for agent, count in zip(agents, kept, strict=True))

@@ -1,7 +1,7 @@
-"""Reductions of rows that lie as an instruction has left them: in some registers of some threads.
+"""Row reductions of MMA accumulators, in the registers where the instruction left them.
 
-Each thread combines what it has of a row, then lanes that share one exchange it, then warps do
-through shared memory.  All else goes the ways of `reductions`.
+Each thread combines its elements of a row, then the lanes that share the row exchange partial
+results by shuffles, then warps through shared memory.  All other tiles take `warp_reduce`.
 """
 
 from __future__ import annotations

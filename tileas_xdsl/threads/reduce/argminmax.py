@@ -1,7 +1,7 @@
-"""Reductions of rows of several tiles whose order is free, as places of extremes are.
+"""Reductions over rows of several tiles at once with a commutative combiner, such as argmax.
 
-Rows stay where they are: in each thread first, between the lanes of a warp by shuffles, and between
-warps that share rows through shared memory.
+Elements are combined in each thread first, then between lanes by shuffles, then through shared
+memory between the warps that share rows.
 """
 
 from __future__ import annotations

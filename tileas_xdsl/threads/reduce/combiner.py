@@ -53,7 +53,7 @@ class Combiner:
     element: Attribute
     wide: Attribute
     name: str
-    """The operation that combines: `arith.addf`, say."""
+    """The name of the combining operation, such as `arith.addf`."""
     make: Callable[[SSAValue, SSAValue], SSAValue]
 
     @staticmethod

@@ -144,6 +144,6 @@ def _compared(predicate: int, a: Array, b: Array) -> Array:
 
 
 def _is_same(one: Row, other: Row, used: Sequence[bool]) -> bool:
-    """Bit by bit, in the columns that somebody uses."""
+    """Return whether two rows are bitwise equal in the used columns."""
     pairs = zip(one, other, used, strict=True)
     return all(not use or np.array_equal(a.view(np.int64), b.view(np.int64)) for a, b, use in pairs)

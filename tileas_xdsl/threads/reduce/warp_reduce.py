@@ -1,8 +1,8 @@
-"""Reductions of tiles: in each thread first, between the lanes of a warp, then between warps.
+"""Tile reductions: within each thread, then between the lanes of a warp, then between warps.
 
 Floats narrower than f32 are combined as f32 and rounded once; integers narrower than 32 bits as
-i32, since a shuffle moves 32 bits.  This is the fast way of one tile, one operation in any order,
-and a dimension that lies well; all else goes the general way.
+i32, since a shuffle moves 32 bits.  This is the fast path for one tile, one operation that may be
+reordered, and a suitable layout along the dimension; all else takes the general path.
 """
 
 from __future__ import annotations

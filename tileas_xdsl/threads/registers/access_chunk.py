@@ -25,4 +25,4 @@ class Piece:
     line: int
     """Equal numbers are of one row and begin at one column."""
     exists: SSAValue | None = None
-    """Whether the thread has the piece, where not all threads that are asked have it."""
+    """Whether the thread owns the chunk, where some threads do not."""

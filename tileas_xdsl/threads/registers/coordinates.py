@@ -104,9 +104,9 @@ def _first_warps(e: ThreadBuilder, count: int) -> SSAValue:
 
 
 def is_first_holder(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
-    """Whether no thread before this one has the same elements; None where all differ.
+    """Return an `i1`: this thread is the first replica of its elements; None without replication.
 
-    Only of layouts with a closed form: the chunks of any other layout say it one by one.
+    Only for layouts with a closed form: chunks of other layouts carry the predicate themselves.
     """
     form = blocked(layout)
     if form is None:

@@ -37,9 +37,9 @@ WIDTHS = (1, 2, 4, 8, 16)
 
 
 def encoded_layout(e: ThreadBuilder, op: Operation, type_: Attribute) -> RegisterLayout | None:
-    """The registers that the type of a tile says; None where it says nothing.
+    """Return the register layout that the encoding of a tile type states; None without one.
 
-    Parts of a tile may keep the encoding of the whole, which says nothing about them.
+    A slice may keep the encoding of the whole tile, which does not apply to it.
     """
     tile = as_tile(type_)
     if tile is None:
@@ -85,9 +85,9 @@ def _without_repeats(layout: Layout, shape: tuple[int, ...]) -> Layout:
 def known_layout(
     layout: Layout, shape: tuple[int, ...], agent: Agent, plain: RegisterLayout | None
 ) -> RegisterLayout:
-    """A layout of registers that holds at least what an encoding says, where it says it.
+    """Return a register layout that agrees with an encoding wherever the encoding has elements.
 
-    Raises `LayoutError` where the encoding is none of such a tile in the threads of the agent.
+    Raises `LayoutError` where the encoding is not one of such a tile in the threads of the agent.
     """
     found = RegisterLayout(layout, shape, agent.threads)
     if not is_injective(layout):

@@ -34,7 +34,7 @@ Place: TypeAlias = tuple[SSAValue, int]
 
 @dataclass
 class RegisterFile:
-    """Elements by number, each somewhere in a vector; places that nobody set hold nothing."""
+    """Numbered elements, each a component of some vector value; unset entries are undefined."""
 
     e: ThreadBuilder
     element: Attribute
@@ -54,7 +54,7 @@ class RegisterFile:
         return per_word(width_of(self.element))
 
     def add(self, first: int, vector: SSAValue) -> None:
-        """Put the elements of a vector at places from one on."""
+        """Assign the components of a vector to entries from `first` on."""
         self.places.update({first + k: (vector, k) for k in range(length(vector))})
 
     def place(self, register: int) -> Place | None:
@@ -81,7 +81,7 @@ class RegisterFile:
             first += count
 
     def _neighbours(self, places: Sequence[Place | None]) -> int:
-        """How many places from the first one on are next to one another."""
+        """Return how many leading entries are adjacent components of one vector."""
         if places[0] is None:
             return 0
         vector, at = places[0]
@@ -122,7 +122,7 @@ class RegisterFile:
         return found[: sources.shape[1]]
 
     def _word(self, sources: Table) -> SSAValue | None:
-        """A register, from the places of its elements for each thread."""
+        """Emit one 32-bit register, from the source entries of its elements by thread."""
         per = self.per_word
         empty = sources < 0
         if empty.all():

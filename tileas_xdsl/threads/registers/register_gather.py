@@ -30,14 +30,14 @@ from tileas_xdsl.threads.registers.vector_values import element
 
 @dataclass
 class Gathered:
-    """Elements that were asked for, once each however often they are used."""
+    """Gathered elements, each once however often it is used."""
 
     file: RegisterFile
-    """In which the elements of `places` are, maybe as what they travel as."""
+    """Holds the elements of `places`, possibly as their carrier type."""
     element: Attribute
     places: Sequence[Place | None]
     column: Sequence[int]
-    """For each register that was asked for, the place that it is."""
+    """For each requested register, its index in `places`."""
 
     def is_one(self, first: int, count: int) -> bool:
         """Whether registers from one on are all the same one."""

@@ -79,9 +79,9 @@ def _moved(
 def common_layout(
     e: ThreadBuilder, op: Operation, type_: Attribute, found: Sequence[Lowered]
 ) -> RegisterLayout:
-    """The layout that tiles meet in which become one of a type: what its encoding says.
+    """Return the common layout of tiles that merge into one value: its encoding's, if any.
 
-    Without one that of accumulators, else what the first of them has.
+    Without an encoding that of an accumulator among them, else that of the first tile.
     """
     encoded = encoded_layout(e, op, type_)
     if encoded is not None:
@@ -94,7 +94,7 @@ def common_layout(
 
 
 def laid_out(e: ThreadBuilder, op: Operation, found: Lowered, type_: Attribute) -> Lowered:
-    """What a result of an operation has become, in the registers that its type says."""
+    """Convert a lowered result to the register layout of its type, if the type has one."""
     if not isinstance(found, RegisterTile):
         return found
     layout = encoded_layout(e, op, type_)

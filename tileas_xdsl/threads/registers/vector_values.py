@@ -121,7 +121,7 @@ def _are_words(values: Sequence[SSAValue]) -> bool:
 
 
 def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
-    """Elements of 8 bits shifted together into words, since no register is a byte."""
+    """Join 8-bit elements by packing them into 32-bit words: no register is one byte wide."""
     singles = [element(e, v, k) for v in values for k in range(length(v))]
     per_word = min(len(singles), 4)
     words = [
@@ -134,7 +134,7 @@ def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute
 
 
 def _word(e: ThreadBuilder, singles: Sequence[SSAValue]) -> SSAValue:
-    """Bytes in a word, the first one lowest."""
+    """Pack up to four bytes into an `i32`, the first one lowest."""
     word: SSAValue | None = None
     for position, single in enumerate(singles):
         bits = single
@@ -160,7 +160,7 @@ def strip(e: ThreadBuilder, part: SSAValue, first: int, count: int) -> SSAValue:
 
 
 def _cuts_words(part: SSAValue, first: int, count: int) -> bool:
-    """Whether elements of 8 bits are taken out of words."""
+    """Return whether a slice of 8-bit elements is not made of whole 32-bit words."""
     type_ = element_type(part)
     return type_ != i1 and bits_of(type_) == BYTE and bool(first % 4 or count % 4)
 

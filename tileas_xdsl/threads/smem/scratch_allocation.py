@@ -16,10 +16,11 @@ REUSE_THRESHOLD = 32 * 1024
 def allocate_scratch(
     e: ThreadBuilder, op: Operation, size: int, alignment: int, *, by_warp: bool = False
 ) -> int:
-    """Return the offset of a scratch buffer that no thread reads any more.
+    """Return the offset of a scratch buffer that no thread still reads.
 
-    Rooms of the operation that is being lowered stay its own.  With `by_warp`, only the warp reads
-    what it has written itself; such a room in a loop is not used again, as warps do not meet there.
+    Buffers of the operation being lowered are not reused.  With `by_warp` each warp reads only what
+    it wrote itself; in a loop such a buffer is not reused, as there is no barrier between the
+    warps.
     """
     owner, again = e.source or op, runs_again(op)
     mine = e.rooms.setdefault(e.agent.number, [])

@@ -1,4 +1,4 @@
-"""Tiles that threads exchange through shared memory, where they lie row-major."""
+"""Row-major scratch tiles through which threads exchange data in shared memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How tiles lie in shared memory where the program says it: by their types, else by their users.
+"""Layouts of tiles in shared memory as the program states them: by their types, or by their users.
 
-A type with an encoding decides.  Where it has none, the attribute `nv_tileas.layout` of a load, a
-store or a copy does, or the type of a view.  All that is said must be the same.
+The encoding of a type decides.  Without one it is the attribute `nv_tileas.layout` of a load, a
+store or a copy, or the type of a view.  All statements must agree.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from tileas_xdsl.threads.smem.smem_layout import (
 ATTRIBUTE = "nv_tileas.layout"
 
 Claim = tuple[Operation, MemoryLayout]
-"""Who says how a tile lies, and what."""
+"""An operation that states the layout of a tile, and the layout."""
 
 
 def layout_of_buffer(op: Operation, type_: Attribute, values: Sequence[SSAValue]) -> SharedLayout:
-    """How the tile lies that `op` makes, and that all of `values` are; by itself where nobody says.
+    """Return the layout of a new buffer that is all of `values`; a default if none is stated.
 
-    An error at the operation that says something else, or what shared memory cannot be here.
+    Raises an error at an operation that states another layout, or one not supported here.
     """
     shape, bits = shape_of(type_) or (), bits_of(element_of(type_))
     claims = [*_claims_of_type(op, type_)]
@@ -55,7 +55,7 @@ def layout_of_buffer(op: Operation, type_: Attribute, values: Sequence[SSAValue]
 
 
 def encoding_of(type_: Attribute) -> MemoryLayout | None:
-    """What a type says about a tile in shared memory."""
+    """Return the shared-memory layout that a type states, None without one."""
     tile = as_tile(type_)
     if tile is not None and isinstance(tile.encoding, SharedEncoding):
         return tile.encoding.data
@@ -71,7 +71,7 @@ def _claims_of_type(op: Operation, type_: Attribute) -> Iterator[Claim]:
 
 
 def _claims_of_users(value: SSAValue, shape: tuple[int, ...]) -> Iterator[Claim]:
-    """What the operations say that move the whole tile, through views of it."""
+    """Yield the layouts stated by operations that move the whole tile, also through views of it."""
     for use in value.uses:
         user = use.operation
         attribute = user.attributes.get(ATTRIBUTE)

@@ -1,7 +1,7 @@
-"""Where tiles lie in shared memory, and how: in panels as wide as a swizzle spans.
+"""Shared memory of a kernel: allocation, and tiles in panels as wide as the swizzle span.
 
-TMA fills a panel with one box, and the descriptors of wgmma walk through panels; the layout library
-says whether a tile is canonical and where each instruction along K begins.
+TMA fills a panel with one box, and wgmma descriptors walk the panels; the layout library decides
+whether a tile is canonical, and at which offset each instruction along K begins.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class SharedLayout:
 
     @property
     def is_by_row(self) -> bool:
-        """Whether the number of a row says how the swizzle permutes it, in all panels alike."""
+        """Whether the swizzle is a function of the row index alone, the same in all panels."""
         if self.swizzle == "none":
             return True
         repeats = 8 * self.swizzle_span
@@ -119,7 +119,7 @@ class SharedLayout:
         raise op_error(op, f"the tensor core cannot read its operand: {found.reason}")
 
     def describe(self) -> str:
-        """The layout as words."""
+        """Return the layout as text for messages."""
         shape = "x".join(map(str, self.shape))
         return f"{shape}, {self.bits} bits, {self.panels} panels of {self.panel}, {self.swizzle}"
 
@@ -128,7 +128,7 @@ class SharedLayout:
 def _canonical(
     shared: SharedLayout, rows: int, target_name: str, transposed: bool
 ) -> CanonicalLayout | Mismatch:
-    """What the layout library says, asked once for each tile, swizzle and operand."""
+    """Match the layout of an operand with the canonical layouts of the target (cached)."""
     layout = shared.operand(rows, transposed=transposed)
     major, target = "mn" if transposed else "k", get_target(target_name)
     return match_canonical(layout, BYTE_SWIZZLES[shared.swizzle], shared.bits, major, target)
@@ -176,7 +176,7 @@ class Allocation:
 
 @dataclass
 class SharedMap:
-    """What lies where in the shared memory of a block."""
+    """The shared-memory allocations of a block."""
 
     target: Target
     parts: list[Allocation] = field(default_factory=list[Allocation])

@@ -1,7 +1,7 @@
-"""Tiles between registers and shared memory where tables say who moves what to which address.
+"""Copies between registers and shared memory by per-thread tables of offsets.
 
 The layout library finds the widest accesses, or ldmatrix and stmatrix; the code computes the
-address of each of them from the number of the thread.
+address of each access from the thread id.
 """
 
 from __future__ import annotations

@@ -121,9 +121,9 @@ def load_by(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> Lowered:
 
 
 def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
-    """One thread announces the bytes and issues the copies; whoever reads waits for the parity.
+    """Issue the copies from one thread after `expect_tx`; readers wait for the parity.
 
-    All threads have read what the round before has loaded, and stored what is loaded now.
+    All threads have finished reading the previous iteration's tile, and storing what is loaded now.
     """
     _check_waited(op)
     _check_readers(op)
@@ -209,7 +209,7 @@ def _check_waited(op: BulkLoad) -> None:
 
 
 def _check_readers(op: BulkLoad) -> None:
-    """What reads the tile later than it is told to is done before the next round loads it."""
+    """Check that all late reads of a tile finish before the next iteration loads it."""
     if not runs_again(op):
         return
     pending = [op.destination]

@@ -135,4 +135,4 @@ def wait_for_store(e: ThreadBuilder, token: StoreToken) -> None:
 
 
 UNSIGNED_REDUCTIONS: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}
-"""The instruction has one minimum; that numbers have no sign is said by the tensor map."""
+"""Unsigned reductions as spelled in PTX: signedness comes from the tensor map's element type."""

@@ -1,7 +1,8 @@
-"""Descriptors that the device makes: of windows whose place only it knows.
+"""TMA descriptors built on the device, for views whose address is known only there.
 
-The host encodes a template, of the array as it is; each block puts in the address, the extents and
-the strides of its window, in its own place in global memory, and acquires the map.
+The host encodes a template of the whole array; each CTA replaces address, extents and strides by
+those of its view in its own slot of global memory, and acquires the map
+(`tensormap.replace`, `fence.proxy.tensormap`).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
 
 ARENA = "tma arena"
-"""The name of the parameter that points to a place for the maps of each block."""
+"""The name of the parameter that points to the arena of device-built maps."""
 
 
 def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
@@ -112,7 +113,7 @@ def _wide(e: ThreadBuilder, number: SSAValue | int) -> SSAValue:
 
 
 def _own_place(e: ThreadBuilder) -> SSAValue:
-    """The place of this block in the arena: those of one map lie by the number of the block."""
+    """Return the address of this CTA's slot in the arena, which is ordered by map, then CTA."""
     plan = e.plan
     if plan.arena is None:
         plan.arena = add_hidden_argument(e, ARENA, PtrType(i8, "gmem", SIZE))

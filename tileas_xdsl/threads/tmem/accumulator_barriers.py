@@ -63,7 +63,7 @@ from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
 def copies_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
-    """Two for sums that other warps read while the next ones are added up, if columns are left."""
+    """Return the copies of each accumulator: two for overlapped reads if columns suffice."""
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
     wanted = [(one, _wanted_copies(e, one, beside)) for one in sums.places]
     if sum(copies * one.shape[1] for one, copies in wanted) <= room:
@@ -84,7 +84,7 @@ def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
 
 
 def ring_of(e: ThreadBuilder, sums: Sums, copies: int, number: int) -> AccumulatorRing:
-    """The barriers of sums; one thread initialises them before anybody goes on."""
+    """Allocate the mbarriers of an accumulator; one thread initialises them before a barrier."""
     agent = e.plan.agent_around(sums.opens)
     _check(e, sums)
     full, empty = (
@@ -135,7 +135,7 @@ def reserve_product_barriers(e: ThreadBuilder, products: Sequence[Operation]) ->
 
 
 def await_product(e: ThreadBuilder, op: Operation) -> None:
-    """All threads wait for a product whose operands are written again before its sums are read."""
+    """Wait for an MMA whose operands are overwritten before its accumulator is read."""
     if op in e.plan.waited:
         commit(e, own_barrier(e, op))
         await_phase(e, op)
@@ -172,7 +172,7 @@ def _is_inside(inner: Operation, op: Operation) -> bool:
 
 
 def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
-    """Sums of nothing that become `value`: products wait until the last ones were read."""
+    """Begin a zero accumulator `value`: MMAs wait until the previous one has been read."""
     assert e.tensor is not None
     if not _is_zero(tile.constant):
         raise op_error(op, "begins sums in tensor memory with something else than zeros")
@@ -205,7 +205,7 @@ def _barrier(
 
 
 def before(e: ThreadBuilder, op: Operation) -> None:
-    """What comes before an operation: the first one that reads sums finds all products there."""
+    """Wait for the MMAs of an accumulator if `op` is the first that reads it."""
     for ring, index in e.accumulator_stages.items():
         if ring.sums.ready_at is not op:
             continue
@@ -221,7 +221,7 @@ def before(e: ThreadBuilder, op: Operation) -> None:
 
 
 def after(e: ThreadBuilder, op: Operation) -> None:
-    """What comes after an operation: when the last one has read sums, others may begin."""
+    """Release an accumulator if `op` is the last that reads it."""
     for ring, index in list(e.accumulator_stages.items()):
         if ring.sums.closes_at is not op:
             continue

@@ -1,4 +1,4 @@
-"""Tensor memory of a kernel: who has which columns, and how threads move tiles there and back."""
+"""Tensor-memory allocation of a kernel: the columns of each accumulator and of scales."""
 
 from __future__ import annotations
 

@@ -96,9 +96,9 @@ def _moves(
 
 
 def clear_unless_full(e: ThreadBuilder, tile: TensorTile) -> None:
-    """Sums to which nothing was added are zero: this warp writes that to the lanes it reads.
+    """Zero an accumulator that no MMA has written: this warp clears the lanes it reads.
 
-    Where several warps have the same lanes each clears a part of the columns, and all wait.
+    Where several warps share lanes each clears a part of the columns, and all synchronise.
     """
     if isinstance(tile.full.owner, arith.ConstantOp):
         return

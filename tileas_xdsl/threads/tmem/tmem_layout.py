@@ -43,6 +43,6 @@ class TensorMemory:
     columns: int
     sums: Sequence[Place]
     of_value: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
-    """Places of sums by all values that they are, others by the tile that was asked for."""
+    """The location of each accumulator value; of other tiles, by the allocated tile."""
     scales: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """The first column of the scales of each block-scaled product."""

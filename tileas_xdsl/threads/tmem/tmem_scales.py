@@ -43,7 +43,7 @@ class Scales:
 
 
 def scales_of(op: BlockScaledMmaOp) -> tuple[ScaleTile, ScaleTile]:
-    """How the scales of A and of B lie; an error where one is not in whole atoms."""
+    """Return the layouts of the scales of A and B; an error where one is not in whole atoms."""
     found: list[ScaleTile] = []
     for name, value in zip(SCALES, op.operands[FIRST_SCALE:], strict=True):
         tile = scale_tile(value.type)
@@ -63,7 +63,7 @@ def columns_of_scales(op: BlockScaledMmaOp) -> int:
 
 
 def view_of_scales(e: ThreadBuilder, op: ViewOp) -> SharedTile:
-    """Scales are where their atoms are; their type tells the product."""
+    """Return the tile of the scale atoms; their type selects the MMA operand."""
     source = shared_tile(e, op.source)
     tile = scale_tile(op.result.type)
     assert tile is not None

@@ -63,7 +63,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
 
 
 def _check_shared(plan: KernelPlan) -> None:
-    """The launch may ask for as much shared memory as the kernel needs."""
+    """Check that the kernel may request the dynamic shared memory that it needs."""
     allowed = plan.kernel.attributes.get(EXTENDED_SMEM)
     extended = not isinstance(allowed, IntegerAttr) or allowed.value.data != 0
     if not extended and plan.shared.bytes > DEFAULT_SHARED_BYTES:

@@ -40,7 +40,7 @@ BYTE = 8
 
 
 def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
-    """Registers, which hold zeros until somebody writes them."""
+    """Allocate the registers of a fragment; elements never written read as zero."""
     if op.layout is None:
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
@@ -72,7 +72,7 @@ def alloc_local(state: State, op: AllocLocalOp) -> None:
 
 
 def alloc_shared(state: State, op: AllocSharedOp) -> None:
-    """A part of shared memory, row-major where no layout says otherwise."""
+    """Allocate a buffer in shared memory, row-major unless it has a layout."""
     shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
     kept = storage_type(element)
     size = bits_of(kept) // BYTE
@@ -125,7 +125,7 @@ def alias(state: State, op: ReshapeOp | ViewOp) -> None:
 def _of_row_major(
     place: SharedPlace, shape: tuple[int, ...], element: Attribute
 ) -> AnyLayout | None:
-    """The layout of a view of elements that lie row-major, perhaps under a swizzle; else None."""
+    """Return the layout of a view of row-major (perhaps swizzled) elements; else None."""
     layout, swizzle = place.layout, None
     if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle):
         if layout.offset:

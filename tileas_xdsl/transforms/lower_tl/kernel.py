@@ -1,4 +1,4 @@
-"""A block program as a whole: its arguments, its block numbers, the function that threads run."""
+"""Lowering of a whole `tl` kernel: its arguments, CTA ids, and the function that threads run."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
 
 
 def _take_arguments(state: State, function: func.FuncOp) -> None:
-    """Arrays are places, scalars values."""
+    """Map the arguments of the kernel: arrays to global memory, scalars to values."""
     for argument in function.body.block.args:
         match found := state.e.values[argument]:
             case GlobalView():

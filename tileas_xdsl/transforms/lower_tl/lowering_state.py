@@ -30,7 +30,7 @@ Handler: TypeAlias = "Callable[[State, Any], None]"
 
 @dataclass
 class State:
-    """One block program on its way to threads."""
+    """The state of lowering one `tl` kernel to thread-level IR."""
 
     e: ThreadBuilder
     target: Target

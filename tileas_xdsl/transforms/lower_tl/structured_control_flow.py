@@ -1,6 +1,6 @@
-"""Control flow of the block: loops and conditions that all threads take alike.
+"""Structured control flow that is uniform across the block: loops and branches.
 
-Registers of fragments that a region writes are carried through it.
+Registers of fragments that a region writes are carried as loop or branch results.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def counted(state: State, op: scf.ForOp) -> None:
 
 
 def branch(state: State, op: scf.IfOp) -> None:
-    """A condition that all threads find alike."""
+    """Lower an `scf.if` whose condition is uniform across the block."""
     e, condition = state.e, state.scalar(op.cond)
     storages = [s for s in written_in(op) if s in state.registers]
     before = {storage: state.registers[storage] for storage in storages}

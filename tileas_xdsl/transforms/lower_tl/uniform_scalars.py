@@ -1,4 +1,4 @@
-"""Scalars of the block: what all threads compute alike, and loads that all of them do."""
+"""Scalar operations that are uniform across the block, and loads that all threads execute."""
 
 from __future__ import annotations
 

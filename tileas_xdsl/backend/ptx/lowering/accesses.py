@@ -54,7 +54,7 @@ class Access:
 
 
 def access(low: Lowering, form: Form, op: cute.LoadOp | cute.StoreOp) -> Access:
-    """The widest access that the alignment of its place allows."""
+    """Return the widest access that the alignment of the address allows."""
     alignment = cute.access_alignment(op)
     single = max(form.bits, 8) * form.per_register // 8
     unit = min(single, alignment)

@@ -47,17 +47,17 @@ def _add(op: cute.PtrAddOp, low: Lowering) -> None:
 
 
 def near(low: Lowering, place: Place) -> Place:
-    """A place whose distance from its base fits into an instruction."""
+    """Return an equal address whose offset fits the immediate field of an instruction."""
     if -NEAR < place.offset < NEAR:
         return place
     return Place(low.at(place))
 
 
 def linear(value: SSAValue, *, wraps: bool) -> tuple[SSAValue | None, int, int]:
-    """`(v, scale, constant)` so that `value == v * scale + constant`; v is None for a constant.
+    """Return `(v, scale, constant)` with `value == v * scale + constant`; v is None for a constant.
 
-    Sums and products are taken apart only where that is no difference: if the address wraps around
-    as they do (it is as narrow), or if they never overflow.
+    Sums and products are decomposed only where that is exact: if the address wraps around as they
+    do (same width), or if they never overflow.
     """
     if (constant := constant_integer(value)) is not None:
         return None, 1, constant

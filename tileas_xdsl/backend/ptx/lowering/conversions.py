@@ -41,7 +41,7 @@ def _truncate_float(op: arith.TruncFOp, low: Lowering) -> None:
 
 
 def _to_odd(low: Lowering, value: SSAValue, type_: str, back: str) -> SSAValue:
-    """A wide number as f32, the last bit set where it is inexact: rounding that again rounds once.
+    """Round a wide number to f32 to odd, so that rounding the result again rounds once.
 
     Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
     using rounding to odd".

@@ -1,4 +1,4 @@
-"""Counts of bits, absolute values, and the sums and products of twice the width."""
+"""Bit counts, absolute values, and wide sums and products (high halves)."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _rounding(rule: FloatRule, mode: FloatMode) -> str | None:
 
 
 def _flushes(op: Operation, mode: FloatMode) -> bool:
-    """Sums, products and extremes flush only where that is said."""
+    """Return whether subnormals are flushed to zero: in `ftz` mode, if the op says `ftz`."""
     return mode.ftz and "nv_tileas.ftz" in op.attributes
 
 

@@ -101,7 +101,7 @@ def _broadcast(op: vector.BroadcastOp, low: Lowering) -> None:
 
 
 def _repeated(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """One element in all places of a register."""
+    """Replicate one element across a 32-bit register."""
     if form.bits == 16:
         return low.emit(ptx.JoinOp(low.emit(ptx.PackOp([value, value])), "b32"))
     low_byte = low.emit(ptx.AndOp(value, low.constant(0xFF, "b16"), "b16"))

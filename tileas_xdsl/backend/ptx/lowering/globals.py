@@ -22,7 +22,7 @@ WIDE: Mapping[type[Attribute], type] = {Float32Type: np.float32, Float64Type: np
 
 
 def lower_global(op: GlobalOp) -> ptx.GlobalOp:
-    """The same memory; truth values are bytes."""
+    """Lower a constant global to PTX; `i1` elements are stored as bytes."""
     name, type_ = op.sym_name.data, op.value.get_element_type()
     if not is_name(name):
         raise op_error(op, f"is called '{name}', which is no name in PTX")

@@ -117,7 +117,7 @@ def shared_memory() -> ptx.SharedOp:
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """What a kernel says of its launch."""
+    """Launch attributes of a kernel."""
 
     threads: tuple[int, ...]
     cluster: tuple[int, ...] | None

@@ -24,10 +24,10 @@ Handler = Callable[[Any, "Lowering"], None]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address, or the address in a descriptor: a register and a constant distance from it.
+    """An address (or a matrix descriptor): a base register and a constant offset.
 
-    `root` and `terms` say how the register was made: `base = root + sum(value * scale)`, with
-    values of the IR.  Distances count bytes, those of a descriptor 16 bytes.
+    `root` and `terms` record how the register was computed: `base = root + sum(value * scale)`,
+    with values of the IR.  Offsets are in bytes, those of a descriptor in units of 16 bytes.
     """
 
     base: SSAValue
@@ -77,7 +77,7 @@ class Lowering:
     location: LocationAttr = UNKNOWN_LOC
     loop: Loop | None = None
     begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
-    """By product behind a fence: the registers that its sums begin in, moved before the fence."""
+    """By wgmma behind a fence: its initial accumulator registers, moved before the fence."""
     declared: dict[str, ptx.FunctionOp | ptx.GlobalOp] = field(
         default_factory=dict[str, "ptx.FunctionOp | ptx.GlobalOp"]
     )
@@ -152,7 +152,7 @@ class Lowering:
         return found
 
     def define(self, value: SSAValue, registers: SSAValue) -> None:
-        """Say which registers a value became."""
+        """Record the registers that a value is lowered to."""
         self.values[value] = registers
 
     def form(self, value: SSAValue) -> Form:
@@ -192,7 +192,7 @@ class Lowering:
         return self.once(key, lambda: ptx.ConstOp(value, kind, count))
 
     def once(self, key: tuple[object, ...], make: Callable[[], PtxOp]) -> SSAValue:
-        """What `make` gives, made once in front of the entry, where every place sees it."""
+        """Return the value of `make`, emitted once in the entry block to dominate all uses."""
         found = self._derived.get(key)
         if found is None:
             op = make()

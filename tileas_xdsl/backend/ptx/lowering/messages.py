@@ -1,7 +1,7 @@
-"""What a kernel says: text by `vprintf`, assertions by `__assertfail`, as nvcc has them.
+"""Lowering of print to `vprintf` and of assertions to `__assertfail`, as nvcc does.
 
-Source: CUDA programming guide, PTX compiler driver, system calls: values lie in memory of the
-thread's own, each aligned to its size.
+Source: CUDA programming guide, PTX compiler driver, system calls: arguments are passed in local
+memory, each aligned to its size.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _values(op: cute.PrintTextOp, low: Lowering) -> SSAValue:
 
 
 def _assert(op: cf.AssertOp, low: Lowering) -> None:
-    """Threads that fail say where the program is, and end the grid."""
+    """Lower an assertion: threads that fail report the source location and trap the grid."""
     fails, goes_on = block_of(), block_of()
     low.act(ptx.CondBraOp(low.value(op.arg), goes_on, (), fails, ()))
     low.enter(fails)

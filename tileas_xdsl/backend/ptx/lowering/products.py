@@ -1,4 +1,4 @@
-"""wgmma: descriptors made once outside of loops, products in place."""
+"""wgmma: descriptors hoisted out of loops, accumulators updated in place."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _is_odd(low: Lowering, value: SSAValue, scale: int) -> bool:
 
 
 def _terms(place: Place) -> tuple[list[tuple[SSAValue, int]], int]:
-    """What is added to the start of a place: values with their scales, and a constant."""
+    """Return the terms added to the root of an address: scaled values, and a constant."""
     terms: list[tuple[SSAValue, int]] = []
     distance = place.offset
     for value, scale in place.terms:
@@ -130,7 +130,7 @@ def always(low: Lowering) -> SSAValue:
 
 
 def _fence(op: nvgpu.WgmmaFenceOp, low: Lowering) -> None:
-    """What sums begin with is moved to registers of their own before the fence, not behind it."""
+    """Lower a wgmma fence; initial accumulators are moved to their registers before it."""
     _needs_wgmma(low)
     for product in _beginning(op, low):
         move = ptx.MovOp(low.value(product.c))
@@ -152,9 +152,9 @@ def _beginning(fence: nvgpu.WgmmaFenceOp, low: Lowering) -> Iterator[nvgpu.MmaSm
 
 
 def _may_become(product: nvgpu.MmaSm90Op, low: Lowering) -> bool:
-    """Whether the sums of a product may have the registers of what it adds to.
+    """Return whether an MMA may accumulate in place, in the registers of its C operand.
 
-    Not if those are constants, are put together from others, or have other users.
+    Not if those are constants, are assembled from others, or have other users.
     """
     sums, registers = product.c, low.value(product.c)
     if isinstance(registers.owner, ptx.UndefOp):

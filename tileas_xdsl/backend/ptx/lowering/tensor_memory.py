@@ -141,7 +141,7 @@ def _commit(op: nvgpu.UmmaCommitOp, low: Lowering) -> None:
 
 
 EVEN_BLOCK = 0xFEFFFFFF
-"""The bits of an address in the shared window of a cluster that are alike in both of two blocks."""
+"""Mask of the shared::cluster address bits that are equal in both CTAs of a pair."""
 
 
 def _pair_load(op: nvgpu.PairTmaLoadOp, low: Lowering) -> None:

@@ -1,4 +1,4 @@
-"""Who a thread is, roles, shuffles and matrices of a warp."""
+"""Thread ids, warp roles, shuffles and warp matrix accesses."""
 
 from __future__ import annotations
 

@@ -67,9 +67,9 @@ def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> Reg
 
 
 def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
-    """A tile whose rows are the columns of B, scales in atoms, or a view of any other kind.
+    """Lower a view of an MMA operand: the transposed B, scales in atoms, or any other view.
 
-    The tile stays as it is: its type tells the product, and nothing else may use it.
+    No data moves: the type of the view selects the operand, and nothing else may use it.
     """
     if scale_tile(op.result.type) is not None:
         return [view_of_scales(e, op)]
@@ -109,6 +109,6 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
 
 
 def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
-    """The tile that a load was to fill, if that is asked for."""
+    """Return the destination tile of an awaited load, if its value is used."""
     load = op.token.owner
     return [load.operands[1]] if op.values and isinstance(load, TmaTransferOp) else []

@@ -81,7 +81,7 @@ def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
 
 
 def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> RegisterLayout:
-    """The registers that a tile is reduced in: those that it is in, if it lies by rows."""
+    """Return the layout to reduce in: that of the source if blocked by rows, else a new one."""
     found = e.get(op.source)
     form = blocked(found.layout) if isinstance(found, RegisterTile) else None
     if isinstance(found, RegisterTile) and form is not None and form.is_by_rows:
@@ -90,7 +90,7 @@ def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) ->
 
 
 def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
-    """The tile that is reduced, where it lies as wgmma leaves it; else None."""
+    """Return the source of a reduction if it is in accumulator registers of wgmma, else None."""
     found = e.get(op.source)
     tile = found.fragment if isinstance(found, DotToken) else found
     if not isinstance(tile, RegisterTile) or not is_accumulator(tile.layout):

@@ -1,7 +1,7 @@
-"""Parts of tiles in registers, and tiles under another shape.
+"""Slices of register tiles, and reshapes.
 
-Where the place is known the planner of conversions moves the elements; else the tile goes through
-shared memory, and each thread computes where its elements are.
+Where the offset is known at compile time the planner of conversions moves the elements; else the
+tile goes through shared memory, and each thread computes the addresses of its elements.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ BYTE = 8
 
 
 def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
-    """The same tile in the registers that its encoding says, or in a new tile in shared memory."""
+    """Convert a tile to the register layout of its encoding, or to a new tile in shared memory."""
     space, found = space_of(op.result.type), e.get(op.source)
     if space is Space.SMEM:
         return [_in_shared_memory(e, op)]

@@ -1,8 +1,8 @@
-"""Pipelines: two arrays of mbarriers, stages by index and parity, one arrival of each warp.
+"""Pipelines: full and empty mbarriers of each stage, stages as index and phase parity.
 
-The producer announces the bytes of all loads of a stage when it has acquired it, so that a commit
-is nothing more.  Threads that copy tiles into a stage meet, and one of them arrives for all.  Each
-warp of a consumer arrives once when it has read.
+The producer announces the bytes of all loads of a stage (`expect_tx`) when it acquires it, so that
+a commit emits nothing.  Threads that copy tiles into a stage synchronise, and one of them arrives
+for all.  Each warp of a consumer arrives once when it has read the stage.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def produce_one(e: ThreadBuilder, op: ProduceOneOp) -> Sequence[Lowered]:
 
 
 def produce_one_async(e: ThreadBuilder, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
-    """As the synchronous form: a commit is nothing more, and nobody waits for the token."""
+    """Lower as the synchronous form: a commit emits nothing, and the token has no users."""
     stages, index = _acquired(e, op, op.token, op.iterator)
     if op.async_token.uses.get_length():
         raise op_error(op, "has a token of its copies that is used; only the barrier tells of them")
@@ -238,7 +238,7 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
 def _fill_by_threads(
     e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex
 ) -> Sequence[Lowered]:
-    """All threads of the agent copy tiles into the stage; when they have, one of them says so."""
+    """Fill a stage by copies of all threads of the agent; one of them arrives behind a barrier."""
     body = op.regions[0].block
     if loads_of(body):
         raise op_error(op, "fills a stage by TMA and by copies of threads, only one is lowered")

@@ -1,6 +1,6 @@
-"""Loops that end where the program says: `scf.while`.
+"""Lowering of `scf.while`.
 
-All threads of the agent take the same way: conditions are scalars, which are alike in all of them.
+Control flow is uniform across the agent: conditions are scalars with one value in all threads.
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ BYTE = 8
 
 
 def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
-    """A tile put into memory, where all threads of the agent see it afterwards, or into registers.
+    """Copy a tile to memory, visible to all threads of the agent, or to registers.
 
-    Who fills a stage of a pipeline says when it is full.
+    The full barrier of a pipeline stage is the producer's to signal, not the copy's.
     """
     found = e.get(op.destination)
     match found:

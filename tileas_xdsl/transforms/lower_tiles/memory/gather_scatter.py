@@ -71,7 +71,7 @@ class Scatter:
     def of(
         e: ThreadBuilder, op: ScatteringOp, tile: Attribute, values: Sequence[SSAValue]
     ) -> Scatter:
-        """The places that an operation names, in the registers of its tiles."""
+        """Return the element addresses of an operation, in the register layout of its tile."""
         check_weak(op, op.mem_semantic)
         view = e.get(op.view)
         if not isinstance(view, GlobalView):

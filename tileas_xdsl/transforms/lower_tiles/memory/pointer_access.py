@@ -133,7 +133,7 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: Order) -> Scalar |
 def _loaded_alone(
     e: ThreadBuilder, op: Operation, pointer: SSAValue, type_: MemoryPointer, ordering: Order
 ) -> SSAValue:
-    """One element; where others may change it, all threads get what the first one has seen."""
+    """Load one element; an ordered load is made by the first thread and broadcast to all."""
     element_ = type_.element_type
     if ordering.word is None:
         return e.insert(LoadElementOp(pointer, element_)).result

@@ -62,7 +62,7 @@ def tma_load(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
 
 
 def _offsets(e: ThreadBuilder, tap: SSAValue, pixels: Pixels) -> list[SSAValue]:
-    """The place of a tap in the filter, the width first."""
+    """Return the im2col offsets of a filter tap as `i16`, the innermost dimension (W) first."""
     found: list[SSAValue] = []
     for extent in pixels.filter[:-1]:
         found.append(modulo(e, tap, extent))

@@ -45,10 +45,10 @@ from tileas_xdsl.threads.tma.descriptor_args import described, mask_of
 RowOp = AsyncGatherTmaLoadOp | AsyncScatterTmaStoreOp
 
 Numbers = Callable[[int], Sequence[SSAValue]]
-"""From the first of four rows on: their numbers, for the thread that asks."""
+"""From the first of four rows, return the four row indices for the calling thread."""
 
 Copy = Callable[[SSAValue, Sequence[SSAValue]], object]
-"""From a place in shared memory and coordinates on: one instruction."""
+"""From a shared-memory address and coordinates, emit one gather4 or scatter4 instruction."""
 
 
 def gather(e: ThreadBuilder, op: AsyncGatherTmaLoadOp) -> Sequence[Lowered]:

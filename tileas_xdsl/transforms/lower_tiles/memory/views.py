@@ -73,7 +73,7 @@ MATRIX = 8
 
 
 def alloc_tensor(e: ThreadBuilder, op: AllocTensorOp) -> Sequence[Lowered]:
-    """A tile in shared memory, whose place is found when it is used."""
+    """Lower `alloc_tensor`; a tile in shared memory is allocated at its first use."""
     type_ = op.result.type
     if space_of(type_) is Space.TMEM:
         return [tensor_tile(e, op)]
@@ -107,7 +107,7 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
 def _moved(
     e: ThreadBuilder, source: GlobalView, starts: Sequence[SSAValue | int]
 ) -> tuple[SSAValue | int, ...]:
-    """The sums of two beginnings."""
+    """Return the start of a view advanced by offsets, by dimension."""
     return tuple(_sum(e, a, b) for a, b in zip(source.starts, starts, strict=True))
 
 
@@ -167,7 +167,7 @@ def _rows(
 
 
 def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
-    """Rows that begin where a value says, a multiple of the rows after which swizzles repeat."""
+    """Slice whole rows at a run-time offset, a multiple of the swizzle period."""
     static, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
     strides = op.static_strides.get_values()
     whole = len(static) == 2 and static[1] == 0 and sizes[1] == source.layout.columns
@@ -209,12 +209,12 @@ def _known_offset(e: ThreadBuilder, offset: SSAValue | int) -> int | None:
 
 
 def mixed_offsets(op: ExtractSliceOp) -> Sequence[SSAValue | int]:
-    """The offsets of a part, numbers where the operation says them."""
+    """Return the offsets of a slice, `int` where they are static."""
     return part_of(op).offsets
 
 
 def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TensorTile) -> TensorTile:
-    """Columns of sums in tensor memory, from any one on."""
+    """Slice columns of an accumulator in tensor memory."""
     offsets, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
     whole = len(offsets) == 2 and offsets[0] == 0 and sizes[0] == source.shape[0]
     if not whole or any(stride != 1 for stride in op.static_strides.get_values()):

@@ -27,7 +27,7 @@ from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import spilled
 
 
 def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine]) -> Value:
-    """The elements of a buffer at indices: a vector, or a scalar where all steps have one alike."""
+    """Load elements of a buffer: a vector over the iterations, or a scalar if they are uniform."""
     place = work.state.places[buffer]
     if isinstance(place, LocalPlace):
         return local_elements(work, place)[_position(op, place, indices)]

@@ -1,4 +1,4 @@
-"""The iterations of a loop by thread and step: which there are, and who acts for each of them."""
+"""Assignment of loop iterations to threads and steps: validity, replicas and coordinates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Scalar operations of a body, for all steps of a thread at once.
+"""Lowering of the scalar operations of a loop body, vectorised over a thread's iterations.
 
-Integers that the numbers of threads and steps decide are known here, and become code where they
-are used; all else is computed on vectors of the steps, or once where all steps have it alike.
+Integers that are affine in thread and iteration are known at compile time and become code where
+they are used; all else is computed on vectors over the iterations, or once where it is uniform.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Work:
         return self.steps.valid & self.known_path
 
     def touch(self, storage: SSAValue, kind: AccessKind) -> None:
-        """Have the threads that run copies of an iteration meet where one needs another's work."""
+        """Insert a barrier where an access depends on one by another replica's thread."""
         if not self.steps.is_replicated:
             return
         others = AccessKind if kind is not AccessKind.READ else (AccessKind.WRITE,)
@@ -135,7 +135,7 @@ class Work:
         )
 
     def at(self, form: ThreadAffine, k: int, type_: Attribute = INDEX) -> SSAValue:
-        """An integer in one step; one that all steps have alike is right for all of them."""
+        """Emit the integer for iteration `k`; one that is uniform serves all iterations."""
         active = self.active
         runs = np.any(active, axis=1) if is_uniform(form) else column(active, k)[:, 0]
         return self._number(at_iteration(form, k), runs, type_, k)

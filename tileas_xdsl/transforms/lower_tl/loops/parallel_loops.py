@@ -71,7 +71,7 @@ def indices_of(
 
 
 def owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
-    """Who copies; if nothing says it the owners of a whole fragment, or all threads in turn."""
+    """Return the owner of each element copied: by layout, whole fragment, or all threads."""
     extents = op.loop_extents
     if op.layout is not None:
         return owners_of(state, op, op.layout, extents)

@@ -1,4 +1,4 @@
-"""The iterations of a loop that threads share: who runs which, and how they are written."""
+"""Iterations of parallel loops: their owners, and the code of their coordinates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_AT_ONCE = 64
 def owners_of(
     state: State, op: Operation, layout: FragmentAttr | None, extents: tuple[int, ...]
 ) -> FragmentMap:
-    """Who runs the iterations of a loop; an error where nothing says it."""
+    """Return the owner of each iteration; an error for a loop without a layout."""
     if layout is None:
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     return layout_of(layout, extents, state.threads)

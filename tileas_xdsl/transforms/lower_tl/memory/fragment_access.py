@@ -1,7 +1,7 @@
-"""Elements of fragments that the steps of a thread read and write: registers by tables.
+"""Reads and writes of fragment elements by a thread's iterations, as registers.
 
-Which register a step touches is known: the layouts of the loop and of the fragment say it.  That
-the thread has the element is checked here again, for every thread and step.
+The register of each iteration is known at compile time from the layouts of the loop and of the
+fragment.  That the thread owns the element is checked here again, for every thread and iteration.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def gathered(work: Work, part: SSAValue, registers: Sequence[int]) -> SSAValue:
 
 
 def _selected(work: Work, part: SSAValue, slots: Table) -> SSAValue:
-    """The register of a step that threads have in different places."""
+    """Select the register of an iteration where its slot differs between threads."""
     e = work.e
     found: SSAValue | None = None
     for slot in np.unique(slots[slots != NONE]).tolist():
@@ -80,7 +80,7 @@ def write(
     indices: Sequence[ThreadAffine],
     value: SSAValue,
 ) -> None:
-    """Elements of all steps put into registers; those that nobody writes stay as they are."""
+    """Write the values of all iterations to a fragment; other elements keep their values."""
     elements, mine = elements_of(work, op, place, indices)
     slots = slots_of(work, op, place, elements, mine)
     _check_owners(op, place, elements, mine)

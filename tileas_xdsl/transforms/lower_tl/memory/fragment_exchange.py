@@ -77,7 +77,7 @@ def stored(element: Attribute) -> tuple[Attribute, int]:
 
 
 def taken(state: State, op: Operation, source: SharedPlace, place: FragmentPlace) -> SSAValue:
-    """The registers of a fragment that lies in shared memory."""
+    """Load the registers of a fragment from its copy in shared memory."""
     work = Work(state, _steps(place.layout, place.element))
     indices = [of_table(table) for table in work.steps.coordinates]
     value = memory.load(memory.Access.of(work, op, source, indices, work.active))

@@ -1,4 +1,4 @@
-"""Where in shared memory the elements of a buffer are: coordinates through a layout, as sums."""
+"""Shared-memory offsets of buffer elements: layouts applied to affine coordinates."""
 
 from __future__ import annotations
 

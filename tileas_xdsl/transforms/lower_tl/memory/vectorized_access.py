@@ -1,8 +1,8 @@
-"""Accesses of memory for all steps of a thread: in pieces of neighbouring steps, under guards.
+"""Vectorised memory accesses over a thread's iterations, predicated.
 
-What an index is is known up to scalars, so the tables say exactly which steps lie next to one
-another, how they are aligned, and which of them may be out of bounds.  Reads of global memory out
-of bounds give 0, such writes are dropped.
+Indices are known up to scalars, so the tables give exactly which iterations are contiguous, how
+they are aligned, and which of them may be out of bounds.  Loads of global memory out of bounds
+give 0, such stores are dropped.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class Access:
         return self.work.guard(column(self.flags, piece.first)[:, 0])
 
     def asked(self, piece: Piece) -> SSAValue | None:
-        """What the program asks before a piece; None if nothing."""
+        """Return the predicate of a piece given by the program; None without one."""
         return self.work.condition(piece.first)
 
     def inside(self, piece: Piece) -> SSAValue | None:
@@ -270,7 +270,7 @@ def _window(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarra
 def _bounded(
     work: Work, indices: Sequence[ThreadAffine], view: GlobalView
 ) -> tuple[Flags, tuple[Bound, ...]]:
-    """Which steps are known to be out of bounds, and what is to be asked at run time."""
+    """Return the iterations statically in bounds, and the bounds to check at run time."""
     flags = np.ones((1, 1), dtype=bool)
     bounds: list[Bound] = []
     for index, extent in zip(indices, view.extents, strict=True):
@@ -309,7 +309,7 @@ def _scaled(work: Work, index: ThreadAffine, stride: SSAValue) -> ThreadAffine:
 
 
 def load(access: Access) -> SSAValue:
-    """The elements of all steps; one that all steps have alike is read once."""
+    """Load the elements of all iterations; a uniform element is loaded once."""
     work, e = access.work, access.work.e
     if access.is_one:
         flags = np.repeat(access.flags.any(axis=1, keepdims=True), work.count, axis=1)

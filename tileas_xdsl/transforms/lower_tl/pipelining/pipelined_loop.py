@@ -1,8 +1,9 @@
 """`tl.pipelined`: copies into shared memory are prefetched some iterations ahead.
 
-A buffer has `stages` places, of which round n uses number n mod `stages`.  Before the loop the
-copies of the first `stages` - 1 rounds start.  Each round waits for its own copies, meets, starts
-those of `stages` - 1 rounds later, in the place that the round before has read, and goes on.
+A buffer has `stages` copies, of which iteration n uses number n mod `stages`.  Before the loop the
+copies of the first `stages` - 1 iterations start.  Each iteration waits for its own copies, passes
+a barrier, starts those of `stages` - 1 iterations later, in the stage that the iteration before has
+read, and goes on.
 """
 
 from __future__ import annotations

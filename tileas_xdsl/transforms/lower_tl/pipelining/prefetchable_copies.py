@@ -20,7 +20,7 @@ _PURE = ("arith.", "affine.apply", "memref.dim")
 
 @dataclass(frozen=True)
 class Staged:
-    """Copies of a loop that run ahead, and the operations that say where from."""
+    """The prefetchable copies of a loop, and the operations that compute their indices."""
 
     copies: tuple[CopyOp, ...]
     indices: tuple[Operation, ...]
@@ -55,10 +55,10 @@ def stages_of(kernel: KernelOp) -> dict[SSAValue, int]:
 
 
 def _is_apart(loop: PipelinedOp, copy: CopyOp) -> bool:
-    """Whether a copy alone fills a buffer of the loop, from an array that the kernel only reads.
+    """Return whether the copy is the buffer's only writer, from an array that is only read.
 
-    One that threads write elsewhere would need a meeting, and a fence for TMA, that a copy which
-    runs ahead of its round does not get.
+    A source that threads write elsewhere would need a barrier, and a proxy fence for TMA, which a
+    prefetched copy does not get.
     """
     target, source = copy.target, copy.source
     if scope_of(source.type) is not Scope.GLOBAL or not isinstance(target.owner, AllocSharedOp):

@@ -42,7 +42,7 @@ PATTERN = 1024
 
 @dataclass(frozen=True)
 class Panels:
-    """How a tile lies in shared memory: `count` panels of `columns`, one behind another."""
+    """The layout of a tile in shared memory: `count` consecutive panels of `columns` columns."""
 
     columns: int
     count: int
@@ -107,7 +107,7 @@ def _box(copy: CopyOp, panels: Panels) -> tuple[int, ...]:
 
 
 def _panels_of(state: State, copy: CopyOp) -> Panels | None:
-    """How the tile lies; None where TMA does not make the copy."""
+    """Return the panels of the destination; None where TMA cannot make the copy."""
     source, target = state.places[copy.source], state.places[copy.target]
     element = element_of(copy.source.type)
     if not isinstance(source, GlobalView) or not isinstance(target, SharedPlace):
@@ -127,7 +127,7 @@ def _panels_of(state: State, copy: CopyOp) -> Panels | None:
 
 
 def _is_regular(source: GlobalView, size: int) -> bool:
-    """Whether a tensor map can describe the array, as far as its type tells."""
+    """Return whether the type of an array permits a tensor map (strides, rank)."""
     *outer, inner = source.strides
     is_row = isinstance(inner, int) and inner == 1
     steps = [stride for stride in outer if isinstance(stride, int) and stride * size % UNIT == 0]
@@ -135,7 +135,7 @@ def _is_regular(source: GlobalView, size: int) -> bool:
 
 
 def _panels(place: SharedPlace, bits: int) -> Panels | None:
-    """The panels of a tile that lies as one swizzle of rows has it; None for another layout."""
+    """Return the panels of a tile in a TMA swizzle layout; None for any other layout."""
     offsets = table(place.layout)
     for permuted, mode in enumerate(MODES):
         whole = shared_layout(place.shape, bits, permuted)

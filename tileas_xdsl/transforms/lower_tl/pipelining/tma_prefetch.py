@@ -39,7 +39,7 @@ class BulkCopies:
 
     @staticmethod
     def of(state: State, op: PipelinedOp, transfers: Sequence[Transfer], stages: int) -> BulkCopies:
-        """The copies, with a place for their barriers."""
+        """Return the TMA copies with newly allocated full barriers."""
         e = state.e
         barriers = allocate_mbarriers(e, op, "full", stages)
         return BulkCopies(state, transfers, stages, barriers, is_equal(e, thread_id(e), 0))

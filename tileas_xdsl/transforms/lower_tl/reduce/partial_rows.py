@@ -74,7 +74,7 @@ class Rows:
 
     @cached_property
     def places(self) -> tuple[Table, Table]:
-        """`(threads, slots)`: the row and the place in it that each register is, -1 for none."""
+        """`(threads, slots)`: the row, and the index within it, of each register; -1 for none."""
         held = self.source.held
         coordinates = list(np.unravel_index(np.maximum(held, 0), self.source.shape))
         along = coordinates.pop(self.axis)
@@ -107,7 +107,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Values that together are whole rows: who leaves which, and how many a row has."""
+    """Partial results of rows: which thread contributes which, and how many each row has."""
 
     number: Table
     """`(threads, groups)`: the part of its row that a thread leaves, -1 for none."""

@@ -1,4 +1,4 @@
-"""Running sums: each line by one thread, in shared memory."""
+"""Cumulative sums: one thread per line, in shared memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORD = 32
 
 
 def cumsum(state: State, op: CumSumOp) -> None:
-    """Sums along lines; a fragment goes through shared memory, where its lines are whole."""
+    """Lower a cumulative sum; a fragment goes through shared memory, where lines are whole."""
     source, target = state.places[op.source], state.places[op.target]
     if isinstance(source, FragmentPlace):
         source = spilled(state, op, source)
@@ -47,7 +47,7 @@ def cumsum(state: State, op: CumSumOp) -> None:
 
 
 def _room_for(state: State, op: CumSumOp, target: FragmentPlace) -> SharedPlace:
-    """Shared memory for sums that become a fragment."""
+    """Allocate a shared-memory buffer for a result that is a fragment."""
     shape, (kept, size) = target.layout.shape, stored(target.element)
     offset = room(state, op, prod(shape) * size, "sums")
     return SharedPlace(offset, shape, row_major(shape, size), kept)
@@ -90,4 +90,4 @@ def _line(work: Work, op: CumSumOp, source: SharedPlace, into: SharedPlace) -> N
 _TABLE: Any = {CumSumOp: cumsum}
 
 SCANS: Mapping[type[Operation], Handler] = _TABLE
-"""Running sums."""
+"""Handlers of cumulative sums."""
