@@ -1,7 +1,7 @@
-"""Arguments of a kernel: arrays become global memory, scalars stay what they are.
+"""Kernel arguments: arrays bound to global memory, and scalars.
 
-Parameters that need no argument are views of memory that a block has of its own, tokens, and
-descriptors that say what they are of.
+Parameters without an argument are views of block-local memory, tokens, and descriptors that say
+which array they describe.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TOKENS = (MemTokenType, AAMemTokenType, AsyncTokenType)
 
 
 class ArgumentError(ValueError):
-    """Arguments that do not fit a kernel; the message is a sentence."""
+    """Arguments that do not match a kernel's parameters."""
 
 
 @dataclass(frozen=True)
@@ -59,30 +59,30 @@ class Parameter:
     shape: tuple[int, ...] | None = None
     """The extents of an array, `DYNAMIC_INDEX` for any; None for a scalar."""
     fixes_extents: bool = True
-    """Whether an array has these extents; a tiled view only says how its tiles are."""
+    """Whether an array must have these extents; a tiled view only fixes those of its tiles."""
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name of the parameter in messages."""
         return f"%{self.name}: {self.type}" if self.name else str(self.type)
 
 
 def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:
-    """The parameters that take an argument, in order; a fault for one that cannot have any."""
+    """Return the parameters that take an argument, in order; raise a fault for unsupported ones."""
     return [
         _parameter(kernel, argument.name_hint or "", argument.type) for argument in _taking(kernel)
     ]
 
 
 def _taking(kernel: func.FuncOp) -> Sequence[BlockArgument]:
-    """The parameters that take an argument."""
+    """Return the parameters that take an argument."""
     recipes = recipes_of(kernel)
     arguments = kernel.body.blocks[0].args
     return [a for a in arguments if a.index not in recipes and not _is_own(a.type)]
 
 
 def _is_own(type_: Attribute) -> bool:
-    """Whether a block makes the value itself: scratch memory and tokens."""
+    """Return whether a block makes the value itself: scratch memory and tokens."""
     return isinstance(type_, TOKENS) or (
         not isinstance(type_, TensorType) and space_of(type_) not in (None, Space.GMEM)
     )
@@ -104,7 +104,7 @@ def _parameter(kernel: func.FuncOp, name: str, type_: Attribute) -> Parameter:
 
 
 def _has_argument(element: Attribute) -> bool:
-    """Whether there are arrays of such elements; addresses are not known before a launch."""
+    """Return whether arrays can have such elements; addresses are unknown before a launch."""
     try:
         dtype_of(element)
     except ElementError:
@@ -118,13 +118,13 @@ class Arguments:
 
     parameters: Sequence[Parameter]
     given: Sequence[Any]
-    """Memories for arrays, values for scalars."""
+    """A memory for each array, a value for each scalar."""
     shapes: Sequence[tuple[int, ...] | None]
     descriptors: Mapping[int, Descriptor]
-    """By the position of their parameters."""
+    """Descriptors by the position of their parameter."""
 
     def values(self, kernel: func.FuncOp, block: Block) -> list[Any]:
-        """What the parameters of the kernel are in a block."""
+        """Return the values of the kernel's parameters in a block."""
         pairs = iter(zip(self.parameters, self.given, strict=True))
         values: list[Any] = []
         for argument in kernel.body.blocks[0].args:
@@ -140,11 +140,11 @@ class Arguments:
 
     @property
     def memories(self) -> Sequence[Memory]:
-        """The memories of the arrays."""
+        """Return the memories of the arrays."""
         return [value for value in self.given if isinstance(value, Memory)]
 
     def results(self) -> Sequence[Any]:
-        """The arguments as the kernel left them."""
+        """Return the arguments after the run."""
         return [
             value if shape is None else value.data.reshape(shape)
             for value, shape in zip(self.given, self.shapes, strict=True)
@@ -179,7 +179,7 @@ def _tile(shape: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def check(kernel: func.FuncOp, args: Sequence[Any]) -> Sequence[Any]:
-    """Arrays as they are and scalars of the types of their parameters; raises `ArgumentError`."""
+    """Return arrays and scalars cast to their parameters' types; raises `ArgumentError`."""
     parameters = parameters_of(kernel)
     if len(args) != len(parameters):
         listed = ", ".join(parameter.title for parameter in parameters) or "none"
@@ -201,9 +201,9 @@ def bind(
     make: Callable[[Any], Any] = np.array,
     host_maps: HostMaps | None = None,
 ) -> Arguments:
-    """Arguments in the order of the parameters that take one; `ArgumentError` where they differ.
+    """Bind arguments, in the order of the parameters that take one; `ArgumentError` on mismatch.
 
-    `make` copies an array, contiguous; `host_maps` knows the tensor maps of windows.
+    `make` makes a contiguous copy of an array; `host_maps` returns the tensor maps of windows.
     """
     parameters = parameters_of(kernel)
     checked = check(kernel, args)
@@ -264,7 +264,7 @@ def _array(number: int, parameter: Parameter, value: Any) -> np.ndarray[Any, Any
 
 
 def _check_row_major(number: int, parameter: Parameter, shape: tuple[int, ...]) -> None:
-    """Arrays are row-major; a memref that says otherwise has no argument here."""
+    """Raise unless a memref parameter is row-major: only such arrays can be arguments."""
     type_ = parameter.type
     layout = type_.layout if isa(type_, MemRefType[Attribute]) else None
     if not isinstance(layout, StridedLayoutAttr):

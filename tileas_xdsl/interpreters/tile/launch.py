@@ -1,7 +1,7 @@
-"""Running a kernel over a grid: arguments in, blocks one after another or several at once, results.
+"""Launches of a kernel over a grid: bind arguments, run blocks one by one or concurrently.
 
-Blocks run as their multiprocessors would have room for them; those that may wait for one another
-(atomics, accesses that acquire or release) all at once.  The same schedule gives the same run.
+Blocks run as many at once as the multiprocessors can hold; those that may wait for one another
+(atomics, accesses that acquire or release) are all resident.  The same schedule gives the same run.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ POLICIES: Mapping[str, Callable[[int], Policy]] = {
     "random": SeededRandom,
     "adversarial": lambda _: Adversarial(),
 }
-"""By name; the number is the seed."""
+"""Scheduling policies by name; the integer is the seed."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """In which order things happen."""
+    """The order of execution: a scheduling policy and its seed."""
 
     policy: str = "round-robin"
     seed: int = 0
@@ -68,12 +68,12 @@ class Schedule:
             raise ArgumentError(f"unknown policy '{self.policy}'; known: {', '.join(POLICIES)}")
 
     def policy_of(self, cluster: int) -> Policy:
-        """The policy of a cluster, the same wherever and whenever it runs."""
+        """Return the policy of a cluster, independent of the process that runs it."""
         return POLICIES[self.policy](self.seed * 1_000_003 + cluster)
 
 
 def grid_of(grid: int | Sequence[int]) -> Grid:
-    """A grid given as one to three extents."""
+    """Normalise a grid to three extents."""
     try:
         extents = [operator.index(n) for n in (grid if isinstance(grid, Iterable) else (grid,))]
     except TypeError:
@@ -99,13 +99,13 @@ def simulate(
     progress: Progress | None = None,
     host_maps: HostMaps | None = None,
 ) -> Simulation:
-    """Run a kernel on arrays and scalars, which stay as they are; the results are copies.
+    """Run a kernel on arrays and scalars, which are not modified; the results are copies.
 
-    `resident` clusters run at once; by default one, or all where blocks may wait for one another.
-    Without `target` it is what the module names, else the first one that has all instructions.
-    `host_maps` gives the tensor maps of descriptor arguments that are of windows.
-    Raises `SimulationError` where the program breaks a rule, `ArgumentError` where arguments do
-    not fit it.
+    `resident` clusters run at once; the default is one, or all where blocks may wait for one
+    another. `target` defaults to what the module names, else the first one that has all
+    instructions. `host_maps` returns the tensor maps of descriptor arguments that describe windows.
+    Raises `SimulationError` where the program breaks a rule, `ArgumentError` for arguments that do
+    not fit the kernel.
     """
     function = find_kernel(module, kernel)
     run = Launch(
@@ -125,7 +125,7 @@ def simulate(
 
 
 def kernels_of(module: ModuleOp) -> Sequence[func.FuncOp]:
-    """The functions that can be launched: those with a body that are not private."""
+    """Return the functions that can be launched: public ones with a body."""
     return [
         op
         for op in module.ops
@@ -136,7 +136,7 @@ def kernels_of(module: ModuleOp) -> Sequence[func.FuncOp]:
 
 
 def find_kernel(module: ModuleOp, name: str | None = None) -> func.FuncOp:
-    """The kernel of this name, or the only one; a fault that lists them otherwise."""
+    """Return the kernel of this name, or the only one; the fault otherwise lists them."""
     kernels = kernels_of(module)
     names = ", ".join(f"@{kernel.sym_name.data}" for kernel in kernels)
     found = [kernel for kernel in kernels if name in (None, kernel.sym_name.data)]
@@ -150,7 +150,7 @@ def find_kernel(module: ModuleOp, name: str | None = None) -> func.FuncOp:
 
 
 def target_for(kernel: func.FuncOp, name: str | None = None) -> str:
-    """The target that a kernel is made for; a fault where it uses what the one named lacks.
+    """Return the target of a kernel; raise a fault if it lacks instructions that the kernel uses.
 
     Without `name` it is what the module names, else the first one that has all instructions.
     """
@@ -201,7 +201,7 @@ class Launch:
         self.resident = resident or (max(at_once, 1) if self.is_shared else 1)
 
     def _clusters(self) -> Sequence[tuple[int, Grid]]:
-        """The clusters of the grid with their first blocks, in the order of their start."""
+        """Yield the clusters of the grid by their first block, in launch order."""
         if any(n % c for n, c in zip(self.grid, self.cluster, strict=True)):
             raise ArgumentError(
                 f"a grid of {_listed(self.grid)} is not made of clusters of {_listed(self.cluster)}"
@@ -228,7 +228,7 @@ _ATOMICS = (TiledAtomicRmwOp, AsyncTiledAtomicRmwOp, PointedAtomicOp, AtomicAddO
 
 
 def _waits_for_others(kernel: func.FuncOp) -> bool:
-    """Whether blocks may hand data to one another while they run."""
+    """Return whether blocks may exchange data while they run."""
     for op in kernel.walk():
         semantic = op.properties.get("mem_semantic")
         if isinstance(op, _ATOMICS):
@@ -269,10 +269,10 @@ class _Run:
         )
         at_once = max(launch.latencies.multiprocessors // prod(launch.cluster), 1)
         self.free = [0] * at_once
-        """When each place for a cluster is free."""
+        """By slot of a resident cluster, the virtual time at which it is free."""
 
     def finish(self) -> Simulation:
-        """Run all blocks to their end."""
+        """Run all blocks to completion."""
         self._start_clusters()
         try:
             self.scheduler.run()
@@ -294,7 +294,7 @@ class _Run:
             self._start(self.device.waiting.popleft())
 
     def _start(self, first: Grid) -> None:
-        """Begin all blocks of a cluster together."""
+        """Start all blocks of a cluster together."""
         policy = self.launch.schedule.policy_of(self.numbers[first])
         if self.launch.resident == 1:
             self.scheduler.policy = policy
@@ -327,7 +327,7 @@ class _Run:
         return ()
 
     def _end(self, blocks: Sequence[Block]) -> None:
-        """Make room for the next cluster."""
+        """End the blocks of a cluster and free its slot."""
         processes = [process for block in blocks for process in block.processes()]
         end = max(process.time for process in processes)
         self.cycles = max(self.cycles, end)
@@ -342,7 +342,7 @@ class _Run:
 
 
 def _drained(agent: TileAgent) -> Steps:
-    """A block ends when what it has in flight has landed."""
+    """Wait for the tasks in flight of an agent, before its block ends."""
     engines = agent.block.engines.values()
     if any(engine.in_flight for engine in engines):
         yield Wait(
@@ -354,6 +354,6 @@ def _drained(agent: TileAgent) -> Steps:
 
 
 def _block_at(first: Grid, cluster: Grid, rank: int) -> Grid:
-    """The block of a cluster with this rank, x fastest."""
+    """Return the block of a cluster with this rank, x fastest."""
     x, rest = rank % cluster[0], rank // cluster[0]
     return first[0] + x, first[1] + rest % cluster[1], first[2] + rest // cluster[1]

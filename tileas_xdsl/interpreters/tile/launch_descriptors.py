@@ -1,7 +1,7 @@
-"""Descriptors that a launch passes: tensor maps of array arguments, made by the recipes on them.
+"""Descriptor arguments of a launch: tensor maps of array arguments, made by their recipes.
 
-A map of a whole array follows from the array.  Where a window of one begins is what host code
-computes: its maps are asked for.
+The map of a whole array follows from the array.  The origin of a window is computed by host code,
+which is called for its map.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import Descriptor, 
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
 
 HostMaps: TypeAlias = Callable[[], Sequence[TensorMap]]
-"""What host code encodes for the descriptor arguments of a launch, in their order; an address
-counts the bytes from the beginning of its array."""
+"""Return the tensor maps that host code encodes for the descriptor arguments of a launch, in order;
+an address is a byte offset from the beginning of its array.
+"""
 
 
 def bound_descriptors(
     kernel: func.FuncOp, values: Mapping[int, Any], host_maps: HostMaps | None
 ) -> Mapping[int, Descriptor]:
-    """The descriptors of a launch by the position of their arguments; a fault where one is none.
+    """Return the descriptors of a launch by argument position; a fault where none is possible.
 
-    `values` are the arrays and the scalars by the position of theirs.
+    `values` are the arrays and scalars by argument position.
     """
     recipes = recipes_of(kernel)
     maps: Sequence[TensorMap] | None = None
@@ -62,7 +63,7 @@ def bound_descriptors(
 
 
 def _first_use(kernel: func.FuncOp, argument: BlockArgument) -> Operation:
-    """Who moves through a descriptor; the kernel where nobody does."""
+    """Return the first operation that uses a descriptor, or the kernel."""
     users = {use.operation for use in argument.uses}
     return next((op for op in kernel.walk() if op in users), kernel) if users else kernel
 
@@ -78,7 +79,7 @@ def _unknown(argument: BlockArgument, memory: Memory) -> str:
 
 
 def _element(at: Operation, recipe: TensorMapRecipe, memory: Memory) -> Attribute:
-    """The elements that are moved; signs are of the map, the arithmetic has its own."""
+    """Return the element type of a transfer: signedness is the map's."""
     element = recipe.element
     if isinstance(element, IntegerType):
         element = IntegerType(bits_of_element(cast("Attribute", element)))
@@ -100,7 +101,7 @@ def _pointed(
     shape: Sequence[int],
     strides: Sequence[int],
 ) -> View:
-    """The array behind a pointer; a fault where its memory has not all of it."""
+    """Return the array behind a pointer; raise a fault if its memory is too small."""
     itemsize = memory.data.dtype.itemsize
     last = sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
     if prod(shape) and (last + 1) * itemsize > memory.size:
@@ -111,7 +112,7 @@ def _pointed(
 
 
 def _window(whole: View, tensor_map: TensorMap) -> View:
-    """The part of an array that a tensor map describes."""
+    """Return the part of an array that a tensor map describes."""
     itemsize, bits = whole.dtype.itemsize, bits_of_element(whole.element)
     dims = tuple(reversed(tensor_map.dims))
     outer = [stride * 8 // bits * itemsize for stride in reversed(tensor_map.strides)]

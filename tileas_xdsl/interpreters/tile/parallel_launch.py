@@ -1,7 +1,7 @@
 """A launch on several processes: each runs some of the clusters on shared arrays.
 
-Blocks that hand data to one another run in one process; others may only meet on a race, which is
-looked for when all have ended.
+Blocks that exchange data run in one process; others can only conflict by a race, which is checked
+when all have ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 
 
 class Launch(Protocol):
-    """What is run: `launch.Launch`."""
+    """The launch to run: `launch.Launch`."""
 
     kernel: func.FuncOp
     arguments: Arguments
@@ -51,16 +51,16 @@ class _Share:
     trace: Trace
     printed: str
     records: Sequence[Sequence[tuple[Record, int | None]]]
-    """By argument, the accesses that those of other processes must not conflict with."""
+    """By argument, the accesses that must not conflict with those of other processes."""
 
 
 def can_fork() -> bool:
-    """Whether this system can share a launch among processes."""
+    """Return whether this platform can fork processes for a launch."""
     return "fork" in multiprocessing.get_all_start_methods()
 
 
 def run_in_processes(launch: Launch, jobs: int, progress: Progress | None) -> Simulation:
-    """Run all clusters in at most `jobs` processes; the first fault in order of blocks wins."""
+    """Run all clusters in at most `jobs` processes; the first fault in block order is raised."""
     jobs = min(jobs, len(launch.clusters))
     if jobs < 2 or not can_fork():
         return launch.run(launch.clusters, progress)
@@ -80,7 +80,7 @@ def run_in_processes(launch: Launch, jobs: int, progress: Progress | None) -> Si
 
 
 def _shared_copy(data: Array) -> Array:
-    """The array in memory that forked processes share."""
+    """Move the array to memory that forked processes share."""
     shared = np.frombuffer(mmap(-1, max(data.nbytes, 1)), dtype=np.uint8, count=data.nbytes)
     copy = shared.view(data.dtype).reshape(data.shape)
     copy[...] = data
@@ -107,9 +107,9 @@ def _run_shares(launch: Launch, jobs: int, progress: Progress | None) -> list[_S
 
 
 def _pool(context: Any, jobs: int) -> Any:
-    """Processes that leave an interrupt from the keyboard to this one, which ends them.
+    """Return a pool of processes that ignore keyboard interrupts, which this one handles.
 
-    They run nothing but this interpreter, so that a fork in a thread does no harm.
+    They run nothing but this interpreter, so that forking in a thread is safe.
     """
     old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -140,7 +140,7 @@ def _run_share(clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError
 
 
 def _records_of(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Record, int | None]]:
-    """The accesses of a memory; reads matter only where somebody writes."""
+    """Return the recorded accesses of a memory; reads matter only if some process writes."""
     return [
         (record.without_op(), None if record.op is None else numbers.get(record.op))
         for record in memory.records()
@@ -150,7 +150,7 @@ def _records_of(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Rec
 def _check_races(
     launch: Launch, records: Sequence[Sequence[Sequence[tuple[Record, int | None]]]]
 ) -> None:
-    """Report a block that writes what a block of another process accesses."""
+    """Report a block that writes memory which a block of another process accesses."""
     operations = list(launch.kernel.walk())
     for number, memory in enumerate(launch.arguments.memories):
         shares = [share[number] for share in records]

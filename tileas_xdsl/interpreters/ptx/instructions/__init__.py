@@ -1,4 +1,4 @@
-"""What every instruction does, by family and opcode."""
+"""The semantics of every PTX instruction, by family and opcode."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def _by_name() -> dict[str, list[Semantics]]:
 
 
 SEMANTICS: Mapping[str, Sequence[Semantics]] = _by_name()
-"""By the opcode that they begin with; several differ by the type at the end."""
+"""Instruction semantics by opcode prefix; several of one prefix differ by the final type."""
 
 
 def find_semantics(parts: tuple[str, ...]) -> Semantics | None:
-    """Return the semantics of an opcode: those of the longest name that it begins with."""
+    """Return the semantics whose name is the longest prefix of an opcode."""
     for length in range(len(parts), 0, -1):
         for entry in SEMANTICS.get(".".join(parts[:length]), ()):
             if not entry.types or parts[-1] in entry.types:

@@ -1,4 +1,4 @@
-"""Asynchronous copies that are no tensors.  Source: PTX ISA 9.7.9.25, data movement.
+"""Non-tensor asynchronous copies.  Source: PTX ISA 9.7.9.25, data movement.
 
 `cp.async` counts as the generic proxy, `cp.async.bulk` as the asynchronous one.
 """
@@ -154,7 +154,7 @@ def _finish(
 
 
 def build_arrive(site: Site) -> Step:
-    """`cp.async.mbarrier.arrive`: the barrier hears of the end of all copies so far."""
+    """`cp.async.mbarrier.arrive`: arrive once all prior `cp.async` of the thread have completed."""
     uncounted = site.flag("noinc")
     space = site.choose(("shared::cta", "shared"), "generic")
     site.type(("b64",))
@@ -192,7 +192,7 @@ def build_arrive(site: Site) -> Step:
 
 
 def build_bulk(site: Site) -> Step:
-    """`cp.async.bulk` and `cp.reduce.async.bulk`: a run of bytes between two memories."""
+    """`cp.async.bulk` and `cp.reduce.async.bulk`: contiguous bytes between two memory spaces."""
     reduces = site.name.startswith("cp.reduce")
     to = next((m for m in site.modifiers if m in ("shared::cluster", "shared::cta", "global")), "")
     if not site.flag(to):
@@ -262,7 +262,7 @@ def _ranks(f: ConvergenceGroup, mask: int | None, lane: int, target: int) -> lis
 
 
 def granules(offset: int, size: int) -> slice:
-    """The granules of a run of bytes."""
+    """Return the shadow-memory granules of a byte range."""
     return slice(offset >> 4, (offset + size) >> 4)
 
 
@@ -274,7 +274,7 @@ def _bulk_store(
     size: int,
     how: Callable[[Array, Array], Array] | None,
 ) -> None:
-    """Shared memory to global memory."""
+    """Issue a bulk copy or reduction from shared to global memory."""
     cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     offset = source & OFFSET_MASK
     cta.shared.check(offset, size, 16)
@@ -303,7 +303,7 @@ def _bulk_load(
     barrier: int,
     how: Callable[[Array, Array], Array] | None,
 ) -> None:
-    """Global memory, or the CTA's own shared memory, to shared memory of CTAs."""
+    """Issue a bulk copy from global or own shared memory to the shared memory of CTAs."""
     space, size = source
     cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     offset, origin = addresses[0] & OFFSET_MASK, addresses[1]
@@ -342,7 +342,7 @@ def _bytes(cluster: Any, cta: Cta, space: str, origin: int, size: int) -> Array:
 def complete(
     cluster: Any, rank: int, barrier: int, at: int, who: str, size: int, started: AsyncEvent | None
 ) -> None:
-    """A copy into the CTA of this rank tells the barrier there."""
+    """Complete the transaction bytes of a copy on the mbarrier of the CTA of this rank."""
     address = barrier & OFFSET_MASK | rank << RANK_SHIFT
     _, found = barrier_at(cluster, address)
     if len(cluster.ctas) > 1:
@@ -370,7 +370,7 @@ def build_bulk_wait(site: Site) -> Step:
 
 
 def build_hint(site: Site) -> Step:
-    """`cp.async.bulk.prefetch`: nothing that a program sees."""
+    """`cp.async.bulk.prefetch`: a hint without visible effect."""
     del site
     return lambda f: None
 

@@ -36,7 +36,7 @@ PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
 
 
 def build_atom(site: Site) -> Step:
-    """`atom` and `red`: lanes one after the other, in order."""
+    """`atom` and `red`: lanes execute one after the other, in ascending order."""
     returns = site.name == "atom"
     type_ = site.type(TYPES_OF_ATOMICS)
     operation = site.choose(OPERATIONS)
@@ -96,7 +96,7 @@ def _apply(
     size: int,
     updates: Mapping[str, Update],
 ) -> Array:
-    """The old values of all lanes; equal addresses are updated one lane after the other."""
+    """Update memory and return the old values per lane; lanes of one address run in order."""
     operation, function = updates["shared" if group.space == "shared" else "global"]
     addresses = group.addresses
     old = np.zeros_like(operands[0])
@@ -116,7 +116,7 @@ def _apply(
 
 
 def _rounds(addresses: Array) -> list[Array]:
-    """Lanes in rounds of different addresses: each address has its lanes in order."""
+    """Partition lanes into groups without duplicate addresses, in lane order per address."""
     order = np.argsort(addresses, kind="stable")
     ordered = addresses[order]
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
@@ -127,7 +127,7 @@ def _rounds(addresses: Array) -> list[Array]:
 
 
 def _store_atomically(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
-    """Atomics on one place are no race, so the checker is not told of them."""
+    """Store values and record them as atomic accesses, which do not race with one another."""
     if group.space != "shared":
         store(f, group, values, size)
         return
@@ -142,7 +142,7 @@ def _store_atomically(f: ConvergenceGroup, group: Group, values: Array, size: in
 
 
 def build_st_async(site: Site) -> Step:
-    """`st.async`: a store into a CTA of the cluster that tells a barrier there."""
+    """`st.async`: a store to shared memory of the cluster that completes bytes on an mbarrier."""
     type_ = site.type(("b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64"))
     count = vector_length(site)
     site.ignore(("weak", "shared::cluster", "mbarrier::complete_tx::bytes"))

@@ -1,4 +1,4 @@
-"""Barriers of CTAs and clusters, fences.  Source: PTX ISA 9.7.13.1 to 9.7.13.4."""
+"""Barriers of CTAs and clusters, and fences.  Source: PTX ISA 9.7.13.1 to 9.7.13.4."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def build_bar(site: Site) -> Step:
 
 
 def _build_reduction(site: Site) -> Step:
-    """`barrier.red`: a barrier that counts or combines a predicate."""
+    """`barrier.red`: a barrier that counts or combines a predicate of all threads."""
     mode = site.choose(("popc", "and", "or"))
     result = site.type(("u32",) if mode == "popc" else ("pred",))
     site.no_more()
@@ -77,14 +77,14 @@ def _build_reduction(site: Site) -> Step:
 
 
 class _ReductionWait(NamedBarrierWait):
-    """In a reducing barrier: the result is there when it fills."""
+    """A wait on a reducing barrier, which delivers the result on completion."""
 
     def __init__(self, f: ConvergenceGroup, dest: int, barrier: NamedBarrier, mode: str) -> None:
         super().__init__(barrier, barrier.generation, f.warpgroup.cta)
         self.group, self.dest, self.mode = f, dest, mode
 
     def ready(self) -> bool:
-        """Whether it filled; then the register holds the result."""
+        """Return whether the barrier has completed, and write the result to its register if so."""
         if not super().ready():
             return False
         self.group.r[self.dest] = _reduced(self.named, self.mode)
@@ -136,7 +136,7 @@ def _arrive(
 
 
 def _check_generations(f: ConvergenceGroup, barrier: NamedBarrier, agents: list[int]) -> None:
-    """Whoever comes has to know that the last generation is over, or it could have joined that."""
+    """Report warps that arrive without being ordered after the barrier's previous generation."""
     cluster = f.warpgroup.cta.cluster
     checker = cluster.checker
     assert checker is not None
@@ -248,7 +248,7 @@ def _cluster_wait(f: ConvergenceGroup) -> int | None:
 
 
 def build_fence(site: Site) -> Step:
-    """`fence` and `membar`: what they order is what barriers hand on."""
+    """`fence` and `membar`: no-ops but for .mbarrier_init and .proxy, as barriers carry order."""
     if site.flag("mbarrier_init"):
         site.ignore(("release", "cluster"))
         site.no_more()
@@ -283,13 +283,13 @@ def _build_proxy_fence(site: Site) -> Step:
 
 
 def _fence_init(f: ConvergenceGroup) -> None:
-    """Barriers that these warps have initialised are visible to all."""
+    """Make mbarriers that these warps initialised visible to the cluster."""
     for barrier in f.warpgroup.cta.mbarriers.values():
         barrier.fenced = True
 
 
 def build_setmaxnreg(site: Site) -> Step:
-    """`setmaxnreg`: registers of a warpgroup, given back or taken from the pool."""
+    """`setmaxnreg`: release registers of a warpgroup to the pool, or acquire some from it."""
     increase = site.choose(("inc", "dec")) == "inc"
     site.ignore(("sync", "aligned"))
     site.type(("u32",))

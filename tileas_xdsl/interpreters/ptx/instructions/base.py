@@ -1,4 +1,4 @@
-"""What all instruction families share: rows of the table, and the site where one is built."""
+"""Shared infrastructure of the instruction families: semantics rows and the build site."""
 
 from __future__ import annotations
 
@@ -27,48 +27,48 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
 )
 
 Step: TypeAlias = Callable[[ConvergenceGroup], "int | None"]
-"""Executes an instruction: None goes on, a number is the next instruction, a negative one stops."""
+"""Execute an instruction; return None for the next one, an index to jump to, or `STOP`."""
 
 STOP = -1
-"""The fragment is blocked (before the instruction, or moved past it), split, or over."""
+"""Returned when the group is blocked (before or past the instruction), split, or ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """How an instruction is executed: its opcode up to a dot, and what builds its step.
+    """Execution semantics of an instruction: an opcode prefix, and the builder of its step.
 
-    Whether an opcode is legal is a fact of `target/isa/`; this says only what it does.  `waits` are
-    instructions that stop, or bring lanes together.
+    Which opcodes are legal is decided in `target/isa/`.  `waits` marks instructions that block, or
+    that need lanes to converge.
     """
 
     name: str
     build: Callable[[Site], Step]
     waits: bool = False
     types: frozenset[str] = frozenset()
-    """The types that end the opcode; empty for all."""
+    """Types that may end the opcode; empty if the semantics hold for all."""
 
 
 class Slots(Protocol):
-    """Who gives operands their places in the register file."""
+    """Allocator of register-file slots for operands."""
 
     def register(self, register: Register) -> int:
-        """The slot of a register."""
+        """Return the slot of a register."""
         ...
 
     def constant(self, value: int) -> int:
-        """A slot that holds a constant."""
+        """Return a slot that holds a constant."""
         ...
 
     def special(self, name: str) -> int:
-        """The slot of a special register that does not change."""
+        """Return the slot of a special register whose value does not change."""
         ...
 
     def symbol(self, name: str, offset: int) -> int | None:
-        """A slot that holds the address of a variable or parameter; None where there is none."""
+        """Return the slot with the address of a variable or parameter; None for unknown names."""
         ...
 
     def scratch(self) -> int:
-        """The slot of results that nobody wants."""
+        """Return the slot for unused results."""
         ...
 
 
@@ -84,7 +84,7 @@ class Site:
         self.modifiers = list(instruction.parts[form.name.count(".") + 1 :])
         self.name = form.name
         self.written: list[int] = []
-        """The registers that the instruction writes."""
+        """Registers that the instruction writes."""
         self.read: list[int] = []
 
     def fail(self, message: str) -> NoReturn:
@@ -94,14 +94,14 @@ class Site:
     # Modifiers
 
     def flag(self, name: str) -> bool:
-        """Whether a modifier is there; it is consumed."""
+        """Consume a modifier; return whether it was present."""
         if name in self.modifiers:
             self.modifiers.remove(name)
             return True
         return False
 
     def choose(self, options: Iterable[str], default: str | None = None) -> str:
-        """The modifier out of several; an error where it is missing and has no default."""
+        """Consume and return one of several modifiers, or the default; fail if there is neither."""
         for name in options:
             if self.flag(name):
                 return name
@@ -110,12 +110,12 @@ class Site:
         return default
 
     def ignore(self, names: Iterable[str]) -> None:
-        """Drop modifiers that change nothing here."""
+        """Drop modifiers that have no effect on the emulation."""
         for name in names:
             self.flag(name)
 
     def type(self, allowed: Collection[str] | None = None) -> ScalarType:
-        """The type that ends the opcode."""
+        """Consume and return the type that ends the opcode."""
         if not self.modifiers:
             self.fail("the type is missing")
         name = self.modifiers.pop()
@@ -124,7 +124,7 @@ class Site:
         return TYPES[name]
 
     def no_more(self) -> None:
-        """All modifiers must be consumed by now."""
+        """Fail if modifiers are left over."""
         if self.modifiers:
             self.fail(f"modifier .{self.modifiers[0]} is not supported")
 
@@ -139,7 +139,7 @@ class Site:
         return found
 
     def source(self, operand: Operand | int, type_: ScalarType, *, any_width: bool = False) -> int:
-        """The slot of an operand that is read."""
+        """Return the slot of a source operand."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         if isinstance(operand, Register):
             self._check_width(operand, type_, any_width=any_width)
@@ -162,14 +162,14 @@ class Site:
         return operand.value & ((1 << type_.bits) - 1)
 
     def symbol(self, operand: Symbol) -> int:
-        """The slot of the address of a variable."""
+        """Return the slot of the address of a variable."""
         slot = self.slots.symbol(operand.name, operand.offset)
         if slot is None:
             self.fail(f"'{operand.name}' is not declared")
         return slot
 
     def float_bits(self, operand: Float, type_: ScalarType) -> int:
-        """A floating-point literal as bits of a type."""
+        """Return a floating-point literal as the bit pattern of a type."""
         from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
 
         if operand.width == type_.bits:
@@ -181,7 +181,7 @@ class Site:
     def destination(
         self, operand: Operand | int, type_: ScalarType, *, any_width: bool = False
     ) -> int:
-        """The slot of an operand that is written."""
+        """Return the slot of a destination operand."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         if isinstance(operand, Sink):
             return self.slots.scratch()
@@ -201,19 +201,19 @@ class Site:
         self.fail(f"register {register.name} is .{found.name}, the instruction .{type_.name}")
 
     def register_bits(self, operand: Operand | int) -> int:
-        """The width of a register operand; that of the largest constant for others."""
+        """Return the width of a register operand, and the maximal width for other operands."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         return operand.type.bits if isinstance(operand, Register) else 64
 
     def predicate(self, operand: Operand | int) -> tuple[int, bool]:
-        """The slot of a predicate that is read, and whether it is inverted."""
+        """Return the slot of a source predicate, and whether it is negated."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         if isinstance(operand, Negated):
             return self.source(operand.predicate, TYPES["pred"]), True
         return self.source(operand, TYPES["pred"]), False
 
     def vector(self, operand: Operand | int, counts: Collection[int]) -> tuple[Operand, ...]:
-        """The parts of a vector operand."""
+        """Return the parts of a vector operand."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         parts = operand.parts if isinstance(operand, Vector) else (operand,)
         if len(parts) not in counts:
@@ -222,7 +222,7 @@ class Site:
         return parts
 
     def address(self, operand: Operand | int) -> tuple[int, int]:
-        """Slot and offset of an address operand."""
+        """Return slot and offset of an address operand."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         if not isinstance(operand, Address):
             self.fail("an address in brackets is expected")
@@ -237,7 +237,7 @@ class Site:
         return self.symbol(operand.base), operand.offset
 
     def immediate(self, operand: Operand | int) -> int:
-        """An operand that must be an integer literal."""
+        """Return the value of an operand that must be an integer literal."""
         operand = self.operands[operand] if isinstance(operand, int) else operand
         if not isinstance(operand, Integer):
             self.fail("an integer constant is expected")
@@ -248,14 +248,14 @@ class Site:
 
 
 def typed(value: Value, unsigned: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
-    """A register as an array of a type: one entry a lane, or none dimension where uniform."""
+    """Reinterpret a register as an array of a type: one entry per lane, 0-d if uniform."""
     if value.__class__ is np.ndarray:
         return value.view(dtype)
     return np.array(value, unsigned).view(dtype)
 
 
 def as_value(array: Array, unsigned: np.dtype[Any]) -> Value:
-    """An array as a register holds it."""
+    """Return an array in the representation of the register file."""
     if array.ndim == 0:
         if unsigned == np.bool_:
             return bool(array)
@@ -272,7 +272,7 @@ def elementwise(
     result: ScalarType,
     function: Function,
 ) -> Step:
-    """`function` of arrays of the given types; its result has the width of `result`."""
+    """Build a step of `function` on typed arrays; the result has the width of `result`."""
     out = UNSIGNED[result.bits]
     plan = [(slot, UNSIGNED[dtype.itemsize * 8], dtype) for slot, dtype in sources]
     if len(plan) == 1:
@@ -312,7 +312,7 @@ def _binary(dest: int, a: Plan, b: Plan, out: np.dtype[Any], function: Function)
 
 
 def unary(dest: int, a: int, function: Callable[[Value], Value]) -> Step:
-    """`function` of a register as it is: an integer or an unsigned array."""
+    """Build a step that applies `function` to a raw register: an integer or an unsigned array."""
 
     def step(f: ConvergenceGroup) -> None:
         f.r[dest] = function(f.r[a])
@@ -321,7 +321,7 @@ def unary(dest: int, a: int, function: Callable[[Value], Value]) -> Step:
 
 
 def binary(dest: int, a: int, b: int, function: Callable[[Value, Value], Value]) -> Step:
-    """The same of two registers."""
+    """Build a step that applies `function` to two raw registers."""
 
     def step(f: ConvergenceGroup) -> None:
         r = f.r
@@ -333,7 +333,7 @@ def binary(dest: int, a: int, b: int, function: Callable[[Value, Value], Value])
 def ternary(
     dest: int, sources: Sequence[int], function: Callable[[Value, Value, Value], Value]
 ) -> Step:
-    """The same of three registers."""
+    """Build a step that applies `function` to three raw registers."""
     a, b, c = sources
 
     def step(f: ConvergenceGroup) -> None:

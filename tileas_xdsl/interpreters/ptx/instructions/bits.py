@@ -27,7 +27,7 @@ LOGIC: Mapping[str, Callable[[Value, Value], Value]] = {
 
 
 def build_logic(site: Site) -> Step:
-    """`and`, `or`, `xor`, of words and predicates."""
+    """`and`, `or`, `xor` on bit-size types and predicates."""
     type_ = site.type(("pred", "b16", "b32", "b64"))
     site.no_more()
     site.count(3)
@@ -42,7 +42,7 @@ def build_logic(site: Site) -> Step:
 
 
 def build_not(site: Site) -> Step:
-    """`not` and `cnot` (whether a word is zero)."""
+    """`not` and `cnot` (1 if the operand is zero, else 0)."""
     type_ = site.type(("pred", "b16", "b32", "b64"))
     site.no_more()
     site.count(2)
@@ -60,7 +60,7 @@ def _is_zero(a: Array) -> Array:
 
 
 def build_lop3(site: Site) -> Step:
-    """`lop3`: any function of three bits, by its table; maybe a predicate of the result too."""
+    """`lop3`: any function of three bits by its truth table, optionally with a predicate result."""
     type_ = site.type(("b32",))
     combine = site.choose(("or", "and"), "")
     site.no_more()
@@ -88,7 +88,7 @@ def build_lop3(site: Site) -> Step:
 
 
 def build_shift(site: Site) -> Step:
-    """`shl` and `shr`: amounts beyond the width shift everything out."""
+    """`shl` and `shr`: amounts beyond the width shift all bits out."""
     left = site.name == "shl"
     names = ("b16", "b32", "b64")
     type_ = site.type(names if left else (*names, "u16", "u32", "u64", "s16", "s32", "s64"))
@@ -123,7 +123,7 @@ def build_shift(site: Site) -> Step:
 
 
 def build_funnel(site: Site) -> Step:
-    """`shf`: a window of 32 bits of two words."""
+    """`shf`: funnel shift, 32 bits of the concatenation of two registers."""
     type_ = site.type(("b32",))
     left = site.choose(("l", "r")) == "l"
     clamp = site.choose(("clamp", "wrap")) == "clamp"
@@ -145,7 +145,7 @@ def build_funnel(site: Site) -> Step:
 
 
 def build_extract(site: Site) -> Step:
-    """`bfe`: a field, extended by its sign or by zeros."""
+    """`bfe`: extract a bit field, sign- or zero-extended."""
     type_ = site.type(("u32", "u64", "s32", "s64"))
     site.no_more()
     site.count(4)
@@ -178,7 +178,7 @@ def _extract(type_: ScalarType) -> Callable[[Array, Array, Array], Array]:
 
 
 def _ones(count: Array, bits: int) -> Array:
-    """So many low bits."""
+    """Return a mask of the `count` lowest bits."""
     unsigned = UNSIGNED[bits]
     whole = count >= bits
     amount = np.where(whole, 0, count).astype(unsigned)
@@ -195,7 +195,7 @@ def _shift_right(a: Array, amount: Array, bits: int) -> Array:
 
 
 def build_insert(site: Site) -> Step:
-    """`bfi`: a field put into a word."""
+    """`bfi`: insert a bit field."""
     type_ = site.type(("b32", "b64"))
     site.no_more()
     site.count(5)
@@ -222,7 +222,7 @@ def build_insert(site: Site) -> Step:
 
 
 def build_mask(site: Site) -> Step:
-    """`bmsk`: a run of ones."""
+    """`bmsk`: a mask of consecutive ones."""
     type_ = site.type(("b32",))
     clamp = site.choose(("clamp", "wrap")) == "clamp"
     site.no_more()
@@ -243,7 +243,7 @@ def build_mask(site: Site) -> Step:
 
 
 def build_extend(site: Site) -> Step:
-    """`szext`: the low bits, extended."""
+    """`szext`: sign- or zero-extend the low bits."""
     type_ = site.type(("u32", "s32"))
     clamp = site.choose(("clamp", "wrap")) == "clamp"
     site.no_more()
@@ -266,7 +266,7 @@ def build_extend(site: Site) -> Step:
 
 
 def build_count(site: Site) -> Step:
-    """`popc`, `clz`, `brev`: results of popc and clz are .u32."""
+    """`popc`, `clz`, `brev`; the results of `popc` and `clz` are .u32."""
     type_ = site.type(("b32", "b64"))
     site.no_more()
     site.count(2)
@@ -282,7 +282,7 @@ def build_count(site: Site) -> Step:
 
 
 def bit_matrix(a: Array, bits: int) -> Array:
-    """One row an element, the lowest bit first."""
+    """Return the bits of each element as a row, the lowest bit first."""
     flat = np.ascontiguousarray(np.atleast_1d(a)).view(np.uint8).reshape(-1, bits // 8)
     return np.unpackbits(flat, axis=1, bitorder="little")
 
@@ -311,7 +311,7 @@ _COUNTS: Mapping[str, Callable[[Array, int], Array]] = {"popc": _popc, "clz": _c
 
 
 def build_find(site: Site) -> Step:
-    """`bfind`: the place of the highest bit that is no sign, all ones where there is none."""
+    """`bfind`: the position of the highest non-sign bit, all ones if there is none."""
     type_ = site.type(("u32", "u64", "s32", "s64"))
     amount = site.flag("shiftamt")
     site.no_more()
@@ -331,7 +331,7 @@ def build_find(site: Site) -> Step:
 
 
 def build_nth(site: Site) -> Step:
-    """`fns`: the place of the n-th set bit from a base on."""
+    """`fns`: the position of the n-th set bit from a base."""
     type_ = site.type(("b32",))
     site.no_more()
     site.count(4)
@@ -369,11 +369,11 @@ _PERMUTE_MODES: Mapping[str, tuple[tuple[int, ...], ...]] = {
     "ecr": ((0, 0, 0, 0), (0, 1, 1, 1), (0, 1, 2, 2), (0, 1, 2, 3)),
     "rc16": ((0, 1, 0, 1), (2, 3, 2, 3), (0, 1, 0, 1), (2, 3, 2, 3)),
 }
-"""The bytes that each mode of `prmt` picks for the selector's two low bits, lowest first."""
+"""By `prmt` mode and the selector's two low bits, the bytes that are picked, lowest first."""
 
 
 def build_permute(site: Site) -> Step:
-    """`prmt`: any four of the eight bytes of two words, or copies of their signs."""
+    """`prmt`: any four of the eight bytes of two registers, or replications of their sign bits."""
     names = tuple(_PERMUTE_MODES)
     if site.modifiers and site.modifiers[-1] in names:
         mode = site.modifiers.pop()

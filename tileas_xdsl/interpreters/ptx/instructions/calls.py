@@ -1,7 +1,7 @@
-"""`call` of the functions that a driver has: `vprintf` and `__assertfail`.
+"""`call` of the device functions that a driver provides: `vprintf` and `__assertfail`.
 
-Source: CUDA programming guide, PTX compiler driver, system calls.  Parameters of a call are memory
-of a thread's own; text is collected by the launch, thread after thread.
+Source: CUDA programming guide, PTX compiler driver, system calls.  Parameters of a call are in
+thread-local memory; printed text is collected by the launch, thread after thread.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from tileas_xdsl.target.printf import (
 )
 
 LONGEST = 1 << 16
-"""Bytes of a text that are looked at."""
+"""Maximal length in bytes of a string that is read."""
 
 
 @dataclass(frozen=True)
 class Thread:
-    """One thread that calls, and the memory that it sees."""
+    """A calling thread and the memory that it can address."""
 
     f: ConvergenceGroup
     lane: int
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes at a generic address."""
+        """Return `size` bytes at a generic address."""
         if not LOCAL_WINDOW <= address < SHARED_WINDOW:
             return self.f.warpgroup.cta.cluster.memory.read(address, size)
         memory, start = self.f.warpgroup.local, address - LOCAL_WINDOW
@@ -45,7 +45,7 @@ class Thread:
         return memory[self.lane, start : start + size].tobytes()
 
     def text(self, address: int) -> str:
-        """A text that ends with a zero byte."""
+        """Return the zero-terminated string at an address."""
         found = bytearray()
         while (byte := self.read(address + len(found), 1)) != b"\0":
             found += byte
@@ -55,7 +55,7 @@ class Thread:
 
     @property
     def name(self) -> str:
-        """As stories call it."""
+        """The name of the thread in diagnostics."""
         warp, lane = divmod(self.lane, 32)
         return (
             f"{self.f.warpgroup.cta.name}, warp {self.f.warpgroup.first_warp + warp}, lane {lane}"
@@ -68,7 +68,7 @@ Result = int | None
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the driver: the bytes of its parameters and result, and what it does."""
+    """A driver-provided function: the bytes of its parameters and result, and its effect."""
 
     parameters: tuple[int, ...]
     result: int
@@ -76,7 +76,7 @@ class Function:
 
 
 def _vprintf(thread: Thread, site: Site, parameters: Parameters) -> int:
-    """Text of one thread; the result counts the values, as on a device."""
+    """Print the text of one thread; return the number of arguments, as on a device."""
     text = thread.text(parameters[0])
     try:
         parts = parse_format(text)
@@ -104,7 +104,7 @@ def _values(thread: Thread, formats: Sequence[Conversion], address: int) -> list
 
 
 def _assertfail(thread: Thread, site: Site, parameters: Parameters) -> int:
-    """The kernel ends; the finding is where the assertion stands in the source."""
+    """End the kernel with a finding at the source location of the assertion."""
     message, file, function = (thread.text(parameters[at]) for at in (0, 1, 3))
     line, location = parameters[2], site.instruction.location
     if file and line:
@@ -123,7 +123,7 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def build_call(site: Site) -> Step:
-    """A call of a function of the driver; no other functions are part of the emulator."""
+    """`call` of a driver-provided function; no other functions are emulated."""
     site.flag("uni")
     site.no_more()
     name, results, arguments = _parts(site)
@@ -152,7 +152,7 @@ def build_call(site: Site) -> Step:
 
 
 def _parts(site: Site) -> tuple[str, Sequence[Operand], Sequence[Operand]]:
-    """Name, results and arguments: `(results), name, (arguments)`."""
+    """Split the operands into name, results and arguments: `(results), name, (arguments)`."""
     groups = [o.parts for o in site.operands if isinstance(o, Vector)]
     names = [o.name for o in site.operands if isinstance(o, Symbol)]
     if not names:
@@ -163,7 +163,7 @@ def _parts(site: Site) -> tuple[str, Sequence[Operand], Sequence[Operand]]:
 
 
 def _place(site: Site, operand: Operand) -> int:
-    """Where a parameter lies in the memory of a thread."""
+    """Return the offset of a call parameter in thread-local memory."""
     found = None
     if isinstance(operand, Symbol):
         found = site.program.variables.address(operand.name, operand.offset)

@@ -1,4 +1,4 @@
-"""Comparisons and selections.  Source: PTX ISA 9.7.6 and 9.7.7."""
+"""Comparison and selection instructions.  Source: PTX ISA 9.7.6 and 9.7.7."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ RELATIONS: Mapping[str, Relation] = {
     "hi": lambda a, b: a > b,
     "hs": lambda a, b: a >= b,
 }
-"""Relations of integers; of floats they are false where either is NaN."""
+"""Comparison operators; on floats they are ordered (false if either operand is NaN)."""
 
 UNORDERED = {"equ": "eq", "neu": "ne", "ltu": "lt", "leu": "le", "gtu": "gt", "geu": "ge"}
-"""Relations of floats that hold where either is NaN."""
+"""Unordered float comparisons (true if either operand is NaN), by their ordered operator."""
 
 COMBINE: Mapping[str, Callable[[Value, Value], Value]] = {
     "and": lambda a, b: a & b,
@@ -53,7 +53,7 @@ PACKED = ("f16x2", "bf16x2")
 
 
 def float_relation(name: str) -> Relation:
-    """A relation of floats."""
+    """Return the comparison of floats of this name."""
     if name == "num":
         return lambda a, b: ~np.isnan(a) & ~np.isnan(b)
     if name == "nan":
@@ -71,11 +71,11 @@ SMALLEST_NORMAL: Mapping[str, float] = {
     "f16": 2.0**-14,
     "f64": 2.0**-1022,
 }
-"""By format that `.ftz` flushes, the smallest number that it leaves."""
+"""The smallest normal number of each format that `.ftz` flushes."""
 
 
 def flush(values: Array, name: str = "f32") -> Array:
-    """Subnormal numbers of a format as zeros of their sign; those of others as they are."""
+    """Flush subnormal numbers to sign-preserving zero; other formats are unchanged."""
     if name not in SMALLEST_NORMAL:
         return values
     tiny = (np.abs(values) < np.float64(SMALLEST_NORMAL[name])) & (values != 0)
@@ -91,7 +91,7 @@ def _integer_step(dest: int, a: int, b: int, type_: ScalarType, name: str) -> St
 
 
 def _comparison(site: Site, dest: int, first: int, type_: ScalarType, name: str) -> Step:
-    """The predicate of operands `first` and the next."""
+    """Build a comparison of operand `first` with the next one into the predicate `dest`."""
     a, b = site.source(first, type_), site.source(first + 1, type_)
     ftz = site.flag("ftz")
     if type_.kind != "float":
@@ -111,7 +111,7 @@ def _comparison(site: Site, dest: int, first: int, type_: ScalarType, name: str)
 
 
 def build_setp(site: Site) -> Step:
-    """`setp`: a predicate and maybe its opposite, combined with a third one."""
+    """`setp`: a predicate and optionally its complement, combined with a third predicate."""
     type_ = site.type((*INTEGERS, *FLOATS, *PACKED))
     name = site.choose((*RELATIONS, *UNORDERED, "num", "nan"))
     combine = site.choose(COMBINE, "")
@@ -150,7 +150,7 @@ def _combined(site: Site, compare: Step, dest: int, other: int | None, combine: 
 
 
 def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step:
-    """One predicate for each half."""
+    """Build `setp` of a packed type: one predicate for each half."""
     ftz = site.flag("ftz")
     site.no_more()
     target = site.operands[0]
@@ -208,7 +208,7 @@ def build_set(site: Site) -> Step:
 
 
 def select(p: Value, a: Value, b: Value, dtype: np.dtype[Any]) -> Value:
-    """`a` where `p`, else `b`."""
+    """Return `a` where `p` holds, else `b`."""
     if p.__class__ is not np.ndarray:
         return a if p else b
     return np.where(p, _as_array(a, dtype), _as_array(b, dtype))
@@ -219,7 +219,7 @@ def _as_array(value: Value, dtype: np.dtype[Any]) -> Array:
 
 
 def build_selp(site: Site) -> Step:
-    """`selp`: one of two values by a predicate."""
+    """`selp`: select one of two values by a predicate."""
     type_ = site.type((*INTEGERS, "f16", "bf16", "f32", "f64"))
     site.no_more()
     site.count(4)
@@ -238,7 +238,7 @@ def build_selp(site: Site) -> Step:
 
 
 def build_slct(site: Site) -> Step:
-    """`slct`: one of two values by the sign of a third."""
+    """`slct`: select one of two values by the sign of a third."""
     by = site.type(("s32", "f32"))
     type_ = site.type((*INTEGERS, "f32", "f64"))
     site.flag("ftz")
@@ -271,7 +271,7 @@ TESTS: Mapping[str, Callable[[Array, Array], Array]] = {
 
 
 def build_testp(site: Site) -> Step:
-    """`testp`: what kind of number a float is."""
+    """`testp`: test the class of a float (finite, NaN, subnormal, ...)."""
     type_ = site.type(("f32", "f64"))
     test = TESTS[site.choose(TESTS)]
     site.no_more()

@@ -1,4 +1,4 @@
-"""Branches and ends.  Source: PTX ISA 9.7.12, control flow instructions."""
+"""Control flow instructions.  Source: PTX ISA 9.7.12."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import Symbol
 
 
 def build_bra(site: Site) -> Step:
-    """`bra`: with a guard, lanes that disagree become two fragments."""
+    """`bra`: a divergent guard splits the convergence group in two."""
     site.flag("uni")
     site.no_more()
     site.count(1)
@@ -53,7 +53,7 @@ def build_bra(site: Site) -> Step:
 
 
 def build_brx(site: Site) -> Step:
-    """`brx.idx`: a branch to the label of a table that an index picks."""
+    """`brx.idx`: a branch to the label at an index of a table."""
     site.flag("uni")
     site.choose(("idx",))
     site.no_more()
@@ -93,7 +93,7 @@ def _target(targets: list[int], index: int) -> int:
 
 
 def end(f: ConvergenceGroup) -> int:
-    """The lanes of a fragment end."""
+    """End the lanes of a convergence group."""
     f.warpgroup.convergence_groups.remove(f)
     f.warpgroup.cta.cluster.events += 1
     return STOP
@@ -108,7 +108,7 @@ def build_ret(site: Site) -> Step:
 
 
 def build_trap(site: Site) -> Step:
-    """`trap`: the kernel gives up."""
+    """`trap`: abort the kernel."""
     site.count(0)
 
     def step(f: ConvergenceGroup) -> int | None:

@@ -1,4 +1,4 @@
-"""Conversions.  Source: PTX ISA 9.7.9.21 cvt and 9.7.9.22 cvt.pack."""
+"""Conversion instructions.  Source: PTX ISA 9.7.9.21 cvt and 9.7.9.22 cvt.pack."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PACKED: Mapping[str, tuple[str, int]] = {
     "e2m1x2": ("e2m1", 4),
     "ue8m0x2": ("ue8m0", 8),
 }
-"""Packed types of conversions: the format of a part and how many bits it takes."""
+"""Packed types of conversions: the element format and its width in bits."""
 
 ALWAYS_FINITE = ("e2m3", "e3m2", "e2m1")
 
@@ -70,7 +70,7 @@ def _modifiers(site: Site) -> Conversion:
 
 
 def build_cvt(site: Site) -> Step:
-    """`cvt` of one value, or of two into a packed word, or of a packed word into another."""
+    """`cvt` of a scalar, of two scalars to a packed type, or between packed types."""
     names = site.modifiers[-2:]
     if len(names) == 2 and (names[0] in PACKED or names[1] in PACKED):
         return _build_packed(site)
@@ -94,7 +94,7 @@ def _convert_step(
     wide: int,
     function: Callable[[Array], Array],
 ) -> Step:
-    """Reads the low bits of a wider register, and fills a wider one by the sign of the result."""
+    """Build a step that reads the low bits of a register and sign-extends its result."""
     narrow, out = UNSIGNED[source.bits], UNSIGNED[wide]
     mask = (1 << source.bits) - 1
     plain = source.kind == "unsigned" and result.kind == "unsigned" and wide >= source.bits
@@ -148,7 +148,7 @@ def _scalar(
 
 
 def _to_integer(values: Array, result: ScalarType, how: Conversion, *, is_wide: bool) -> Array:
-    """NaN becomes zero, or with 64 bits on either side the smallest signed number."""
+    """Convert floats to integers; NaN becomes zero, or the minimum if either side has 64 bits."""
     if how.ftz:
         values = flush(values)
     whole = INTEGER_ROUNDING[how.rounding](values)
@@ -188,7 +188,7 @@ def _from_integer(a: Array, source: ScalarType, result: ScalarType, how: Convers
 
 
 def _odd_double(values: Array, nearest: Array) -> Array:
-    """64-bit integers as doubles that are exact, or odd in their last bit."""
+    """Return 64-bit integers as doubles that are exact or rounded to odd."""
     flat = [_odd(int(v)) for v in np.atleast_1d(values).tolist()]
     found = np.array(flat, np.float64)
     return found if nearest.ndim else found[0]
@@ -249,14 +249,14 @@ KEPT_NAN = {
     ("bf16", "f32"): False,
     **dict.fromkeys((("f64", "f32"), ("f64", "f16"), ("f16", "f64"), ("f32", "f64")), True),
 }
-"""By the types of a conversion that keeps the payload of NaN: whether it makes it quiet.
+"""By (source, result) of conversions that keep the payload of NaN: whether they make it quiet.
 
-Seen on an H200, as is that tf32 only cuts NaN off; PTX leaves it open.
+Measured on an H200, as is that tf32 only truncates NaN; PTX leaves it open.
 """
 
 
 def _with_kept_nan(bits: Array, a: Array, source: str, result: str, how: Conversion) -> Array:
-    """The result of a conversion, with NaN as the hardware leaves it."""
+    """Return converted bits with NaN replaced by what the hardware produces."""
     is_nan = np.isnan(decode(a, source))
     if not np.any(is_nan) or how.saturate or how.relu:
         return bits
@@ -272,7 +272,7 @@ def _with_kept_nan(bits: Array, a: Array, source: str, result: str, how: Convers
 
 
 def _moved_nan(a: Array, source: Format, result: Format, quiet: bool) -> Array:
-    """The NaN of another format with the same sign and the upper part of the payload."""
+    """Return the NaN of another format with the same sign and the upper bits of the payload."""
     word, dtype = a.astype(np.uint64), UNSIGNED[result.bits]
     payload = word & np.uint64((1 << source.mantissa) - 1)
     wider = result.mantissa - source.mantissa
@@ -305,7 +305,7 @@ def _build_packed(site: Site) -> Step:
 
 
 def _pack(site: Site, result_name: str, how: Conversion) -> Step:
-    """Two singles into one word; the first operand becomes the upper part."""
+    """Build a conversion of two f32 to a packed register; the first operand is the upper half."""
     site.count(3)
     name, width = PACKED[result_name]
     result = TYPES[{4: "b8", 8: "b16", 16: "b32"}[width]]
@@ -341,7 +341,7 @@ def _pack_bf16(high: Array, low: Array) -> Array:
 
 
 def _unpack(site: Site, source_name: str, result_name: str, how: Conversion) -> Step:
-    """A packed word into one of wider parts."""
+    """Build a conversion of a packed register to one of wider elements."""
     if result_name not in PACKED:
         site.fail(f"no conversion from .{source_name} to .{result_name}")
     name, width = PACKED[source_name]
@@ -373,7 +373,7 @@ def _unpack(site: Site, source_name: str, result_name: str, how: Conversion) -> 
 
 
 def build_cvt_pack(site: Site) -> Step:
-    """`cvt.pack.sat`: two words into the low parts of a third."""
+    """`cvt.pack.sat`: two saturated integers into the low part of a third register."""
     site.choose(("sat",))
     names = [site.modifiers.pop() for _ in range(len(site.modifiers))]
     if len(names) == 3:

@@ -1,7 +1,7 @@
 """Floating-point arithmetic.  Source: PTX ISA 9.7.3, 9.7.4 and 9.7.5.
 
-Everything is rounded once.  Approximate instructions give the nearest number, which is within their
-stated error.
+Every result is rounded once.  Approximate instructions return the nearest number, which is within
+their documented error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FLOATS = frozenset((*SCALARS, *PACKED))
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 Bits = Callable[..., Array]
-"""A function of arrays of bits of one format."""
+"""A function on arrays of bit patterns of one format."""
 
 
 def _exact_difference(a: Array, b: Array) -> tuple[Array, Array]:
@@ -59,7 +59,7 @@ OPERATIONS: Mapping[str, tuple[int, Callable[..., tuple[Array, Array]], Any]] = 
     "sqrt": (1, square_root, np.sqrt),
     "rcp": (1, _reciprocal, np.reciprocal),
 }
-"""By instruction: operands, the exact operation on doubles, and numpy's for the nearest."""
+"""By instruction: the operand count, the exact operation on doubles, and numpy's own to nearest."""
 
 APPROXIMATIONS: Mapping[str, Callable[[Array], Array]] = {
     "rsqrt": lambda x: 1 / np.sqrt(x),
@@ -73,7 +73,7 @@ APPROXIMATIONS: Mapping[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What modifiers say of one operation."""
+    """The rounding, flush and saturation modifiers of an operation."""
 
     rounding: str = "rn"
     ftz: bool = False
@@ -82,7 +82,7 @@ class Mode:
 
     @property
     def plain(self) -> bool:
-        """Whether it only rounds to nearest."""
+        """Whether the operation only rounds to nearest even."""
         return self == Mode()
 
 
@@ -96,7 +96,7 @@ def _read_mode(site: Site) -> Mode:
 
 
 def _finish(bits: Array, name: str, mode: Mode) -> Array:
-    """Flushed, saturated or cut below zero."""
+    """Apply flushing, saturation or relu to a result."""
     if not (mode.ftz or mode.saturate or mode.relu):
         return bits
     values = decode(bits, name)
@@ -110,7 +110,7 @@ def _finish(bits: Array, name: str, mode: Mode) -> Array:
 
 
 def _natively(native: Any, dtype: np.dtype[Any]) -> Bits:
-    """numpy's operation; the NaN of single numbers is always the same, that of doubles is kept."""
+    """Return numpy's operation with canonical NaN for f32 and kept NaN payload for f64."""
     nan = FORMATS["f32"].nan if dtype == np.float32 else None
 
     def function(*bits: Array) -> Array:
@@ -124,7 +124,7 @@ def _natively(native: Any, dtype: np.dtype[Any]) -> Bits:
 
 
 def _operation(name: str, operation: str, mode: Mode, sources: Sequence[str] = ()) -> Bits:
-    """An operation of `OPERATIONS` on the bits of a format."""
+    """Return an operation of `OPERATIONS` on bit patterns of a format."""
     _, exact, native = OPERATIONS[operation]
     dtype = NATIVE_FLOATS.get(name)
     if native is not None and dtype is not None and mode.plain and name != "f16" and not sources:
@@ -148,7 +148,7 @@ SUMS = ("add", "sub", "fma", "mad")
 
 
 def _negative_zero(result: tuple[Array, Array], values: list[Array]) -> Array:
-    """A sum that is exactly zero is -0 when rounded down, unless both parts are +0 (IEEE 754)."""
+    """Fix zero sums under rounding down: -0 unless both addends are +0 (IEEE 754)."""
     value, lost = result
     parts = values if len(values) == 2 else [values[0] * values[1], values[2]]
     whole = np.all([(v == 0) & ~np.signbit(v) for v in parts], axis=0)
@@ -167,7 +167,7 @@ def build_arithmetic(site: Site) -> Step:
 
 
 def _build_mixed(site: Site, half: ScalarType) -> Step:
-    """`add.f32.f16`, `fma.rn.f32.bf16`: halves and an f32 as the last operand, rounded once."""
+    """`add.f32.f16`, `fma.rn.f32.bf16`: 16-bit operands and an f32 addend, rounded once."""
     single, mode = TYPES["f32"], _read_mode(site)
     site.no_more()
     types = (*(half,) * (OPERATIONS[site.name][0] - 1), single)
@@ -199,7 +199,7 @@ NAN_OF_UPPER_WORD = np.uint64(0x7FFFFFFF_00000000)
 
 
 def _on_upper_words(function: Bits, bits: Array) -> Array:
-    """Of doubles the upper half is read and made, so that some NaN are infinities (H200)."""
+    """Evaluate on the upper 32 bits of doubles, so that some NaN act as infinities (H200)."""
     found = np.asarray(function(bits & UPPER_WORD)) & UPPER_WORD
     is_nan = np.isnan(found.view(np.float64))
     return np.where(is_nan, NAN_OF_UPPER_WORD, found)
@@ -210,7 +210,7 @@ def _element(type_: ScalarType) -> str:
 
 
 def elementwise_floats(site: Site, type_: ScalarType, count: int, function: Bits) -> Step:
-    """`function` of the bits of a format, for each part of packed types."""
+    """Build a step of `function` on bit patterns, element by element for packed types."""
     site.count(count + 1)
     dest = site.destination(0, type_)
     unsigned = UNSIGNED[type_.bits]
@@ -222,7 +222,7 @@ def elementwise_floats(site: Site, type_: ScalarType, count: int, function: Bits
 
 
 def _narrowed(function: Bits, unsigned: np.dtype[Any], *bits: Array) -> Array:
-    """Encoders give 64 bits; registers are narrower."""
+    """Truncate the 64-bit results of encoders to the register width."""
     found = np.asarray(function(*bits))
     return found if found.dtype.itemsize == unsigned.itemsize else found.astype(unsigned)
 
@@ -244,7 +244,7 @@ def _whole_bits(part: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def build_extreme(site: Site) -> Step:
-    """`min` and `max`: of a number and NaN the number, unless .NaN says otherwise."""
+    """`min` and `max`: a number wins over NaN unless .NaN is given."""
     type_ = site.type(FLOATS)
     ftz, nan = site.flag("ftz"), site.flag("NaN")
     signs = site.flag("xorsign")
@@ -289,7 +289,7 @@ def _extreme(x: Array, y: Array, least: bool) -> Array:
 
 
 def build_sign(site: Site) -> Step:
-    """`abs` and `neg`: the sign bit; NaN is canonical, that of doubles only quiet."""
+    """`abs` and `neg`: change the sign bit; f32 NaN is canonical, f64 NaN only made quiet."""
     type_ = site.type(FLOATS)
     ftz = site.flag("ftz")
     site.no_more()
@@ -314,7 +314,7 @@ def build_sign(site: Site) -> Step:
 
 
 def build_copysign(site: Site) -> Step:
-    """`copysign`: the sign of the first operand, the rest of the second."""
+    """`copysign`: the sign of the first operand with the magnitude of the second."""
     type_ = site.type(("f32", "f64"))
     site.no_more()
     top = UNSIGNED[type_.bits].type(1 << (type_.bits - 1))

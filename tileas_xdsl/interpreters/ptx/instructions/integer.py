@@ -25,12 +25,12 @@ WORDS = ("u16", "u32", "u64", "s16", "s32", "s64")
 
 
 def dtype_of(type_: ScalarType) -> np.dtype[Any]:
-    """The numpy type of an integer type."""
+    """Return the numpy type of an integer type."""
     return (SIGNED if type_.signed else UNSIGNED)[type_.bits]
 
 
 def sources(site: Site, first: int, types: tuple[ScalarType, ...]) -> list[Any]:
-    """Slots and numpy types of operands from `first` on."""
+    """Return slots and numpy types of the operands from `first` on."""
     return [(site.source(first + i, t), dtype_of(t)) for i, t in enumerate(types)]
 
 
@@ -68,7 +68,7 @@ def _saturated(operation: Function) -> Function:
 
 
 def halves(dest: int, slots: tuple[int, ...], type_: ScalarType, function: Function) -> Step:
-    """An operation on both 16-bit halves of words."""
+    """Build a step on both 16-bit halves of packed registers."""
     half = np.dtype(np.int16 if type_.name.startswith("s") else np.uint16)
 
     def packed(*values: Array) -> Array:
@@ -84,7 +84,7 @@ def halves(dest: int, slots: tuple[int, ...], type_: ScalarType, function: Funct
 
 
 def high_product(a: Array, b: Array) -> Array:
-    """The upper half of the product of two arrays of one integer type."""
+    """Return the upper half of the product of two arrays of one integer type."""
     bits = a.dtype.itemsize * 8
     if bits < 64:
         wide = np.int64 if a.dtype.kind == "i" else np.uint64
@@ -214,7 +214,7 @@ def _cut24(a: Array) -> Array:
 
 
 def build_quotient(site: Site) -> Step:
-    """`div` and `rem`: towards zero; by zero all ones, as the hardware gives."""
+    """`div` and `rem`: truncating; division by zero gives all ones, as on hardware."""
     type_ = site.type(WORDS)
     site.no_more()
     site.count(3)
@@ -311,7 +311,7 @@ def build_unary(site: Site) -> Step:
 
 
 def build_sad(site: Site) -> Step:
-    """`sad`: the absolute difference, added."""
+    """`sad`: the sum of an absolute difference and an addend."""
     type_ = site.type(WORDS)
     site.no_more()
     site.count(4)
@@ -327,7 +327,7 @@ def build_sad(site: Site) -> Step:
 
 
 def build_dot(site: Site) -> Step:
-    """`dp4a` and `dp2a`: dot products of bytes."""
+    """`dp4a` and `dp2a`: dot products of bytes with accumulation."""
     b_type = site.type(("u32", "s32"))
     a_type = site.type(("u32", "s32"))
     four = site.name == "dp4a"
@@ -366,7 +366,7 @@ def _shorts(a: Array, signed: bool) -> Array:
 
 
 def build_carry(site: Site) -> Step:
-    """`add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc` and `madc`: the carry is a hidden register."""
+    """`add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`; the carry is a hidden register."""
     type_ = site.type(("u32", "s32", "u64", "s64"))
     name, *mark = site.name.split(".")
     sets = site.flag("cc") or bool(mark)

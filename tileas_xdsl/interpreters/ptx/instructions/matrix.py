@@ -1,6 +1,6 @@
-"""Matrices of a warp: ldmatrix, stmatrix, movmatrix and mma.sync.
+"""Warp-level matrix instructions: ldmatrix, stmatrix, movmatrix and mma.sync.
 
-Sources: PTX ISA 9.7.14; the places of elements are those of `tileas_xdsl.target.register_layouts`.
+Source: PTX ISA 9.7.14; fragment layouts are those of `tileas_xdsl.target.register_layouts`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _matrix_modifiers(site: Site) -> tuple[int, bool]:
 
 
 def build_ldmatrix(site: Site) -> Step:
-    """`ldmatrix`: rows of 16 bytes that lanes point at, spread over the warp."""
+    """`ldmatrix`: load rows of 16 bytes at per-lane addresses, distributed over the warp."""
     count, trans = _matrix_modifiers(site)
     dests = [site.destination(p, TYPES["b32"]) for p in site.vector(0, (count,))]
     slot, offset = site.address(1)
@@ -71,7 +71,7 @@ def build_ldmatrix(site: Site) -> Step:
 
 
 def _pointing(f: ConvergenceGroup, count: int) -> int:
-    """The lanes whose addresses count: the first 8 for each matrix."""
+    """Return the lanes whose addresses are used: 8 for each matrix."""
     mask = 0
     for warp in warps_of(f.mask):
         mask |= ((1 << 8 * count) - 1) << WARP * warp
@@ -79,7 +79,7 @@ def _pointing(f: ConvergenceGroup, count: int) -> int:
 
 
 def _rows_of(f: ConvergenceGroup, slot: int, offset: int, count: int) -> Array:
-    """Rows (warps x matrices x 8, 16 bytes)."""
+    """Return the addressed rows, shape (warps x matrices x 8, 16 bytes)."""
     mask = f.mask
     f.mask = _pointing(f, count)
     found = np.zeros((f.mask.bit_count(), 4), WORD)
@@ -90,7 +90,7 @@ def _rows_of(f: ConvergenceGroup, slot: int, offset: int, count: int) -> Array:
 
 
 def build_stmatrix(site: Site) -> Step:
-    """`stmatrix`: the opposite of `ldmatrix`."""
+    """`stmatrix`: the inverse of `ldmatrix`."""
     count, trans = _matrix_modifiers(site)
     slot, offset = site.address(0)
     slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (count,))]
@@ -117,7 +117,7 @@ def build_stmatrix(site: Site) -> Step:
 
 
 def build_movmatrix(site: Site) -> Step:
-    """`movmatrix`: an 8x8 matrix of 16 bits across a warp, transposed."""
+    """`movmatrix`: transpose an 8x8 matrix of 16-bit elements across a warp."""
     site.ignore(("sync", "aligned"))
     site.choose(("m8n8",))
     site.choose(("trans",))
@@ -146,12 +146,12 @@ FAMILY: Mapping[str, str] = {
     "f16": "16bit", "bf16": "16bit", "tf32": "tf32", "s8": "8bit", "u8": "8bit",
     "e4m3": "8bit", "e5m2": "8bit", "f64": "f64",
 }  # fmt: skip
-"""The rows of the register-layout table by element type."""
+"""By element type, the row of the register-layout table."""
 
 
 @cache
 def locations(name: str) -> tuple[Array, Array]:
-    """Row and column of each (thread, value) of a register layout, each (threads, values)."""
+    """Return rows and columns of the (thread, value) pairs of a layout, each (threads, values)."""
     layout = REGISTER_LAYOUTS[name]
     table = np.asarray(flat_table(layout.layout)).reshape(
         layout.values, layout.threads
@@ -160,7 +160,7 @@ def locations(name: str) -> tuple[Array, Array]:
 
 
 def build_mma(site: Site) -> Step:
-    """`mma.sync`: D = A B + C of a warp."""
+    """`mma.sync`: D = A B + C of one warp."""
     site.ignore(("sync", "aligned", "row", "col"))
     shape = next((m for m in map(_SHAPE.fullmatch, site.modifiers) if m), None)
     if shape is None:
@@ -220,12 +220,12 @@ def _bits(element: str) -> int:
 
 
 def _count(name: str, bits: int, width: int) -> int:
-    """Registers of an operand; fewer than a register are still one."""
+    """Return the registers of an operand, at least one."""
     return max(REGISTER_LAYOUTS[name].values * bits // width, 1)
 
 
 def _matrix_of(words: Array, name: str, element: str) -> Array:
-    """Registers (threads, registers) as numbers (rows, columns)."""
+    """Decode registers (threads, registers) to a matrix of numbers (rows, columns)."""
     row, column = locations(name)
     bits = _bits(element)
     cells = np.ascontiguousarray(words).view(UNSIGNED[bits])[:, : row.shape[1]]

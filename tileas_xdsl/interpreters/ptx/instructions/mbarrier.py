@@ -1,4 +1,4 @@
-"""The mbarrier family.  Source: PTX ISA 9.7.13.15."""
+"""The mbarrier instructions.  Source: PTX ISA 9.7.13.15."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
 
 SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
 IMPATIENCE = 0.5
-"""How often a wait of a random order gives up at once."""
+"""Probability that a `try_wait` times out at once under the random order."""
 
 U32, B64, PRED = TYPES["u32"], TYPES["b64"], TYPES["pred"]
 
 
 def shared_space(site: Site) -> str:
-    """The space of a barrier's address; generic without one."""
+    """Return the state space of a barrier's address; generic without a qualifier."""
     return site.choose(("shared::cta", "shared::cluster", "shared"), "generic")
 
 
 def lane_addresses(
     f: ConvergenceGroup, slot: int, offset: int, space: str
 ) -> list[tuple[int, int]]:
-    """Each executing lane and the `.shared::cluster` address it names."""
+    """Yield each active lane and the `.shared::cluster` address of its operand."""
     base = f.r[slot]
     lift = SHARED_WINDOW if space == "generic" else 0
     lanes = lane_list(f.mask)
@@ -53,14 +53,14 @@ def lane_addresses(
 
 
 def shared_address(address: int, lift: int) -> int:
-    """A `.shared::cluster` address of a generic one, or itself."""
+    """Convert a generic address to `.shared::cluster`; return others unchanged."""
     if lift and not SHARED_WINDOW <= address < SHARED_WINDOW + (1 << 32):
         raise Fault("illegal-address", f"generic address {address:#x} is not in shared memory")
     return (address - lift) & 0xFFFF_FFFF
 
 
 def lane_name(f: ConvergenceGroup, lane: int) -> str:
-    """A thread as the story of a barrier tells it."""
+    """Return the name of a thread in event traces."""
     return f"{f.warpgroup.cta.name} warp {f.warpgroup.first_warp + lane // WARP}"
 
 
@@ -123,7 +123,7 @@ def build_inval(site: Site) -> Step:
 
 
 def _known(f: ConvergenceGroup) -> Callable[[int], ClockSnapshot | None]:
-    """What each warp of a fragment hands on, taken once."""
+    """Return a function from lane to the released clock of its warp, computed once per warp."""
     checker = f.warpgroup.cta.cluster.checker
     found: dict[int, ClockSnapshot] = {}
 
@@ -228,10 +228,10 @@ def build_transaction(site: Site) -> Step:
 
 
 def build_wait(site: Site) -> Step:
-    """`mbarrier.try_wait` and `.test_wait`, of a parity or a state.
+    """`mbarrier.try_wait` and `.test_wait`, by parity or state.
 
-    Both wait here until the phase ends, or nobody else can go on: then they give up, as the
-    hardware does after a while.
+    Both block until the phase completes, or until nothing else can run: then they time out, as
+    the hardware does after a while.
     """
     parity = site.flag("parity")
     site.ignore(SCOPES)
@@ -271,14 +271,14 @@ def build_wait(site: Site) -> Step:
 
 
 def _gives_up(cluster: Cluster) -> bool:
-    """Whether a wait times out in a random order: programs have to look at the result."""
+    """Return whether a wait times out under the random order, so that programs must check it."""
     return cluster.queue.order == "random" and cluster.rng.random() < IMPATIENCE
 
 
 def _by_barrier(
     f: ConvergenceGroup, slot: int, offset: int, space: str, wanted: int
 ) -> dict[tuple[int, int], int]:
-    """Lanes by the barrier and phase that they wait for."""
+    """Group lanes by the barrier and the phase that they wait for; return active masks."""
     base, value = f.r[slot], f.r[wanted]
     if base.__class__ is not np.ndarray and value.__class__ is not np.ndarray:
         lift = SHARED_WINDOW if space == "generic" else 0
@@ -291,7 +291,7 @@ def _by_barrier(
 
 
 def _wait_for(f: ConvergenceGroup, address: int, value: int, parity: bool) -> PhaseWait:
-    """The wait for a parity or a state of the barrier at an address."""
+    """Return the wait for a parity or state of the barrier at an address."""
     _, barrier = barrier_at(f.warpgroup.cta.cluster, address)
     return PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
 
@@ -323,7 +323,7 @@ def _passed(f: ConvergenceGroup, barrier: MBarrier, parity: int | None) -> None:
 
 
 def build_pending(site: Site) -> Step:
-    """`mbarrier.pending_count` of a state."""
+    """`mbarrier.pending_count` of a state token."""
     site.type(("b64",))
     site.no_more()
     site.count(2)

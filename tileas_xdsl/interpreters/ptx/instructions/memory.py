@@ -1,4 +1,4 @@
-"""Loads and stores.  Source: PTX ISA 9.7.9.8 ld, 9.7.9.11 st."""
+"""Load and store instructions.  Source: PTX ISA 9.7.9.8 ld, 9.7.9.11 st."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HINT = re.compile(r"(L1|L2)::\w+")
 
 
 def memory_modifiers(site: Site) -> Space:
-    """The space; orders, scopes and hints make no difference to what is loaded."""
+    """Consume modifiers and return the state space; orders, scopes and hints are dropped."""
     space = site.choose([name for name in SPACES if name], "")
     site.ignore((*ORDERS, *SCOPES, *CACHING, "unified"))
     site.modifiers = [m for m in site.modifiers if not _HINT.fullmatch(m)]
@@ -36,7 +36,7 @@ def memory_modifiers(site: Site) -> Space:
 
 
 def vector_length(site: Site) -> int:
-    """How many registers a vector access has."""
+    """Return the vector length of an access."""
     for name, count in VECTORS.items():
         if site.flag(name):
             return count
@@ -44,7 +44,7 @@ def vector_length(site: Site) -> int:
 
 
 def build_ld(site: Site) -> Step:
-    """`ld` of one or several elements; narrow ones fill wider registers."""
+    """`ld` of a scalar or vector; narrow elements are extended to wider registers."""
     type_ = site.type(MEMORY_TYPES)
     is_param = "param" in site.modifiers or "param::entry" in site.modifiers
     space = memory_modifiers(site)
@@ -63,7 +63,7 @@ def build_ld(site: Site) -> Step:
 
 
 def _is_of_call(site: Site, operand: int) -> bool:
-    """Whether an address is a parameter of a call, which is memory of the thread's own."""
+    """Return whether an address is a call parameter, which is in thread-local memory."""
     address = site.operands[operand]
     if not isinstance(address, Address) or not isinstance(address.base, Symbol):
         return False
@@ -74,7 +74,7 @@ def _is_of_call(site: Site, operand: int) -> bool:
 def _parameter(
     site: Site, address: Address, type_: ScalarType, dests: list[tuple[int, int]]
 ) -> Step:
-    """A parameter by its name is a constant of the launch."""
+    """Build a load of a kernel parameter, a constant of the launch."""
     assert isinstance(address.base, Symbol)
     size = type_.size
     data = site.program.parameter_bytes(
@@ -94,7 +94,7 @@ def _parameter(
 
 
 def _extended(value: int, type_: ScalarType, bits: int) -> int:
-    """A loaded number as a wider register holds it."""
+    """Return a loaded value, sign- or zero-extended to the register width."""
     if type_.signed and value >> (type_.bits - 1):
         value -= 1 << type_.bits
     return value & ((1 << bits) - 1)
@@ -131,7 +131,7 @@ def put_rows(
     *,
     uniform: bool = False,
 ) -> None:
-    """Rows (active lanes, registers) into registers."""
+    """Write rows (active lanes, registers) to destination registers."""
     if uniform:
         for (dest, bits), value in zip(dests, rows[0].tolist(), strict=True):
             f.r[dest] = _extended(value, type_, bits)
@@ -153,7 +153,7 @@ def put_rows(
 
 
 def build_st(site: Site) -> Step:
-    """`st` of one or several elements; the low bits of wider registers."""
+    """`st` of a scalar or vector; stores the low bits of wider registers."""
     type_ = site.type(MEMORY_TYPES)
     space = memory_modifiers(site)
     count = vector_length(site)
@@ -188,19 +188,19 @@ def _store_step(
 
 
 def _low(value: Value, dtype: np.dtype[Any]) -> Value:
-    """The low bits of a register."""
+    """Return the low bits of a register."""
     if value.__class__ is np.ndarray:
         return value if value.dtype == dtype else value.astype(dtype)
     return int(value) & ((1 << dtype.itemsize * 8) - 1)
 
 
 def build_ldu(site: Site) -> Step:
-    """`ldu`: a load through a read-only path."""
+    """`ldu`: a load through the read-only path."""
     return build_ld(site)
 
 
 def build_st_bulk(site: Site) -> Step:
-    """`st.bulk`: zeros into shared memory."""
+    """`st.bulk`: zero-fill shared memory."""
     space = memory_modifiers(site)
     site.no_more()
     site.count(3)

@@ -1,4 +1,4 @@
-"""Moves, packing, and addresses between spaces.  Source: PTX ISA 9.7.9."""
+"""Moves, packing, and address conversions.  Source: PTX ISA 9.7.9."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tileas_xdsl.interpreters.ptx.parsing.special_registers import CLOCKS
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Special, Vector
 
 SPACES = {"shared": (SHARED_WINDOW, WINDOW_SIZE), "local": (LOCAL_WINDOW, WINDOW_SIZE)}
-"""The windows of generic addresses; what is in none of them is global."""
+"""Generic address windows of the state spaces; all other addresses are global."""
 
 MOVED = ("pred", "b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64",
          "f16", "bf16", "f16x2", "bf16x2", "b128")  # fmt: skip
 
 
 def build_mov(site: Site) -> Step:
-    """`mov`: a register, a constant, an address; or a vector packed into a word or out of one."""
+    """`mov`: a register, constant or address; or packing to and unpacking from a vector."""
     type_ = site.type(MOVED)
     site.no_more()
     site.count(2)
@@ -52,7 +52,7 @@ def build_mov(site: Site) -> Step:
 
 
 def _clock(dest: int, name: str) -> Step:
-    """Clocks only have to go on; the timer is the real one."""
+    """Build a read of a clock, which only has to advance; the global timer is wall-clock time."""
     high = name.endswith("_hi")
     bits = 64 if name in ("%clock64", "%globaltimer") else 32
 
@@ -109,7 +109,7 @@ def _unpack(site: Site, parts: tuple[Operand, ...], source: Operand, bits: int) 
 
 
 def build_cvta(site: Site) -> Step:
-    """`cvta`: between generic addresses and those of a space."""
+    """`cvta`: convert between generic and state-space addresses."""
     back = site.flag("to")
     space = site.choose(
         ("shared::cta", "shared::cluster", "shared", "global", "local", "const", "param::entry",
@@ -134,7 +134,7 @@ def build_cvta(site: Site) -> Step:
 
 
 def build_isspacep(site: Site) -> Step:
-    """`isspacep`: whether a generic address is in a space."""
+    """`isspacep`: test whether a generic address is in a state space."""
     space = site.choose(
         ("shared::cta", "shared::cluster", "shared", "global", "local", "const", "param::entry",
          "param")
@@ -152,7 +152,7 @@ def build_isspacep(site: Site) -> Step:
 
 
 def in_space(address: Value, space: str, rank: int) -> Value:
-    """Whether generic addresses are in a space, as a CTA of this rank sees it."""
+    """Return whether generic addresses are in a space, relative to the CTA of this rank."""
     name = space.split("::")[0]
     if name in SPACES:
         window, size = SPACES[name]
@@ -166,7 +166,7 @@ def in_space(address: Value, space: str, rank: int) -> Value:
 
 
 def build_mapa(site: Site) -> Step:
-    """`mapa`: the address of the same place in another CTA of the cluster."""
+    """`mapa`: map a shared address to the same offset in another CTA of the cluster."""
     generic = not site.flag("shared::cluster")
     type_ = site.type(("u32", "u64"))
     site.no_more()
@@ -187,7 +187,7 @@ def build_mapa(site: Site) -> Step:
 
 
 def build_getctarank(site: Site) -> Step:
-    """`getctarank`: which CTA of the cluster a shared address is of."""
+    """`getctarank`: the rank of the CTA that a shared address belongs to."""
     site.flag("shared::cluster")
     type_ = site.type(("u32", "u64"))
     site.no_more()
@@ -203,12 +203,12 @@ def build_getctarank(site: Site) -> Step:
 
 
 def gathered(values: list[Value], lanes: int, dtype: np.dtype[Any]) -> Array:
-    """Registers as the columns of an array (lanes, registers)."""
+    """Return registers as the columns of an array (lanes, registers)."""
     return np.stack([spread(v, lanes, dtype) for v in values], 1)
 
 
 def nothing(site: Site) -> Step:
-    """Instructions that change no result: hints, and waits for what is done at once."""
+    """Build a no-op: hints, and waits for what completes at once."""
     del site
     return lambda f: None
 

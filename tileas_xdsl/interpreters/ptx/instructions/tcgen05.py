@@ -1,4 +1,4 @@
-"""Tensor memory of sm_100a: allocation, commits, fences.  Source: PTX ISA 9.7.16."""
+"""Tensor memory (sm_100a): allocation, commit and fences.  Source: PTX ISA 9.7.16."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ B32, U16, U32, B64 = TYPES["b32"], TYPES["u16"], TYPES["u32"], TYPES["b64"]
 
 
 def group_of(site: Site) -> int:
-    """1 or 2: how many CTAs take part."""
+    """Return the number of CTAs of `.cta_group`, 1 or 2."""
     return int(site.choose(("cta_group::1", "cta_group::2"))[-1])
 
 
 def lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
-    """The word of a thread in a register."""
+    """Return the value of a register for one lane."""
     value = f.r[slot]
     return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
@@ -50,7 +50,7 @@ def lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
 
 
 def build_alloc(site: Site) -> Step:
-    """`tcgen05.alloc`: columns; their address goes to shared memory."""
+    """`tcgen05.alloc`: allocate columns and write their address to shared memory."""
     group_of(site)
     site.ignore(("sync", "aligned"))
     space = shared_space(site)
@@ -139,7 +139,7 @@ def build_relinquish(site: Site) -> Step:
 
 
 def build_commit(site: Site) -> Step:
-    """`tcgen05.commit`: a barrier hears when all earlier operations of the thread are done."""
+    """`tcgen05.commit`: arrive on an mbarrier once the thread's prior operations have completed."""
     group_of(site)
     site.choose(("mbarrier::arrive::one",))
     space = shared_space(site)

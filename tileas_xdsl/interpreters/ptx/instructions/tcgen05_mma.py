@@ -1,4 +1,4 @@
-"""Matrix products of sm_100a, plain and block-scaled.  Source: PTX ISA 9.7.16.10."""
+"""`tcgen05.mma` (sm_100a), dense and block-scaled.  Source: PTX ISA 9.7.16.10."""
 
 from __future__ import annotations
 
@@ -53,18 +53,19 @@ ELEMENTS: Mapping[str, str] = {
     "f8e4m3": "e4m3", "f8e5m2": "e5m2",
     "f6e2m3": "e2m3_p32", "f6e3m2": "e3m2_p32", "f4e2m1": "e2m1_p64",
 }  # fmt: skip
-"""How operands are in shared memory, where it is not as they are called: kinds that also take bytes
-have those below a byte padded."""
+"""Shared-memory element formats that differ from the type's name: MMA kinds that also take bytes
+pad sub-byte elements.
+"""
 
 PACKED_KINDS = ("mxf4", "mxf4nvf4")
-"""Kinds whose operands have two elements in a byte."""
+"""MMA kinds whose operands pack two elements per byte."""
 
 B32, B64 = TYPES["b32"], TYPES["b64"]
 
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """The slots of one product."""
+    """Register slots of the operands of one MMA."""
 
     d: tuple[int, int]
     a: tuple[int, int] | int
@@ -74,13 +75,13 @@ class Operands:
     keeps: tuple[int, bool]
     scale: int
     vector: str
-    """What the instruction says of block scales."""
+    """The `.scale_vec` qualifier, the block size of the scale factors."""
     scales: tuple[tuple[int, int], ...]
-    """Addresses of the scales of A and B."""
+    """Slots and offsets of the addresses of the scale factors of A and B."""
 
 
 def build_mma(site: Site) -> Step:
-    """`tcgen05.mma`: one thread starts D (M, N) += A (M, K) B (K, N)."""
+    """`tcgen05.mma`: one thread issues D (M, N) += A (M, K) B (K, N)."""
     for name in ("ws", "sp"):
         if any(m == name or m.startswith(f"{name}.") for m in site.modifiers):
             site.fail(f".{name} is not supported")
@@ -127,12 +128,12 @@ def _operands(site: Site, group: int, vector: str | None) -> Operands:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product as it was issued."""
+    """One MMA with the operand values at issue."""
 
     ctas: list[Cta]
     shape: InstructionDescriptor | BlockScaledDescriptor
     cells: int
-    """The first cell of D."""
+    """The first tensor-memory cell of D."""
     a: Descriptor | int
     b: Descriptor
     a_shape: OperandShape
@@ -141,7 +142,7 @@ class Product:
     disabled: tuple[int, ...]
     scale: int
     scales: tuple[Scales, ...]
-    """Of A and of B, where blocks of elements have them."""
+    """The scale factors of A and B; empty unless block-scaled."""
 
     @property
     def d(self) -> str:
@@ -150,7 +151,7 @@ class Product:
 
     @property
     def saturates(self) -> bool:
-        """Whether D stays within its range."""
+        """Whether results saturate to the range of D."""
         return isinstance(self.shape, InstructionDescriptor) and self.shape.saturate
 
 
@@ -214,7 +215,7 @@ def _scales(
     shape: InstructionDescriptor | BlockScaledDescriptor,
     group: int,
 ) -> tuple[Scales, ...]:
-    """Each CTA has the scales of its own rows of A and of all columns of B."""
+    """Return the scale factors: each CTA has those of its rows of A and of all columns of B."""
     if isinstance(shape, InstructionDescriptor):
         return ()
     ids = (shape.a_scale_id, shape.b_scale_id)
@@ -262,7 +263,7 @@ def _check(f: ConvergenceGroup, p: Product, started: AsyncEvent, agent: int, gro
 
 
 def _tensor_operand_cells(taddr: int) -> Array:
-    """A in tensor memory: a row a lane, 32 bytes in 8 columns."""
+    """Return the cells of A in tensor memory: one row per lane, 32 bytes in 8 columns."""
     lane, column = split(taddr)
     if lane:
         raise Fault("tensor-memory", f"A in tensor memory begins at lane {lane}, not 0")
@@ -304,7 +305,7 @@ def _compute(p: Product, group: int) -> None:
 
 
 def _cells_of_result(m: int, n: int, ctas: int, base: int) -> Array | tuple[slice, slice]:
-    """The cells of D; lanes and columns where its rows are all lanes."""
+    """Return the cells of D; lane and column slices if each row is one lane."""
     if m == 128 * ctas:
         lane, column = divmod(base, TENSOR_COLUMNS)
         return slice(lane, lane + 128), slice(column, column + n)
@@ -312,13 +313,13 @@ def _cells_of_result(m: int, n: int, ctas: int, base: int) -> Array | tuple[slic
 
 
 def _view(cta: Cta, cells: Array | tuple[slice, slice]) -> tuple[Array, Any]:
-    """The memory that `cells` index."""
+    """Return the array that `cells` index, and the index."""
     memory = cta.tensor.cells
     return (memory, cells) if isinstance(cells, tuple) else (memory.reshape(-1), cells)
 
 
 def _disabled(masks: tuple[int, ...], number: int, cells: Array) -> Array:
-    """The cells whose lanes keep what they hold."""
+    """Return the mask of cells in disabled lanes, which keep their values."""
     mine = masks[4 * number : 4 * number + 4]
     lanes = np.array([mine[lane // 32] >> lane % 32 & 1 for lane in range(128)], np.bool_)
     return lanes[cells // TENSOR_COLUMNS]

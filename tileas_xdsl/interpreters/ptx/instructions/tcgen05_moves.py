@@ -1,4 +1,4 @@
-"""Moves of tensor memory: loads, stores, copies from shared memory.  Source: PTX ISA 9.7.16.8."""
+"""Tensor-memory loads, stores and copies from shared memory.  Source: PTX ISA 9.7.16.8."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ B32 = TYPES["b32"]
 
 
 def _cells_of(site: Site) -> tuple[Array, bool]:
-    """The cells of (thread, register), and whether halves of two columns share a register."""
+    """Return the cells of (thread, register), and whether two 16-bit columns are packed."""
     site.ignore(("sync", "aligned"))
     shape = site.choose(MOVE_SHAPES)
     repetitions = next((m for m in site.modifiers if m[0] == "x" and m[1:].isdigit()), "")
@@ -66,7 +66,7 @@ def _cells_of(site: Site) -> tuple[Array, bool]:
 def _warp_cells(
     f: ConvergenceGroup, warp: int, slot: int, offset: int, cells: Array, what: str
 ) -> Array:
-    """The cells of one warp, whose address must be in its own quarter of the lanes."""
+    """Return the cells of one warp, whose address must be in its own quarter of the lanes."""
     value = f.r[slot]
     taddr = int(value[WARP * warp]) if value.__class__ is np.ndarray else int(value)
     lane, column = split(taddr + offset)
@@ -86,7 +86,7 @@ def _warp_cells(
 
 
 def build_ld(site: Site) -> Step:
-    """`tcgen05.ld`: cells into registers, which are there after `tcgen05.wait::ld`."""
+    """`tcgen05.ld`: load cells to registers, readable after `tcgen05.wait::ld`."""
     cells, packed = _cells_of(site)
     count = cells.shape[1] // (2 if packed else 1)
     dests = [site.destination(p, B32) for p in site.vector(0, (count,))]
@@ -117,7 +117,7 @@ def build_ld(site: Site) -> Step:
 
 
 def build_st(site: Site) -> Step:
-    """`tcgen05.st`: registers into cells."""
+    """`tcgen05.st`: store registers to cells."""
     cells, packed = _cells_of(site)
     count = cells.shape[1] // (2 if packed else 1)
     slot, offset = site.address(0)
@@ -175,11 +175,11 @@ COPY_SHAPES: Mapping[str, tuple[int, int, tuple[tuple[int, ...], ...]]] = {
     "64x128b.warpx2::01_23": (64, 1, ((0, 1), (2, 3))),
     "32x128b.warpx4": (32, 1, ((0, 1, 2, 3),)),
 }
-"""Rows, granules in a row, and for each 32 rows the quarters of the lanes that they go to."""
+"""By copy shape: rows, 16-byte granules per row, and destination lane quarters per 32 rows."""
 
 
 def build_cp(site: Site) -> Step:
-    """`tcgen05.cp`: rows of shared memory into tensor memory."""
+    """`tcgen05.cp`: copy rows of shared memory to tensor memory."""
     group = group_of(site)
     multicast = site.choose(("warpx2::02_13", "warpx2::01_23", "warpx4"), "")
     shape = site.modifiers.pop(0) if site.modifiers else ""
@@ -244,7 +244,7 @@ def _quarter_cells(quarter: int, lane: int, column: int, columns: int) -> Array:
 
 
 def _row_granules(source: Descriptor, rows: int, chunks: int) -> Array:
-    """Rows as a K-major operand has them."""
+    """Return the granules of the rows in the canonical K-major layout."""
     r = np.arange(rows)[:, None]
     step = source.leading if source.mode == "none" else GRANULE
     row = GRANULE * WIDTHS[source.mode]

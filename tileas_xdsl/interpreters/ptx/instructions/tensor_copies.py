@@ -30,7 +30,7 @@ from tileas_xdsl.target.tensor_map import ELEMENTS
 from tileas_xdsl.target.tensor_map_rules import MIN_PIXEL_RANK
 
 ALIGNMENT = 128
-"""Bytes that an address in shared memory is a multiple of."""
+"""Required alignment of shared-memory addresses in bytes."""
 
 REDUCED = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
@@ -39,7 +39,7 @@ _RANK = re.compile(r"([1-5])d")
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor operand: the slot of its map, those of the coordinates, and what it names."""
+    """A tensor operand: the slots of its tensor map and coordinates, and its addressing mode."""
 
     slot: int
     offset: int
@@ -71,7 +71,7 @@ def _rank(site: Site) -> int:
 
 
 TILE, ROWS, PIXELS = "tile", "rows", "pixels"
-"""What a copy moves: a box, rows by their numbers, or a column of pixels."""
+"""Copy modes: a box, gathered rows by index, or an im2col column of pixels."""
 
 _MODES = {
     "tile": TILE,
@@ -83,7 +83,7 @@ _MODES = {
 
 
 def _mode(site: Site, rank: int, names: tuple[str, ...]) -> str:
-    """What is moved, by the modes `names` of the instruction; others are refused."""
+    """Return the copy mode for the modes `names` of the instruction; fail for unsupported ones."""
     for name in site.modifiers:
         if name.startswith(("im2col", "tile::")) and name not in names:
             site.fail(f"mode .{name} is not supported")
@@ -140,7 +140,7 @@ def _build_load(site: Site, rank: int) -> Step:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a load goes: CTAs, offset, and the barrier it tells (of the peer's too, in a pair)."""
+    """The destination of a load: CTAs, offset, and the mbarrier (of either CTA of a pair)."""
 
     ranks: list[int]
     offset: int
@@ -148,7 +148,7 @@ class Target:
     pair: bool
 
     def signal_rank(self, rank: int) -> int:
-        """The CTA whose barrier hears of the part that goes to a CTA."""
+        """Return the rank of the CTA whose mbarrier receives the bytes of a destination CTA."""
         if not self.pair:
             return rank
         return rank & ~1 | self.signal >> RANK_SHIFT & 1
@@ -166,7 +166,7 @@ def _one_lane(f: ConvergenceGroup) -> None:
 
 
 def tensor_box(f: ConvergenceGroup, tensor: Tensor, lane: int) -> Box:
-    """The box that a tensor operand names."""
+    """Return the box that a tensor operand addresses."""
     address = _lane(f, tensor.slot, lane) + tensor.offset
     if address % 64:
         raise Fault("misaligned-address", f"the tensor map at {address:#x} is not aligned to 64")
@@ -179,7 +179,7 @@ def tensor_box(f: ConvergenceGroup, tensor: Tensor, lane: int) -> Box:
 
 @lru_cache(maxsize=1024)
 def box_of(data: bytes, mode: str = TILE) -> Box:
-    """The box of the 128 bytes of a tensor map, for copies of a mode."""
+    """Return the box of the 128 bytes of a tensor map, for a copy mode."""
     tensor_map = map_of(data)
     if (tensor_map.pixels is not None) != (mode == PIXELS):
         kinds = ("tiled", "im2col")
@@ -232,7 +232,7 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
 
 
 def _place(f: ConvergenceGroup, tensor: Tensor, box: Box, lane: int) -> list[int]:
-    """The coordinates that a lane gives; the first begins at 16 bytes, else a GPU faults."""
+    """Return the coordinates of a lane; raise if the first one is not 16-byte aligned."""
     at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
     first = at[0] * ELEMENTS[box.map.element].bits
     if first % (8 * GRANULE) and not isinstance(box, ColumnBox):
@@ -245,7 +245,7 @@ def _place(f: ConvergenceGroup, tensor: Tensor, box: Box, lane: int) -> list[int
 
 
 GRANULE = 16
-"""Bytes of which the first coordinate is a multiple: an H200 ends with an illegal instruction."""
+"""Required alignment of the first coordinate in bytes; an H200 faults otherwise."""
 
 
 def _signal(
@@ -345,7 +345,7 @@ ELEMENT_WIDTHS = {
 
 
 def build_prefetch(site: Site) -> Step:
-    """`prefetch.tensormap` and `cp.async.bulk.prefetch.tensor`: nothing that a program sees."""
+    """`prefetch.tensormap` and `cp.async.bulk.prefetch.tensor`: hints without visible effect."""
     del site
     return lambda f: None
 

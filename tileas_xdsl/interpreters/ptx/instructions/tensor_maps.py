@@ -1,7 +1,6 @@
-"""Changing tensor maps.  Source: PTX ISA 9.7.9.28 tensormap.replace.
+"""Modification of tensor maps.  Source: PTX ISA 9.7.9.28 tensormap.replace.
 
-The places of the fields are those of `tileas_xdsl.target.tensor_map_bytes`, as the assembler writes
-them.
+Field offsets are those of `tileas_xdsl.target.tensor_map_bytes`, as the assembler encodes them.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from tileas_xdsl.interpreters.ptx.tma.modified_tensor_maps import KIND, Warp
 SIZE = 128
 
 Replace = Callable[[int, int, int], int]
-"""The word of a map, a dimension and a value, to the new word (of 1024 bits, little endian)."""
+"""Return a tensor map (a 1024-bit little-endian integer) with a field of a dimension replaced."""
 
 
 def _field(low: int, width: int, step: int = 0) -> Replace:
-    """`width` bits at bit `low`, or `step` bits further on for each dimension."""
+    """Return a setter of the `width` bits at bit `low`, `step` bits further per dimension."""
 
     def replace(word: int, dimension: int, value: int) -> int:
         at = low + step * dimension
@@ -60,7 +59,7 @@ FIELDS: Mapping[str, tuple[Replace, bool]] = {
     "fill_mode": (_field(0x08 * 8 + 15, 1), False),
     "swizzle_atomicity": (_field(0x08 * 8 + 19, 3), False),
 }
-"""How each field is replaced, and whether it belongs to a dimension."""
+"""By field: its setter, and whether it has a dimension."""
 
 
 def build_replace(site: Site) -> Step:
@@ -110,7 +109,7 @@ def _put(f: ConvergenceGroup, cta: object, address: int, data: bytes) -> None:
 
 
 def build_cp_fenceproxy(site: Site) -> Step:
-    """`tensormap.cp_fenceproxy`: a map from shared to global memory."""
+    """`tensormap.cp_fenceproxy`: copy a tensor map from shared to global memory and fence it."""
     site.modifiers = []
     site.count(3)
     dst, dst_offset = site.address(0)
@@ -129,7 +128,7 @@ def build_cp_fenceproxy(site: Site) -> Step:
 
 
 def build_tensormap_fence(site: Site) -> Step:
-    """`fence.proxy.tensormap::generic`, by which changed maps come to TMA."""
+    """`fence.proxy.tensormap::generic`: make modified tensor maps visible to TMA."""
     acquires = site.choose(("acquire", "release")) == "acquire"
     site.choose(("cta", "cluster", "gpu", "sys"))
     site.no_more()
@@ -148,7 +147,7 @@ def build_tensormap_fence(site: Site) -> Step:
 
 
 def note_change(f: ConvergenceGroup, address: int, *, released: bool) -> None:
-    """A map in global memory has been changed by the first warp that is here."""
+    """Record that the first active warp has modified a tensor map in global memory."""
     maps = f.warpgroup.cta.cluster.memory.modified_tensor_maps
     maps.change(address, _warps(f)[0], f.pc, released=released)
 
@@ -159,7 +158,7 @@ def _warps(f: ConvergenceGroup) -> list[Warp]:
 
 
 def check_seen(f: ConvergenceGroup, address: int, lane: int) -> None:
-    """A finding where a map was changed and this lane's warp has not acquired it."""
+    """Report a modified tensor map that this lane's warp has not acquired."""
     cluster = f.warpgroup.cta.cluster
     if cluster.checker is None:
         return

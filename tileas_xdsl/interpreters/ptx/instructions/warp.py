@@ -1,4 +1,4 @@
-"""Instructions of a warp: shuffles, votes, matches, reductions, election.
+"""Warp-level instructions: shuffles, votes, matches, reductions, election.
 
 Source: PTX ISA 9.7.9.6 shfl.sync and 9.7.13, parallel synchronisation.
 """
@@ -40,7 +40,7 @@ def _member(f: ConvergenceGroup, slot: int) -> int:
 
 
 def build_shfl(site: Site) -> Step:
-    """`shfl.sync`: a register of another lane, and whether that lane was in range."""
+    """`shfl.sync`: a register of another lane, and whether the source lane was in range."""
     type_ = site.type(("b32",))
     site.choose(("sync",))
     mode = site.choose(("up", "down", "bfly", "idx"))
@@ -74,13 +74,13 @@ def build_shfl(site: Site) -> Step:
 
 
 def _shuffled(f: ConvergenceGroup, values: Array) -> Value:
-    """Lanes that do not run may hold anything: a value common to the others is uniform."""
+    """Return shuffled values, uniform if all active lanes agree (inactive lanes do not count)."""
     mine = values if f.mask.bit_count() == len(values) else values[indices(f.mask)]
     return int(mine[0]) if bool((mine == mine[0]).all()) else values
 
 
 def _sources(mode: str, b: Value, c: Value, lanes: int) -> tuple[Array, Array]:
-    """The lane that each lane reads, and whether it is in range."""
+    """Return the source lane of each lane, and whether it is in range."""
     location = np.arange(lanes)
     lane, warp = location % WARP, location // WARP * WARP
     offset = np.asarray(b).astype(np.int64) & 31
@@ -143,7 +143,7 @@ def _vote(mode: str, yes: int, active: int) -> int | bool:
 
 
 def by_warp(f: ConvergenceGroup, found: Mapping[int, Any], dtype: np.dtype[Any]) -> Value:
-    """A result for each warp as a register."""
+    """Broadcast a result per warp to a register."""
     values = set(found.values())
     if len(values) == 1:
         return values.pop()
@@ -154,7 +154,7 @@ def by_warp(f: ConvergenceGroup, found: Mapping[int, Any], dtype: np.dtype[Any])
 
 
 def build_match(site: Site) -> Step:
-    """`match.sync`: the lanes that hold the same value."""
+    """`match.sync`: the mask of lanes with an equal value."""
     type_ = site.type(("b32", "b64"))
     every = site.choose(("any", "all")) == "all"
     site.choose(("sync",))
@@ -210,7 +210,7 @@ REDUCTIONS: Mapping[str, Callable[[Array], Any]] = {
 
 
 def build_redux(site: Site) -> Step:
-    """`redux.sync`: one value of all lanes of a warp."""
+    """`redux.sync`: reduce a value across the lanes of a warp."""
     type_ = site.type(("u32", "s32", "b32", "f32"))
     site.choose(("sync",))
     operation = site.choose(REDUCTIONS)
@@ -253,7 +253,7 @@ def _float_extreme(bits: Array, operation: str, magnitude: bool, nan: bool) -> i
 
 
 def build_elect(site: Site) -> Step:
-    """`elect.sync`: the lowest lane of each warp is the leader."""
+    """`elect.sync`: elect the lowest lane of each warp as leader."""
     site.choose(("sync",))
     site.no_more()
     site.count(2)
@@ -280,7 +280,7 @@ def build_elect(site: Site) -> Step:
 
 
 def build_activemask(site: Site) -> Step:
-    """`activemask`: the lanes that execute it."""
+    """`activemask`: the mask of active lanes."""
     site.type(("b32",))
     site.no_more()
     site.count(1)
@@ -294,7 +294,7 @@ def build_activemask(site: Site) -> Step:
 
 
 def build_warpsync(site: Site) -> Step:
-    """`bar.warp.sync`: the member lanes come together."""
+    """`bar.warp.sync`: reconverge the member lanes."""
     site.flag("sync")
     site.no_more()
     site.count(1)

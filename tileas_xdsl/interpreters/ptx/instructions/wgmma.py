@@ -51,15 +51,15 @@ RESULTS: Mapping[str, tuple[str, ...]] = {
     "s8": ("s32",),
     "u8": ("s32",),
 }
-"""By element type: the types of D."""
+"""Legal types of D by element type."""
 
 MIXED = ({"e4m3", "e5m2"}, {"s8", "u8"})
-"""Element types of A and B that may differ."""
+"""Element types of which A and B may have different ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """D (64, n) += A (64, k) B (k, n) of element types `a` and `b`."""
+    """The shape and types of D (64, n) += A (64, k) B (k, n)."""
 
     n: int
     d: str
@@ -146,7 +146,7 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> S
 def _immediates(
     site: Site, bits: int, integer: bool, in_registers: bool
 ) -> tuple[list[int], list[str]]:
-    """imm-scale-a, imm-scale-b, and what is transposed."""
+    """Return imm-scale-a and imm-scale-b as signs, and the majorness (`k` or `mn`) of A and B."""
     given = [site.immediate(o) for o in site.operands[4:]]
     if integer:
         if given:
@@ -207,7 +207,7 @@ def _issue(
 
 
 def _maybe_compute(warpgroup: Warpgroup, state: WgmmaState) -> None:
-    """Now, later or by chance, as the order of the run is."""
+    """Compute pending MMAs now if the completion order is eager, or by chance if it is random."""
     queue = warpgroup.cta.cluster.queue
     if queue.order == "eager" or (queue.order == "random" and queue.rng.random() < 0.25):
         while state.undone:
@@ -245,7 +245,7 @@ def check_operand(
     at: int,
     name: str,
 ) -> None:
-    """Races on an operand in shared memory, and whether its descriptor fits what was written."""
+    """Check an operand in shared memory for races and for a descriptor that fits its data."""
     cta = warpgroup.cta
     checker = cta.cluster.checker
     assert checker is not None
@@ -266,7 +266,7 @@ def check_operand(
 def _accumulator(
     f: ConvergenceGroup, product: Product, d_registers: tuple[int, ...], keeps: bool
 ) -> Accumulator:
-    """The accumulator that the registers hold, or a new one of their values."""
+    """Return the lazy accumulator of the registers of D, or a new one with their values."""
     r = f.r
     first = r[d_registers[0]]
     if first.__class__ is AccumulatorRegister:
@@ -290,7 +290,7 @@ def _accumulator(
 
 
 def unwaited_reporter(f: ConvergenceGroup) -> Callable[[ConvergenceGroup], None]:
-    """Who is told that a register is read too early."""
+    """Return a callback that reports a read of D before `wgmma.wait_group`."""
     checker = f.warpgroup.cta.cluster.checker
 
     def report(group: ConvergenceGroup) -> None:
@@ -328,7 +328,7 @@ def _compute(
 
 
 def rounded_sum(values: Array, kind: str, saturate: bool) -> Array:
-    """D as its type holds it."""
+    """Round an exact sum to the type of D."""
     if kind == "f16":
         return values.astype(np.float16).astype(np.float32)
     if kind == "s32":
@@ -340,7 +340,7 @@ def rounded_sum(values: Array, kind: str, saturate: bool) -> Array:
 
 
 def _register_operand(values: list[Value], element: str) -> Array:
-    """A in registers: (64, k) numbers.  Source: PTX ISA 9.7.15.5.1."""
+    """Decode A from registers to (64, k) numbers.  Source: PTX ISA 9.7.15.5.1."""
     words = np.stack([spread(v, THREADS, np.dtype(np.uint32)) for v in values])
     bits = ELEMENT_BITS[element]
     per = 32 // bits
@@ -392,7 +392,7 @@ def build_commit(site: Site) -> Step:
 
 
 def build_wait(site: Site) -> Step:
-    """`wgmma.wait_group`: all but the newest groups are done."""
+    """`wgmma.wait_group`: wait until at most the newest N groups are pending."""
     site.ignore(("sync", "aligned"))
     site.no_more()
     site.count(1)

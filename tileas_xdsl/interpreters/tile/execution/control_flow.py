@@ -18,13 +18,13 @@ from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE
 
 PATIENCE = 100
-"""Iterations of a loop after which it lets other processes run between two of them."""
+"""Iterations of a loop after which it yields to other processes between two iterations."""
 
 _SCALARS: tuple[type, ...] = (int, float, np.generic)
 
 
 def run_for(agent: AgentInterpreter, op: scf.ForOp, inputs: Sequence[Any]) -> Steps:
-    """`scf.for`: the bounds are signed; a step of zero or less is a fault."""
+    """`scf.for` with signed bounds; a step of zero or less is a fault."""
     first, end, step, *carried = inputs
     if step <= 0:
         raise fault(op, f"the step of a loop is positive, not {step}")
@@ -35,14 +35,14 @@ def run_for(agent: AgentInterpreter, op: scf.ForOp, inputs: Sequence[Any]) -> St
 
 
 def run_if(agent: AgentInterpreter, op: scf.IfOp, inputs: Sequence[Any]) -> Steps:
-    """`scf.if`: one of the arms; a missing one does nothing."""
+    """`scf.if`: run one of the regions; a missing one does nothing."""
     return (yield from agent.run_region(op.true_region if inputs[0] else op.false_region))
 
 
 def run_while(agent: AgentInterpreter, op: scf.WhileOp, inputs: Sequence[Any]) -> Steps:
-    """`scf.while`: the first region decides, and passes values to the second or out.
+    """`scf.while`: run the condition region, then the body or leave.
 
-    One that goes round and round lets the others run, for it may look for what they write.
+    A long-running loop yields to other processes, for it may poll for their writes.
     """
     values = tuple(inputs)
     for iteration in count():
@@ -64,7 +64,7 @@ def _observed(value: Any) -> object:
 def run_index_switch(
     agent: AgentInterpreter, op: scf.IndexSwitchOp, inputs: Sequence[Any]
 ) -> Steps:
-    """`scf.index_switch`: the region of the case, or the default."""
+    """`scf.index_switch`: run the region of the matching case, or the default."""
     cases = cast("DenseArrayBase[IntegerType]", op.cases).get_values()
     if inputs[0] in cases:
         return (yield from agent.run_region(op.case_regions[cases.index(inputs[0])]))
@@ -74,12 +74,12 @@ def run_index_switch(
 def run_execute_region(
     agent: AgentInterpreter, op: scf.ExecuteRegionOp, inputs: Sequence[Any]
 ) -> Steps:
-    """`scf.execute_region`: its region, which may have branches."""
+    """`scf.execute_region`: run its region, which may contain branches."""
     return (yield from agent.run_region(op.region, inputs))
 
 
 def run_call(agent: AgentInterpreter, op: func.CallOp, inputs: Sequence[Any]) -> Steps:
-    """`func.call`: another function, in a frame of its own."""
+    """`func.call`: run another function in a frame of its own."""
     return (yield from agent.call(op.callee.string_value(), inputs))
 
 
@@ -141,7 +141,7 @@ CONTROL_FLOW = Language(
         scf.YieldOp: _returned,
     },
 )
-"""Everything of `scf`, `cf` and `func` but `scf.parallel`, which the dialect does not use."""
+"""`scf`, `cf` and `func`, except `scf.parallel`, which the dialect does not use."""
 
 SCALAR = CONTROL_FLOW | Language(pure=ELEMENTWISE)
 """Control flow and the arithmetic of scalars and tiles."""

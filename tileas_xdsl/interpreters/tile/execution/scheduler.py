@@ -1,8 +1,8 @@
-"""One scheduler for agents and engines: deterministic, with a policy that chooses who runs.
+"""A deterministic scheduler of agents and engines, with a policy that chooses who runs next.
 
 A process is a generator that yields `Wait`s.  The scheduler resumes one process at a time, until
 its next wait; the policy chooses among those whose wait is over.  Each process has a virtual clock:
-a wait ends no earlier than what it waited for.
+a wait ends no earlier than the event it waited for.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Process:
     last_run: int = -1
     """The turn of its last run."""
     seen: dict[Operation | None, object] = field(default_factory=dict)
-    """By polling operation, the state that it observed last."""
+    """The last observed state by polling operation."""
     unchanged_polls: int = 0
     """Consecutive polls that observed the same state."""
     on_wait: Callable[[Wait, int, int], None] | None = None

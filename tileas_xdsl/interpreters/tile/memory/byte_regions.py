@@ -1,7 +1,7 @@
-"""Regions: the bytes of one memory that an access touches, and whether two of them overlap.
+"""Byte regions of an access to one memory, and overlap tests.
 
 A region is a set of runs of equal length: those of a strided window, or runs at given offsets.
-Whether two regions meet is decided exactly; the usual cases (contiguous ones, windows of one
+The overlap of two regions is decided exactly; the usual cases (contiguous ones, windows of one
 matrix) in constant time.
 """
 
@@ -18,7 +18,7 @@ Offsets: TypeAlias = NDArray[np.int64]
 
 
 class Region:
-    """Runs of `run` bytes, within [`low`, `high`)."""
+    """A set of `run`-byte runs within [`low`, `high`)."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Region:
 
     @staticmethod
     def of_elements(offsets: NDArray[np.int64], itemsize: int) -> Region:
-        """Elements at byte offsets, in any order, some perhaps twice; at least one."""
+        """Return the region of elements at byte offsets (not empty; any order, duplicates)."""
         unique = offsets if ascends(offsets) else np.unique(offsets)
         low, high = int(unique[0]), int(unique[-1]) + itemsize
         if (np.diff(unique) == itemsize).all():
@@ -80,19 +80,19 @@ class Region:
         return np.sort(starts) + self.low
 
     def covers(self, other: Region) -> bool:
-        """Whether this region certainly contains `other`; a strided one only contains its like."""
+        """Return whether this region surely contains `other`; if strided, only an equal window."""
         if self.is_contiguous:
             return self.low <= other.low and other.high <= self.high
         return self.is_like(other)
 
     def is_like(self, other: Region) -> bool:
-        """Whether both are the same window."""
+        """Return whether both are the same window."""
         if self._offsets is not None or other._offsets is not None:
             return False
         return (self.low, self.run, self.outer) == (other.low, other.run, other.outer)
 
     def meets(self, other: Region) -> bool:
-        """Whether the regions have a byte in common."""
+        """Return whether the regions have a byte in common."""
         if self.high <= other.low or other.high <= self.low:
             return False
         if self.is_contiguous and other.is_contiguous:
@@ -110,7 +110,7 @@ class Region:
 
 
 def ascends(offsets: Offsets) -> bool:
-    """Whether each offset is larger than the one before it."""
+    """Return whether the offsets are strictly ascending."""
     return bool((offsets[1:] > offsets[:-1]).all())
 
 
@@ -130,7 +130,7 @@ def _windows_meet(a: Region, b: Region) -> bool | None:
 
 
 def _digits(region: Region) -> list[tuple[int, int]] | None:
-    """The interval of each digit of the offset, None where the window crosses one."""
+    """Return the range of each digit of the offset, None where the window wraps around a stride."""
     rest, around = region.low, None
     intervals: list[tuple[int, int]] = []
     for stride, count in (*region.outer, (1, region.run)):

@@ -1,4 +1,4 @@
-"""Globals of a module: memory that every launch initialises anew."""
+"""Globals of a module: memory that is initialised anew for every launch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def name_of_global(name: str) -> str:
 
 
 def global_memories(module: ModuleOp) -> Sequence[Memory]:
-    """The memories of the globals of a module, with the elements that they begin with."""
+    """Return the memories of the globals of a module, with their initial values."""
     return [_memory(op) for op in module.ops if isinstance(op, GlobalOp)]
 
 

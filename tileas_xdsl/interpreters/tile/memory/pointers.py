@@ -1,6 +1,6 @@
-"""Pointers are addresses: arrays that kernels take are apart from one another in one space.
+"""Pointers as addresses: the arrays of a launch are far apart in one address space.
 
-A pointer is an integer of 64 bits, a tile of pointers an array of them.
+A pointer is a 64-bit integer, a tile of pointers an array of them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of, is_ar
 from tileas_xdsl.interpreters.tile.numerics.integers import INDEX_BITS, Value, wrap
 
 Semantics: TypeAlias = Callable[[Any, Sequence[Value]], tuple[Value, ...]]
-"""An operation and its operands give its results."""
+"""Return the results of an operation on its operands."""
 
 FIRST_ADDRESS = 1 << 32
 
 APART = 1 << 24
-"""Bytes between two arrays, so that a pointer out of bounds of one is not within another."""
+"""Bytes between two arrays, so that an out-of-bounds pointer does not point into another one."""
 
 
 def give_addresses(memories: Sequence[Memory]) -> None:

@@ -1,4 +1,4 @@
-"""Windows of scales in atoms: tiles whose elements lie in an order that no strides have."""
+"""Views of scale-factor atoms: tiles whose element order no strides can express."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 
 @dataclass(frozen=True, slots=True)
 class ScaleView(View):
-    """A view of scale atoms that is loaded as the matrix of their scales."""
+    """A view of scale-factor atoms that is read as the matrix of its scale factors."""
 
     numbers: NDArray[np.int64] | None = None
-    """`(rows, scales)`, or the transpose for B: which element of the window is there."""
+    """Element indices within the window, shape `(rows, scales)`, or its transpose for operand B."""
 
     @staticmethod
     def of(window: View, numbers: NDArray[np.int64]) -> ScaleView:
-        """The matrix that a window shows; `ViewError` where the window has gaps."""
+        """Return the matrix of a window; raise `ViewError` if the window is not contiguous."""
         bytes_of = window.reshaped(numbers.shape)
         values = {field.name: getattr(bytes_of, field.name) for field in fields(View)}
         return ScaleView(**values, numbers=numbers)
 
     def read(self, actor: Actor, access: Access = WEAK) -> Array:
-        """The scales, copied."""
+        """Return a copy of the scale factors."""
         assert self.numbers is not None
         return View.read(self, actor, access).reshape(-1)[self.numbers]
 
     def part(
         self, starts: Sequence[int], shape: Sequence[int], steps: Sequence[int] | None = None
     ) -> NoReturn:
-        """Scales are read as a whole."""
+        """Refuse slices: scale factors are read as a whole."""
         raise ViewError("scales in atoms have no parts")
 
     def write(self, values: Any, actor: Actor, access: Access = WEAK) -> NoReturn:

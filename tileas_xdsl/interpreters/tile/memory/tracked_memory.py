@@ -1,9 +1,9 @@
 """Memory that records its accesses and reports races by vector clocks.
 
 A memory is an array of bytes with a record of accesses.  An access must be ordered, by the vector
-clock of whoever makes it, after the accesses it conflicts with; memory that nobody wrote may not be
-read.  Strong accesses (relaxed and more) do not race with one another, and those that acquire learn
-what those that released knew (PTX ISA, memory consistency model).
+clock of its actor, after the accesses it conflicts with; uninitialised memory may not be read.
+Strong accesses (relaxed and more) do not race with one another, and those that acquire join the
+clocks of those that released (PTX ISA, memory consistency model).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Knowledge: TypeAlias = dict[str, int]
 
 
 class AccessError(RuleBroken):
-    """An access that breaks a rule; the notes say who else took part."""
+    """An access that breaks a rule; the notes name the conflicting accesses."""
 
 
 @dataclass(slots=True)
@@ -51,8 +51,7 @@ class Access:
     acquires: bool = False
     releases: bool = False
     updates: bool = False
-    """A part of an atomic update: what was released before is handed on (PTX ISA, release
-    patterns)."""
+    """A part of an atomic update: it continues earlier releases (PTX ISA, release patterns)."""
 
 
 WEAK = Access()
@@ -70,7 +69,7 @@ class Record:
     op: Operation | None
 
     def without_op(self) -> Record:
-        """Return a copy without IR, which can be sent to another process."""
+        """Return a copy without IR, which can be pickled for another process."""
         return replace(self, op=None)
 
 
@@ -101,7 +100,7 @@ class Memory:
     data: NDArray[Any]
     """The elements, contiguous; `bytes` are the same memory."""
     is_initialised: bool = False
-    """Memory that was filled before the kernel began: all of it may be read."""
+    """Whether the memory was initialised before the kernel, so that all of it may be read."""
     guards: list[Guard] = field(default_factory=list["Guard"])
     key: tuple[Any, ...] = ()
     """The key of the corresponding memory in the other blocks of a cluster."""
@@ -155,7 +154,7 @@ class Memory:
         self._publish(region, actor.clock, access)
 
     def check_copy(self, region: Region, actor: Actor) -> NDArray[np.bool_]:
-        """Check a read that keeps unwritten bytes unwritten; which bytes were written, in order."""
+        """Check a read that may copy uninitialised bytes; return the mask of written bytes."""
         self._check_order(self._writes, region, actor, WEAK, "reads what", "wrote")
         self._record(self._reads, region, actor, WEAK, is_write=False)
         if self._written is None:
@@ -192,9 +191,9 @@ class Memory:
     def _left(
         records: Sequence[Record], region: Region, actor: Actor, access: Access
     ) -> list[Record]:
-        """The records that a write does not stand for: whoever is ordered after it is after them.
+        """Return the records that a write does not supersede, as it is not ordered after them.
 
-        A strong write does not stand for weak accesses, since other strong ones may meet it.
+        A strong write does not supersede weak accesses, which race with other strong ones.
         """
         if not access.is_strong:
             return [r for r in records if not region.covers(r.region)]
@@ -257,9 +256,9 @@ class Memory:
                 clock.join(snapshot)
 
     def _publish(self, region: Region, clock: Clock, access: Access) -> None:
-        """A release is what later acquires learn; a write ends what was released before it.
+        """Publish a release to later acquires; a plain write ends earlier releases.
 
-        An update goes on with it, so what it has itself acquired need not be kept twice.
+        An update continues them, so the clock it has itself acquired need not be kept twice.
         """
         snapshot = clock.snapshot()
         if self._released:
@@ -274,7 +273,7 @@ class Memory:
             clock.tick()
 
     def place(self, byte: int) -> str:
-        """The coordinates of the element at a byte, as `[i, j]`."""
+        """Return the coordinates of the element at a byte, as `[i, j]`."""
         element = min(byte // max(self.data.itemsize, 1), max(self.data.size - 1, 0))
         coordinates = np.unravel_index(element, self.data.shape) if self.data.shape else ()
         return f"[{', '.join(str(int(i)) for i in coordinates)}]"

@@ -1,7 +1,7 @@
-"""Views: windows onto a memory, as tiles, views and memrefs of a program see it.
+"""Views of a memory, as the tiles, views and memrefs of a program.
 
-The shape of a view is what its type says; how far elements go on beyond it is `valid`, since the
-type of a view onto global memory tells its tile and not its extents.
+The shape of a view is that of its type; `valid` are the extents that exist beyond it, since the
+type of a view of global memory has its tile and not its extents.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ Range: TypeAlias = tuple[int, int]
 
 
 class ViewError(RuleBroken):
-    """A view outside of its memory; the message is a sentence."""
+    """A view outside of its memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Elements at `offset + index . strides` bytes of a memory."""
+    """A strided view: elements at byte `offset + index . strides` of a memory."""
 
     memory: Memory
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    """Bytes, none negative."""
+    """Strides in bytes, none negative."""
     element: Attribute
     valid: tuple[Range, ...]
-    """By dimension, the indices that have an element."""
+    """By dimension, the half-open interval of indices that exist."""
     lease: Guard | None = None
-    """The ownership of the pipeline stage that this is a view of."""
+    """The ownership guard of the pipeline stage that this views."""
     stored_as: np.dtype[Any] | None = None
-    """The numpy type of an element, where it is known already."""
+    """The numpy type of an element, if already known."""
 
     @staticmethod
     def whole(memory: Memory, element: Attribute, shape: Sequence[int] | None = None) -> View:
-        """All of a memory, row-major."""
+        """Return the row-major view of a whole memory."""
         extents = tuple(memory.data.shape if shape is None else shape)
         return contiguous(memory, 0, extents, element)
 
@@ -58,30 +58,30 @@ class View:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """How many elements there are from the beginning on, by dimension."""
+        """The number of elements from the origin on, by dimension."""
         return tuple([high for _, high in self.valid])
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie row-major without gaps."""
+        """Return whether the elements are row-major without gaps."""
         return self.strides == row_major(self.shape, self.dtype.itemsize)
 
     @property
     def is_inside(self) -> bool:
-        """Whether every element of the shape exists."""
+        """Return whether every element of the shape exists."""
         for n, (low, high) in zip(self.shape, self.valid, strict=True):
             if low > 0 or n > high:
                 return False
         return True
 
     def region(self) -> Region:
-        """The bytes of the view, all of which exist."""
+        """Return the byte region of the view, all of which must exist."""
         return Region.of_window(self.offset, self.shape, self.strides, self.dtype.itemsize)
 
     def part(
         self, starts: Sequence[int], shape: Sequence[int], steps: Sequence[int] | None = None
     ) -> View:
-        """The window that begins at `starts`; it may stick out of what is valid."""
+        """Return the sub-view that begins at `starts`; it may exceed the valid range."""
         steps = (1,) * len(shape) if steps is None else steps
         offset = self.offset + sum([i * s for i, s in zip(starts, self.strides, strict=True)])
         valid = tuple(
@@ -96,7 +96,7 @@ class View:
         )
 
     def cut(self) -> View:
-        """The same window, beyond whose shape there is nothing."""
+        """Return the same view with its valid range cut to its shape."""
         ranges = zip(self.shape, self.valid, strict=True)
         return replace(
             self, valid=tuple([(max(low, 0), min(high, n)) for n, (low, high) in ranges])
@@ -116,7 +116,7 @@ class View:
         )
 
     def clipped(self) -> tuple[View, tuple[slice, ...]] | None:
-        """The part of the view that exists, and where in the view it is; None if nothing is."""
+        """Return the valid part of the view and its position in the view; None if it is empty."""
         lows = [max(low, 0) for low, _ in self.valid]
         highs = [min(high, n) for n, (_, high) in zip(self.shape, self.valid, strict=True)]
         if any(high <= low for low, high in zip(lows, highs, strict=True)):
@@ -126,9 +126,9 @@ class View:
         return self.part(lows, shape), place
 
     def reshaped(self, shape: Sequence[int], element: Attribute | None = None) -> View:
-        """The same bytes under another shape, perhaps as other elements; `ViewError` if it cannot.
+        """Return the same bytes with another shape or element type; may raise `ViewError`.
 
-        Views with gaps keep their gaps only where the inner dimensions stay as they are.
+        Views with gaps keep their gaps only where the inner dimensions stay the same.
         """
         element = self.element if element is None else element
         if tuple(shape) == self.shape and dtype_of(element).itemsize == self.dtype.itemsize:
@@ -141,17 +141,17 @@ class View:
         return replace(contiguous(self.memory, self.offset, shape, element), lease=self.lease)
 
     def array(self) -> NDArray[Any]:
-        """The elements themselves, without any check: only for whoever checked before."""
+        """Return the elements in place, unchecked: the caller must have checked the access."""
         return np.ndarray(self.shape, self.dtype, self.memory.bytes.data, self.offset, self.strides)
 
     def read(self, actor: Actor, access: Access = WEAK) -> Array:
-        """The elements, copied; every one exists."""
+        """Return a copy of the elements, all of which must exist."""
         self._check_lease(actor, writes=False)
         self.memory.check_read(self.region(), actor, access)
         return self.array().copy()
 
     def write(self, values: Any, actor: Actor, access: Access = WEAK) -> None:
-        """Put values where the elements are; every one exists."""
+        """Write values to the elements, all of which must exist."""
         self._check_lease(actor, writes=True)
         self.memory.check_write(self.region(), actor, access)
         self.array()[...] = values
@@ -167,7 +167,7 @@ class View:
         return View.whole(memory, self.element)
 
     def read_at(self, index: Sequence[Any], actor: Actor, access: Access = WEAK) -> Array:
-        """The elements at index arrays, one for each dimension; all are valid."""
+        """Return the elements at index arrays, one per dimension, all of them valid."""
         region = self._region_at(index)
         if region is None:
             return np.zeros(np.shape(index[0]), self.dtype)
@@ -176,13 +176,13 @@ class View:
         return self.seen_at(index)
 
     def seen_at(self, index: Sequence[Any]) -> Array:
-        """The elements at index arrays, without any check."""
+        """Return the elements at index arrays, unchecked."""
         return np.asarray(self._existing()[self._from_lows(index)])
 
     def write_at(
         self, index: Sequence[Any], values: Any, actor: Actor, access: Access = WEAK
     ) -> None:
-        """Put values at index arrays; all are valid."""
+        """Write values at index arrays, all of them valid."""
         region = self._region_at(index)
         if region is None:
             return
@@ -191,12 +191,12 @@ class View:
         self._existing()[self._from_lows(index)] = values
 
     def _existing(self) -> NDArray[Any]:
-        """All elements that are valid, those before the beginning too."""
+        """Return the array of all valid elements, including those before the origin."""
         lows = [low for low, _ in self.valid]
         return self.part(lows, [high - low for low, high in self.valid]).array()
 
     def _from_lows(self, index: Sequence[Any]) -> tuple[Any, ...]:
-        """Positions counted from the first valid ones."""
+        """Return index arrays relative to the first valid index."""
         return tuple(
             [
                 np.asarray(positions) - low
@@ -225,7 +225,7 @@ class View:
 
 
 def row_major(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
-    """The strides in bytes of contiguous elements."""
+    """Return the strides in bytes of a row-major array."""
     strides: list[int] = []
     step = itemsize
     for extent in reversed(shape):
@@ -235,7 +235,7 @@ def row_major(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
 
 
 def contiguous(memory: Memory, offset: int, shape: Sequence[int], element: Attribute) -> View:
-    """A row-major window that begins `offset` bytes into a memory, perhaps past its end."""
+    """Return a row-major view at byte `offset` of a memory, which may exceed its end."""
     itemsize = dtype_of(element).itemsize
     extents = tuple(shape)
     strides = row_major(extents, itemsize)
@@ -246,7 +246,7 @@ def contiguous(memory: Memory, offset: int, shape: Sequence[int], element: Attri
 
 
 def _valid_before(room: int, shape: tuple[int, ...], itemsize: int) -> tuple[Range, ...]:
-    """What of a row-major window lies in the first `room` bytes; whole rows of it only."""
+    """Return the valid range of a row-major view within the first `room` bytes, in whole rows."""
     if not shape:
         return ()
     row = prod(shape[1:]) * itemsize
@@ -254,7 +254,7 @@ def _valid_before(room: int, shape: tuple[int, ...], itemsize: int) -> tuple[Ran
 
 
 def as_tile(value: Any, actor: Actor) -> Any:
-    """A value as an array: what a view shows, or the value itself."""
+    """Return a value as an array; views are read."""
     if not isinstance(value, View):
         return value
     if not value.is_inside:
@@ -263,5 +263,5 @@ def as_tile(value: Any, actor: Actor) -> Any:
 
 
 def stored(values: Array, element: Attribute) -> Array:
-    """Values in the storage type of an element."""
+    """Return values in the storage type of an element."""
     return values if values.dtype == dtype_of(element) else cast(values, element)

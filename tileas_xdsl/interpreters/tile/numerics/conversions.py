@@ -1,6 +1,6 @@
 """Conversions of `arith` on scalars and tiles.
 
-Floats become integers towards zero and saturate, NaN gives zero, or 2**63 in 64 bits, as PTX
+Floats are truncated to integers with saturation; NaN gives zero, or 2**63 in 64 bits, as PTX
 `cvt.rzi` has it (MLIR leaves both open).
 """
 
@@ -26,7 +26,7 @@ from tileas_xdsl.interpreters.tile.numerics.integers import (
 )
 
 Convert: TypeAlias = Callable[[Value, Attribute, Attribute], Value]
-"""The value, its type and the type of the result."""
+"""Convert a value, given its type and the result type."""
 
 
 def _width(type_: Attribute) -> int:
@@ -63,7 +63,7 @@ def _to_unsigned(value: Value, source: Attribute, target: Attribute) -> Value:
 
 
 def _to_integer(values: Array, limits: tuple[int, int], width: int) -> Value:
-    """Towards zero; what is past a limit is that limit, exactly, though floats round it."""
+    """Truncate floats to integers, saturating exactly at limits that floats would round."""
     low, high = limits
     whole = np.trunc(
         np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -78,7 +78,7 @@ def _to_integer(values: Array, limits: tuple[int, int], width: int) -> Value:
 
 
 NAN_OF_64_BITS = np.array(1 << 63, np.uint64)
-"""What NaN becomes in 64 bits (PTX ISA, cvt); in fewer it is zero."""
+"""The result of NaN in 64 bits (PTX ISA, cvt); in fewer bits it is zero."""
 
 
 def _sign_extend(value: Value, source: Attribute, target: Attribute) -> Value:
@@ -90,7 +90,7 @@ def _zero_extend(value: Value, source: Attribute, target: Attribute) -> Value:
 
 
 def _bits(value: Value, source: Attribute, target: Attribute) -> Value:
-    """The same bits; both types have a numpy type of their width."""
+    """Bitcast a value; both types have a numpy type of their width."""
     found = np.asarray(value, dtype_of(element_of_type(source)))
     result = found.view(dtype_of(element_of_type(target)))
     return int(result) if result.ndim == 0 and width_of(target) is not None else result
@@ -112,7 +112,7 @@ CONVERSIONS: Mapping[type[Operation], Convert] = {
 
 
 def convert(op: Operation, value: Value) -> Value:
-    """The result of an operation of `CONVERSIONS`."""
+    """Return the result of an operation of `CONVERSIONS`."""
     source, target = op.operands[0].type, op.results[0].type
     if isinstance(op, arith.BitcastOp) and _stored_bits(source) != _stored_bits(target):
         raise fault(op, f"elements of {source} and {target} do not have the same bits")

@@ -1,7 +1,7 @@
-"""Floats that are rounded in a direction, flushed or saturated, element by element and exactly.
+"""Directed rounding, flushing and saturation of floats, element by element and exact.
 
-Operands are floats, so that sums, products and quotients are fractions; of a square root only the
-square is one, which says on which side of the root a number is.
+Operands are floats, so that sums, products and quotients are fractions; a square root is compared
+with a number by squares.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Exact: TypeAlias = Callable[..., Fraction]
 
 
 def exact_fma(a: Fraction, b: Fraction, c: Fraction) -> Fraction:
-    """`a * b + c`."""
+    """Return `a * b + c` as a fraction."""
     return a * b + c
 
 
@@ -34,11 +34,11 @@ EXACT: Mapping[type[Operation], Exact] = {
 }
 
 SMALLEST_NORMAL = 2.0**-126
-"""Of f32: what is below is zero where it is flushed."""
+"""The smallest normal f32; smaller magnitudes are flushed to zero."""
 
 
 def each_exactly(exact: Exact, plain: Array, where: Array, *operands: Array) -> Array:
-    """`plain`, but the nearest double to the exact result where the mask holds."""
+    """Return `plain` with the correctly rounded exact result where the mask holds."""
     result = np.array(plain)
     spread = np.broadcast_arrays(plain, where, *operands)
     for place in zip(*np.nonzero(np.atleast_1d(spread[1])), strict=True):
@@ -50,7 +50,7 @@ def each_exactly(exact: Exact, plain: Array, where: Array, *operands: Array) -> 
 def in_mode(
     kind: type[Operation], nearest: Callable[..., Any], mode: FloatMode, operands: list[Array]
 ) -> Array:
-    """The result of an operation on f32 or f64 as its mode says."""
+    """Return the result of an operation on f32 or f64 under its rounding and flush mode."""
     if mode.ftz:
         operands = [_flushed(operand) for operand in operands]
     with np.errstate(all="ignore"):
@@ -63,13 +63,13 @@ def in_mode(
 
 
 def _flushed(values: Array) -> Array:
-    """Subnormal numbers as zeros of their sign."""
+    """Flush subnormal numbers to sign-preserving zero."""
     small = np.abs(values) < SMALLEST_NORMAL
     return np.where(small, np.copysign(0, values), values).astype(values.dtype)
 
 
 def _directed(kind: type[Operation], rounding: str, nearest: Array, operands: list[Array]) -> Array:
-    """The neighbour of the nearest number that is on the wanted side of the exact result."""
+    """Return the neighbour of the nearest number on the required side of the exact result."""
     result = np.array(nearest)
     arrays = np.broadcast_arrays(result, *operands)
     flat = [array.reshape(-1) for array in arrays[1:]]
@@ -94,7 +94,7 @@ def _moved(kind: type[Operation], rounding: str, nearest: Any, values: list[floa
 
 
 def _is_above(kind: type[Operation], nearest: float, values: list[Fraction]) -> bool | None:
-    """Whether a number is above the exact result; None if it is that."""
+    """Return whether a number is above the exact result; None if it is equal."""
     if np.isinf(nearest):
         return nearest > 0
     if kind is math.SqrtOp:
@@ -105,7 +105,7 @@ def _is_above(kind: type[Operation], nearest: float, values: list[Fraction]) -> 
 
 
 def _zero(kind: type[Operation], rounding: str, nearest: Any, values: list[float]) -> Any:
-    """A sum that is exactly zero is -0 when rounded down, unless both parts are +0."""
+    """Fix zero sums under rounding down: -0 unless both addends are +0."""
     if rounding != "rm" or nearest != 0 or kind not in (arith.AddfOp, arith.SubfOp, math.FmaOp):
         return nearest
     negative = type(nearest)(-0.0)
@@ -115,7 +115,7 @@ def _zero(kind: type[Operation], rounding: str, nearest: Any, values: list[float
 
 
 def _parts(kind: type[Operation], values: list[float]) -> tuple[float, float]:
-    """What a sum adds."""
+    """Return the addends of a sum."""
     if kind is math.FmaOp:
         return values[0] * values[1], values[2]
     return values[0], -values[1] if kind is arith.SubfOp else values[1]

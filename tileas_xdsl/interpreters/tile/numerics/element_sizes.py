@@ -1,4 +1,4 @@
-"""Sizes as the hardware counts them, and elements whose value is not said."""
+"""Element and tile sizes in hardware units, and unspecified values."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from xdsl.ir import Attribute
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, float_format
 
 _PATTERN = 0x5A
-"""The bytes of an integer that nobody chose."""
+"""The byte pattern of an unspecified integer."""
 
 
 def bits_of_element(element: Attribute) -> int:
-    """The bits of an element; an index has 64."""
+    """Return the bits of an element; an index has 64."""
     return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
 
 
 def bytes_of_tile(shape: Sequence[int], element: Attribute) -> int:
-    """The bytes of a tile; elements below a byte are packed."""
+    """Return the bytes of a tile; sub-byte elements are packed."""
     return -(-prod(shape) * bits_of_element(element) // 8)
 
 
 def unspecified(shape: Sequence[int], element: Attribute) -> Array:
-    """Elements whose value a program must not use: NaN where there is one, never zero."""
+    """Return a tile of unspecified elements: NaN if the type has one, never zero."""
     dtype = dtype_of(element)
     if float_format(element) is not None:
         with np.errstate(invalid="ignore"):

@@ -1,9 +1,9 @@
-"""Numbers as the hardware has them: element types as numpy types, and rounding between them.
+"""Element types as numpy types, and rounding between them.
 
 f16, bf16, f32 and f64 round to nearest even and overflow to infinity.  The fp8, fp6 and fp4 types
 saturate to their largest finite value, which is the only conversion PTX has for them
 (`cvt.rn.satfinite`); NaN stays NaN where the type has one and is the largest value elsewhere.  tf32
-keeps the range of f32 and 10 bits of mantissa.  Every conversion rounds once, whatever it converts.
+has the range of f32 and 10 bits of mantissa.  Every conversion rounds once, whatever its source.
 Source: PTX ISA, cvt; OCP 8-bit floating point.
 """
 
@@ -34,7 +34,7 @@ Array: TypeAlias = NDArray[Any]
 
 
 def is_array(value: Any) -> TypeIs[Array]:
-    """Whether a value is an array: a tile, or a float."""
+    """Return whether a value is an array: a tile, or a float."""
     return isinstance(value, np.ndarray)
 
 
@@ -81,7 +81,7 @@ _BY_TYPE: Mapping[type[Attribute], str] = {
 
 
 class ElementError(ValueError):
-    """A type whose values have no meaning here."""
+    """A type that is not an element type of the interpreter."""
 
 
 def float_format(type_: Attribute) -> FloatFormat | None:
@@ -91,10 +91,10 @@ def float_format(type_: Attribute) -> FloatFormat | None:
 
 
 def dtype_of(type_: Attribute) -> np.dtype[Any]:
-    """The numpy type that stores elements of `type_`; integers are stored signed, `i1` as bool,
-    pointers as addresses.
+    """Return the numpy type that stores elements of `type_`.
 
-    Raises `ElementError` for a type that is no element.
+    Integers are stored signed, `i1` as bool, pointers as addresses.  Raises `ElementError` for a
+    type that is no element type.
     """
     if (known := float_format(type_)) is not None:
         return known.dtype
@@ -119,11 +119,11 @@ def _integer_dtype(width: int) -> np.dtype[Any]:
 
 
 _DIRECT = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
-"""What numpy itself converts to, rounding once."""
+"""Types that numpy converts to with a single rounding."""
 
 
 def to_float(values: Array, target: FloatFormat) -> Array:
-    """`values` rounded to a float format, to nearest even; maybe the same array."""
+    """Round `values` to a float format, to nearest even; may return the same array."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if target.dtype in _DIRECT and not target.is_tf32:
             return values.astype(target.dtype, copy=False)
@@ -136,7 +136,7 @@ def to_float(values: Array, target: FloatFormat) -> Array:
 
 
 def _saturated(values: NDArray[np.float32], target: FloatFormat) -> Array:
-    """Rounded values, those past the largest finite one (infinities too) at that."""
+    """Clamp rounded values, infinities too, to the largest finite one."""
     limit: float = float(ml_dtypes.finfo(target.dtype).max)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
     clipped = np.clip(values, -limit, limit)
     if target.packed_bits is not None:
@@ -145,7 +145,7 @@ def _saturated(values: NDArray[np.float32], target: FloatFormat) -> Array:
 
 
 def single_to_odd(values: Array) -> NDArray[np.float32]:
-    """Any numbers as f32, an inexact one as the odd neighbour: rounding that again rounds once.
+    """Round numbers to f32, inexact ones to odd, so that a second rounding rounds only once.
 
     Rounding to nearest twice goes wrong where the first rounding makes a tie.  Source: Boldo and
     Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
@@ -164,7 +164,7 @@ def single_to_odd(values: Array) -> NDArray[np.float32]:
 
 
 def _double_to_odd(values: Array) -> NDArray[np.float64]:
-    """Integers as f64; of those past 53 bits, the last bit kept says whether any was dropped."""
+    """Return integers as f64, rounded to odd past 53 bits."""
     if values.dtype.itemsize < 8:
         return values.astype(np.float64)
     dropped = values.dtype.type(0x7FF)
@@ -177,7 +177,7 @@ def _double_to_odd(values: Array) -> NDArray[np.float64]:
 
 
 def round_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """f32 values rounded to 10 bits of mantissa, to nearest even; NaN and infinity stay."""
+    """Round f32 values to 10 bits of mantissa, to nearest even; NaN and infinity stay."""
     bits = values.view(np.uint32)
     half = np.uint32((1 << (TF32_DROPPED_BITS - 1)) - 1)
     odd = (bits >> TF32_DROPPED_BITS) & 1
@@ -187,9 +187,9 @@ def round_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def truncate_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """f32 values without the 13 bits that tensor cores ignore when they read them as tf32.
+    """Clear the 13 mantissa bits of f32 that tensor cores ignore when they read tf32.
 
-    PTX leaves this open; mma.sync and wgmma on an H200 do it so, also for a NaN whose bits are all
+    PTX leaves this open; mma.sync and wgmma on an H200 do so, also for a NaN whose bits are all
     dropped: it is read as infinity.
     """
     kept = np.uint32(0xFFFFFFFF >> TF32_DROPPED_BITS << TF32_DROPPED_BITS)
@@ -197,7 +197,7 @@ def truncate_to_tf32(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def wrap_integer(values: Array, width: int) -> Array:
-    """Integers of any size wrapped to `width` bits, two's complement, in their storage type."""
+    """Wrap integers to `width` bits, two's complement, in their storage type."""
     dtype = _integer_dtype(width)
     if width == 1:
         return (values & 1).astype(np.bool_)
@@ -210,7 +210,7 @@ def wrap_integer(values: Array, width: int) -> Array:
 
 
 def unsigned(values: Array, width: int) -> NDArray[np.uint64]:
-    """The same bits read as unsigned integers of `width` bits."""
+    """Reinterpret values as unsigned integers of `width` bits."""
     if values.dtype == np.bool_:
         return values.astype(np.uint64)
     wide = values.astype(np.int64).view(np.uint64)
@@ -218,7 +218,7 @@ def unsigned(values: Array, width: int) -> NDArray[np.uint64]:
 
 
 def cast(values: Array, type_: Attribute) -> Array:
-    """`values` as elements of `type_`: rounded for floats, wrapped for integers."""
+    """Cast `values` to `type_`: rounded for floats, wrapped for integers."""
     if (known := float_format(type_)) is not None:
         return to_float(values, known)
     match type_:
@@ -242,12 +242,12 @@ _TABLED = (
     ml_dtypes.float6_e3m2fn,
     ml_dtypes.float4_e2m1fn,
 )
-"""Types whose values are looked up: twice as fast as numpy converts them."""
+"""Types that are widened by table lookup, twice as fast as by numpy."""
 
 
 @lru_cache(maxsize=16)
 def _table(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], NDArray[np.float32]] | None:
-    """The integer type of the bits of `dtype`, and the f32 values of all of them."""
+    """Return the integer type of the bits of `dtype`, and the f32 values of all bit patterns."""
     if dtype.type not in _TABLED:
         return None
     bits = np.dtype(f"uint{8 * dtype.itemsize}")
@@ -257,7 +257,7 @@ def _table(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], NDArray[np.float32]] | 
 
 
 def widened(values: Array) -> NDArray[np.float32]:
-    """Floats of at most 32 bits as f32, exactly; the same array where they are f32."""
+    """Widen floats of at most 32 bits to f32, exactly; f32 arrays are returned as they are."""
     if values.dtype == np.float32:
         return values
     found = _table(values.dtype)
@@ -268,14 +268,14 @@ def widened(values: Array) -> NDArray[np.float32]:
 
 
 def matmul_f32(a: Array, b: Array, c: Array) -> NDArray[np.float32]:
-    """`a @ b + c` with f32 accumulation, as tensor cores do; operands are exact in f32."""
+    """Return `a @ b + c` with f32 accumulation, as tensor cores do; operands are exact in f32."""
     with np.errstate(over="ignore", invalid="ignore"):
         product: NDArray[np.float32] = np.matmul(widened(a), widened(b))
         return np.add(product, widened(c), out=product)
 
 
 def packed_bits(type_: Attribute) -> int:
-    """The bits of an element in a packed array: 4 for f4E2M1FN and i4, 1 for `i1`."""
+    """Return the bits of an element in a packed array: 4 for f4E2M1FN and i4, 1 for `i1`."""
     known = float_format(type_)
     if known is not None and known.packed_bits is not None:
         return known.packed_bits
@@ -287,7 +287,7 @@ def packed_bits(type_: Attribute) -> int:
 
 
 def to_bytes(values: Array, type_: Attribute) -> NDArray[np.uint8]:
-    """The elements in row-major order, packed from the lowest bit of each byte on."""
+    """Pack the elements in row-major order, from the lowest bit of each byte on."""
     bits, size = packed_bits(type_), values.dtype.itemsize
     plain = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
     if bits == 8 * size:
@@ -297,7 +297,7 @@ def to_bytes(values: Array, type_: Attribute) -> NDArray[np.uint8]:
 
 
 def from_bytes(packed: NDArray[np.uint8], type_: Attribute, count: int) -> Array:
-    """The first `count` elements of what `to_bytes` gives."""
+    """Unpack the first `count` elements of a result of `to_bytes`."""
     dtype, bits = dtype_of(type_), packed_bits(type_)
     if bits == 8 * dtype.itemsize:
         return packed[: count * dtype.itemsize].view(dtype)

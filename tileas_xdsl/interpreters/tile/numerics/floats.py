@@ -28,7 +28,7 @@ Compute: TypeAlias = Callable[..., Any]
 
 
 def wide_of(value: Value, type_: Attribute) -> Array:
-    """A float value in the type it is computed in."""
+    """Return a float value in the type it is computed in."""
     known = float_format(element_of_type(type_))
     is_double = known is not None and known.dtype == np.float64
     array = np.asarray(value)
@@ -36,7 +36,7 @@ def wide_of(value: Value, type_: Attribute) -> Array:
 
 
 def _minnum(a: Array, b: Array) -> Array:
-    """The smaller, a number rather than NaN; -0 is smaller than +0."""
+    """Return the minimum, a number rather than NaN; -0 is smaller than +0."""
     return _ordered_zeros(np.fmin(a, b), a, b, np.signbit(a) | np.signbit(b))
 
 
@@ -45,7 +45,7 @@ def _maxnum(a: Array, b: Array) -> Array:
 
 
 def _minimum(a: Array, b: Array) -> Array:
-    """The smaller, NaN if either is; -0 is smaller than +0."""
+    """Return the minimum, NaN if either is NaN; -0 is smaller than +0."""
     return _ordered_zeros(np.minimum(a, b), a, b, np.signbit(a) | np.signbit(b))
 
 
@@ -59,7 +59,7 @@ def _ordered_zeros(result: Array, a: Array, b: Array, negative: Array) -> Array:
 
 
 def _round_half_away(a: Array) -> Array:
-    """The nearest integer; a half goes away from zero.  `trunc(a + 0.5)` would round the sum."""
+    """Round to the nearest integer, ties away from zero; `trunc(a + 0.5)` would round the sum."""
     whole = np.trunc(a)
     return np.where(np.abs(a - whole) >= 0.5, whole + np.copysign(1, a), whole).astype(a.dtype)
 
@@ -75,7 +75,7 @@ def _rsqrt(a: Array) -> Array:
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
-    """One rounding of `a * b + c`: an f64 that is exact, or odd in its last bit.
+    """Return `a * b + c` as an f64 that is exact or rounded to odd.
 
     Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums".
     """
@@ -92,18 +92,18 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
 
 
 _SMALLEST_PRODUCT = 2.0**-900
-"""From here on what the rounding of a product loses is a double."""
+"""The magnitude above which the rounding error of a product is a double."""
 
 
 def _exact_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """The rounded sum and what it lost (Knuth)."""
+    """Return the rounded sum and its rounding error (Knuth)."""
     total = a + b
     other = total - a
     return total, (a - (total - other)) + (b - other)
 
 
 def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """The rounded product and what it lost (Dekker, Veltkamp)."""
+    """Return the rounded product and its rounding error (Dekker, Veltkamp)."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
@@ -111,14 +111,14 @@ def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _halves(a: Array) -> tuple[Array, Array]:
-    """An f64 as the sum of two of 26 bits."""
+    """Split an f64 into a sum of two 26-bit numbers."""
     scaled = a * 134217729.0
     high = scaled - (scaled - a)
     return high, a - high
 
 
 def _sum_to_odd(a: Array, b: Array) -> Array:
-    """The sum rounded to odd: rounding it again rounds once."""
+    """Return the sum rounded to odd: a second rounding gives the correctly rounded sum."""
     total, lost = _exact_sum(a, b)
     is_even = (np.asarray(total).view(np.int64) & 1) == 0
     inexact = np.isfinite(total) & np.isfinite(lost) & (lost != 0) & is_even
@@ -177,7 +177,7 @@ SIGNS = (arith.NegfOp, math.AbsFOp, math.CopySignOp)
 
 
 def float_op(op: Operation, operands: Sequence[Value]) -> Array:
-    """The result of an operation of `FLOAT_RULES`, rounded; specials follow IEEE 754."""
+    """Return the rounded result of an operation of `FLOAT_RULES`; specials follow IEEE 754."""
     type_ = op.results[0].type
     mode = float_mode(op)
     if type(op) in SIGNS:

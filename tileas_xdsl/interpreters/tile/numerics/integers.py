@@ -2,7 +2,7 @@
 
 A scalar is a Python int (`i1` a bool), a tile an array of the storage type of `numerics`.  An
 operation is computed on wide integers, read as signed or unsigned, and wrapped to its result type.
-Shifts by the width or more give what PTX gives: nothing left, or the sign.
+Shifts by the width or more shift all bits out, as in PTX: zero, or the sign.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ INDEX_BITS = 64
 
 
 def element_of_type(type_: Attribute) -> Attribute:
-    """The element type of a tile, a scalar type itself."""
+    """Return the element type of a tile, or a scalar type itself."""
     if isinstance(type_, TensorType):
         return type_.get_element_type()  # pyright: ignore[reportUnknownVariableType]
     return type_
 
 
 def width_of(type_: Attribute) -> int | None:
-    """The bits of an integer or index element, None for other types."""
+    """Return the bits of an integer or index element, None for other types."""
     match element_of_type(type_):
         case IndexType():
             return INDEX_BITS
@@ -53,7 +53,7 @@ def width_of(type_: Attribute) -> int | None:
 
 
 def wrap(value: Value, width: int) -> Value:
-    """A wide integer, or an array of them, wrapped to `width` bits."""
+    """Wrap a wide integer, or an array of them, to `width` bits."""
     if is_array(value):
         wide = value.view(np.int64) if value.dtype == np.uint64 else value
         return wrap_integer(wide, width)
@@ -64,7 +64,7 @@ def wrap(value: Value, width: int) -> Value:
 
 
 def signed_of(value: Value, width: int) -> Value:
-    """A value read as a wide signed integer; a set `i1` is -1."""
+    """Return a value as a wide signed integer; a set `i1` is -1."""
     if is_array(value):
         wide = value.astype(np.int64)
         return -wide if width == 1 else wide
@@ -72,7 +72,7 @@ def signed_of(value: Value, width: int) -> Value:
 
 
 def unsigned_of(value: Value, width: int) -> Value:
-    """A value read as a wide unsigned integer."""
+    """Return a value as a wide unsigned integer."""
     if is_array(value):
         return unsigned(value, width)
     return int(value) & ((1 << width) - 1)
@@ -80,7 +80,7 @@ def unsigned_of(value: Value, width: int) -> Value:
 
 @dataclass(frozen=True)
 class IntegerRule:
-    """How an operation computes: on operands read as signed or not, perhaps with the width."""
+    """The computation of an operation on signed or unsigned operands, given the width or not."""
 
     compute: Compute
     is_unsigned: bool = False
@@ -127,7 +127,7 @@ def _shift_right(a: Value, b: Value, width: int) -> Value:
 
 
 def _shift_right_signed(a: Value, b: Value, width: int) -> Value:
-    """The amount is unsigned; as a signed number it is past the width or negative."""
+    """Shift right arithmetically; an amount of the width or more, or negative, is too large."""
     if is_array(a):
         return a >> np.where((b < 0) | (b >= width), width - 1, b)
     return a >> (b if 0 <= b < width else width - 1)
@@ -168,7 +168,7 @@ INTEGER_RULES: Mapping[type[Operation], IntegerRule] = {
 
 
 def integer_op(op: Operation, operands: Sequence[Value]) -> Value:
-    """The result of an operation of `INTEGER_RULES`; dividing by zero is a fault."""
+    """Return the result of an operation of `INTEGER_RULES`; division by zero is a fault."""
     rule = INTEGER_RULES[type(op)]
     width = width_of(op.results[0].type)
     assert width is not None
@@ -206,7 +206,7 @@ def compare_integers(op: arith.CmpiOp, operands: Sequence[Value]) -> Value:
 
 
 def extended_product(op: Operation, operands: Sequence[Value]) -> tuple[Value, Value]:
-    """The low and the high half of a product, for `arith.mulsi_extended` and its unsigned form."""
+    """Return both halves of a product, for `arith.mulsi_extended` and `mului_extended`."""
     width = width_of(op.results[0].type)
     assert width is not None
     read = unsigned_of if isinstance(op, arith.MulUIExtendedOp) else signed_of
@@ -216,7 +216,7 @@ def extended_product(op: Operation, operands: Sequence[Value]) -> tuple[Value, V
 
 
 def extended_sum(op: Operation, operands: Sequence[Value]) -> tuple[Value, Value]:
-    """The sum and its carry, for `arith.addui_extended`."""
+    """Return the sum and its carry, for `arith.addui_extended`."""
     width = width_of(op.results[0].type)
     assert width is not None
     a, b = (_as_objects(unsigned_of(operand, width)) for operand in operands)
@@ -225,7 +225,7 @@ def extended_sum(op: Operation, operands: Sequence[Value]) -> tuple[Value, Value
 
 
 def _as_objects(value: Value) -> Value:
-    """Arrays of Python ints, which have any size."""
+    """Return an array of Python ints, which have arbitrary precision."""
     return value.astype(object) if is_array(value) else value
 
 
@@ -234,7 +234,7 @@ def _halves(value: Value, width: int) -> tuple[Value, Value]:
 
 
 def _narrow(value: Value, width: int) -> Value:
-    """Python ints of any size, alone or in an array, wrapped to the storage type of `width`."""
+    """Wrap Python ints, alone or in an array, to the storage type of `width`."""
     if not is_array(value):
         return wrap(value, width)
     sign = 1 << (width - 1)

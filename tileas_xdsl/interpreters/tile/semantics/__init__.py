@@ -1,1 +1,1 @@
-"""The semantics of every operation of `nv_tileas` and `nv_tileaa`, one family a file."""
+"""The semantics of every operation of `nv_tileas` and `nv_tileaa`, one file per family."""

@@ -106,7 +106,7 @@ def barrier(agent: TileAgent, op: gpu.BarrierOp, inputs: Sequence[Any]) -> Steps
 
 
 def dim(agent: TileAgent, op: memref.DimOp, inputs: Sequence[Any]) -> tuple[int]:
-    """An extent of a memref."""
+    """Return an extent of a memref."""
     source: Any = inputs[0]
     axis: int = inputs[1]
     if not isinstance(source, View) or not 0 <= axis < len(source.extents):

@@ -24,7 +24,7 @@ _FLOATS: Mapping[RmwMode, Update] = {
     RmwMode.MIN: np.fmin,
     RmwMode.MAX: np.fmax,
 }
-"""PTX ISA, atom and red: the sum is rounded to nearest even; a number wins over NaN."""
+"""Float updates (PTX ISA, atom and red): sums round to nearest even; a number wins over NaN."""
 
 _INTEGERS: Mapping[RmwMode, Update] = {
     RmwMode.ADD: np.add,
@@ -37,7 +37,7 @@ _INTEGERS: Mapping[RmwMode, Update] = {
 _UNSIGNED: Mapping[RmwMode, Update] = {RmwMode.UMIN: np.minimum, RmwMode.UMAX: np.maximum}
 
 MODES = frozenset((*_INTEGERS, *_UNSIGNED))
-"""The modes that tiles are updated with; pointers exchange too."""
+"""The modes of updates on tiles; pointers also have exchange."""
 
 
 def updated(mode: RmwMode, old: Array, operand: Array, element: Attribute) -> Array:
