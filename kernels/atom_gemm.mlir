@@ -13,7 +13,7 @@
 !read_a = !cute.tiled_copy<!ldsm_a, layout_copy_tv = <"(((4,8),2,2),(2,2,2)):(((64,1),16,0),(32,8,256))">, tiler_mn = <"[32:1;16:1]">>
 !read_b = !cute.tiled_copy<!ldsm_b, layout_copy_tv = <"(((4,8),2,2),(2,2)):(((32,1),0,8),(16,128))">, tiler_mn = <"[16:1;16:1]">>
 !out = !cute_nvgpu.atom.universal_copy<f32, 64 b>
-func.func @gemm(%a: !a, %b: !a, %c: !c) attributes {cute.kernel, cute.target = "sm_90a", nvvm.reqntid = array<i32: 128, 1, 1>} {
+func.func @gemm(%a: !a, %b: !a, %c: !c) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
   %t = cute_nvgpu.arch.thread_idx "x"
   %bx = cute_nvgpu.arch.block_idx "x"
   %by = cute_nvgpu.arch.block_idx "y"

@@ -17,7 +17,7 @@
 !work = !cutlass.work_tile_info<streamk>
 !sums = !cute.ptr<f32, gmem, align<16>>
 !out = !cute_nvgpu.atom.universal_copy<f32, 64 b>
-func.func @streamk_gemm(%a: !a, %b: !a, %c: !c, %workspace: !sums) attributes {cute.kernel, cute.target = "sm_90a", nvvm.reqntid = array<i32: 128, 1, 1>} {
+func.func @streamk_gemm(%a: !a, %b: !a, %c: !c, %workspace: !sums) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
   %t = cute_nvgpu.arch.thread_idx "x"
   %blocks = cute_nvgpu.arch.grid_dim "x"
   %one = arith.constant 1 : i32
